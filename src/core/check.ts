@@ -1,0 +1,68 @@
+import type { AdminError } from './error.ts'
+import type { Deployment } from './deployment.ts'
+import type { SourceName, Sources } from './sources.ts'
+
+export type Severity = 'error' | 'warning'
+
+export interface Finding {
+  message: string
+  /** what a person can check with `psql`, `rabbitmqctl`, `redis-cli` or `curl`: the command, then what it showed */
+  evidence: readonly string[]
+}
+
+/**
+ * What the operator does about a problem. In `text` and `commands`, `{deployment}` stands for the deployment's name and
+ * `{start}`, `{stop}`, `{restart}`, `{status}`, `{logs}`, `{settings}` for what is typed on its platform.
+ */
+export interface Remedy {
+  text: string
+  commands: readonly string[]
+  /** what it costs or endangers */
+  risk?: string
+  undo?: string
+}
+
+export type Outcome =
+  | {
+      status: 'ok'
+      detail: string
+      /** something legitimate is under way, which explains problems of the checks in `explains`: they become skipped */
+      underway?: string
+    }
+  | {
+      status: 'problem'
+      severity: Severity
+      findings: readonly [Finding, ...Finding[]]
+      /** in place of the check's own remedy, where the situation needs another */
+      remedy?: Remedy
+    }
+  | { status: 'skipped'; reason: string }
+
+/** `unknown` is set by the runner alone; an error that is no `AdminError` is a bug of the check. */
+export type Result = Outcome | { status: 'unknown'; error: unknown; because?: string }
+
+/** What a wanted source is where it cannot be had: the error says why, NOT_CONFIGURED where the deployment has no such part. */
+export type Wanted<T> = T | AdminError
+
+/** A small pure judgement over some of the deployment's sources. Never prints, writes or repairs. */
+export interface Check<R extends SourceName = SourceName, W extends SourceName = SourceName> {
+  /** its path, `broker/queues-durable`; never renamed or reused */
+  id: string
+  /** the healthy state: 'queues are durable' */
+  title: string
+  /** the sources it gets; it sees no other */
+  reads: readonly R[]
+  /** sources that sharpen the judgement and that it can do without: it gets the source, or the error that opening it gave */
+  wants?: readonly W[]
+  /** the source that this check stands for: where it cannot be opened, the runner reports that as this check's problem */
+  guards?: SourceName
+  /** checks whose problems this one causes */
+  explains?: readonly string[]
+  remedy: Remedy
+  run(sources: Pick<Sources, R> & { [K in W]: Wanted<Sources[K]> }, deployment: Deployment): Promise<Outcome>
+}
+
+/** Keeps the literal source names of a check, so that reading another source does not compile. */
+export function defineCheck<const R extends SourceName, const W extends SourceName = never>(check: Check<R, W>): Check<R, W> {
+  return check
+}

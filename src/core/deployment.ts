@@ -1,0 +1,11 @@
+/** What is known of a deployment before anything is opened. */
+export interface Deployment {
+  name: string
+  platform: PlatformName
+  /** the vendor's prefix of settings and package of loggers (FIELD-NOTES.md 0) */
+  vendor: { prefix: string; package: string }
+  /** time zone of the service's JVM, an IANA name; null: unknown */
+  timeZone: string | null
+}
+
+export type PlatformName = 'host' | 'compose' | 'kubernetes'

@@ -1,0 +1,59 @@
+import type { Secret } from './secret.ts'
+
+/** Where and as whom each part is reached: what the configuration or the service's own settings come down to. */
+
+export interface DatabaseEndpoint {
+  /** several for JDBC addresses with several hosts: the first that is not in recovery is used */
+  hosts: readonly { host: string; port: number }[]
+  database: string
+  user: string | null
+  password: Secret | null
+  tls: Tls
+  /** the schema that the service's address names (`currentSchema`), null: the user's search path */
+  schema: string | null
+}
+
+export interface BrokerEndpoint {
+  host: string
+  port: number
+  vhost: string
+  user: string
+  password: Secret | null
+  tls: Tls
+  /** without credentials; null: not known */
+  managementUrl: string | null
+}
+
+export interface SessionsEndpoint {
+  host: string
+  port: number
+  database: number
+  user: string | null
+  password: Secret | null
+  tls: Tls
+  /** null: detected by the keys' shape */
+  namespace: string | null
+  sentinel: { master: string; nodes: readonly { host: string; port: number }[]; password: Secret | null } | null
+  cluster: readonly { host: string; port: number }[] | null
+}
+
+export interface ApiEndpoint {
+  /** without credentials, without a trailing slash */
+  baseUrl: string
+  apiToken: Secret | null
+  /** PEM text of an own certificate authority */
+  ca: string | null
+}
+
+export interface Tls {
+  /** prefer: as pgjdbc's sslmode of that name; require: encrypted, not verified; verify: verified against `ca` or the system's */
+  mode: 'disable' | 'prefer' | 'require' | 'verify'
+  /** PEM text of an own certificate authority */
+  ca: string | null
+}
+
+/** A source that holds a connection, and how to let go of it. `close` never throws. */
+export interface Opened<T> {
+  source: T
+  close(): Promise<void>
+}

@@ -1,0 +1,66 @@
+/**
+ * Every way in which a command can fail on purpose, with the exit code of the contract.
+ * Anything that reaches the top and is not an `AdminError` is a bug of this program (exit 70).
+ */
+export const exitCodes = {
+  /** a flag, an argument or an id that does not exist */
+  USAGE: 64,
+  /** the configuration file cannot be read or says something that is not allowed */
+  CONFIGURATION: 64,
+  /** a secret that the configuration refers to is not there */
+  SECRET_MISSING: 64,
+  /** this deployment has no such part: its checks are skipped, never failed */
+  NOT_CONFIGURED: 64,
+  /** no connection: refused, no such host, no route, closed while in use */
+  UNREACHABLE: 69,
+  /** connected or connecting, and no answer in time */
+  TIMED_OUT: 69,
+  /** the other side does not accept who we are */
+  UNAUTHENTICATED: 69,
+  /** the other side knows us and does not allow this */
+  FORBIDDEN: 69,
+  /** the other side has no slot left for one more connection */
+  EXHAUSTED: 69,
+  /** the other side answers, but not as what it should be */
+  UNEXPECTED_ANSWER: 69,
+  /** what this needs is not installed, not offered by that version, or cannot be had on this machine */
+  UNAVAILABLE: 69,
+  /** a repair or a lab command tried and did not succeed */
+  FAILED: 1,
+  /** not confirmed, or not safe */
+  REFUSED: 4,
+  /** another operator is at work */
+  BUSY: 5,
+  /** interrupted by a signal */
+  INTERRUPTED: 6,
+} as const satisfies Record<string, number>
+
+export type ErrorCode = keyof typeof exitCodes
+
+/**
+ * An error that the operator can act on: what happened and to what, then what to type next.
+ * Messages are shown as they are, so whoever makes one leaves out secrets (`redactUrl`).
+ */
+export class AdminError extends Error {
+  override readonly name = 'AdminError'
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly suggestions: readonly string[] = [],
+    options?: { cause?: unknown },
+  ) {
+    super(message, options)
+  }
+
+  get exitCode(): number {
+    return exitCodes[this.code]
+  }
+}
+
+/** The message of anything that was thrown, for an error that is made from it. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return messageOf(thrown.errors[0])
+  if (thrown instanceof Error) return thrown.message || thrown.name
+  return String(thrown)
+}

@@ -1,0 +1,35 @@
+import type { Finding, Remedy, Severity } from './check.ts'
+import type { ErrorCode } from './error.ts'
+import type { PlatformName } from './deployment.ts'
+
+/** What `doctor --json` prints (DESIGN.md 4). */
+export interface DoctorReport {
+  schemaVersion: 1
+  deployment: string
+  platform: PlatformName
+  build: string | null
+  startedAt: string
+  durationMs: number
+  summary: { ok: number; warning: number; error: number; skipped: number; unknown: number }
+  /** every problem that no other problem explains */
+  rootCauses: readonly string[]
+  checks: readonly CheckReport[]
+}
+
+export interface CheckReport {
+  id: string
+  title: string
+  status: 'ok' | 'problem' | 'skipped' | 'unknown'
+  severity?: Severity
+  /** what was found to be healthy */
+  detail?: string
+  findings?: readonly Finding[]
+  reason?: string
+  error?: { code: ErrorCode | 'BUG'; message: string; suggestions: readonly string[] }
+  /** the problem that causes this one, or that keeps this check from being judged */
+  because?: string
+  /** absent where `because` names another check: that one is to be repaired */
+  remedy?: Remedy
+  docs: string
+  durationMs: number
+}

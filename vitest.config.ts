@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config'
+
+/** Folders whose tests need real servers; all others run without any. */
+const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to-end', 'test/faults']
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: withServers.map((folder) => `${folder}/**`),
+        },
+      },
+      {
+        test: {
+          name: 'servers',
+          include: withServers.map((folder) => `${folder}/**/*.test.ts`),
+          globalSetup: ['test/servers/global-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
+        },
+      },
+    ],
+  },
+})
