@@ -1,6 +1,6 @@
 // Bundles src/ into dist/: one file a command with its dependencies in shared chunks, and oclif's manifest beside it.
 // Code that only some path needs stays in chunks of its own, because it is reached by `import()`.
-import {readFile, readdir, rm, writeFile} from 'node:fs/promises'
+import {cp, readFile, readdir, rm, writeFile} from 'node:fs/promises'
 import {dirname, join, relative} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {build} from 'esbuild'
@@ -36,6 +36,7 @@ const result = await build({
   logLevel: 'warning',
 })
 await writeFile(join(output, 'meta.json'), JSON.stringify(result.metafile))
+await cp(join(root, 'src/output/schemas'), join(output, 'schemas'), {recursive: true})
 
 const {Plugin} = await import('@oclif/core')
 const plugin = new Plugin({root, ignoreManifest: true, errorOnManifestCreate: true, respectNoCacheDefault: true})

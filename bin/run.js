@@ -10,4 +10,6 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-v')) {
   module.enableCompileCache?.()
   const {main} = await import('../dist/main.js')
   await main()
+  // all has been printed and closed; a name that is still being looked up must not keep the operator waiting
+  setTimeout(() => process.exit(), 1000).unref()
 }

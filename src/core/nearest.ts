@@ -10,8 +10,7 @@ export function nearestNames(typed: string, known: Iterable<string>): string[] {
 }
 
 function nearness(wanted: string, name: string): number {
-  const shorter = Math.min(wanted.length, name.length)
-  return shorter >= 3 && (name.includes(wanted) || wanted.includes(name)) ? 1 : editDistance(wanted, name)
+  return wanted.length >= 3 && name.includes(wanted) ? 1 : editDistance(wanted, name)
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other. */
