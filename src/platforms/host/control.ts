@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../../core/error.ts'
+import type { ServiceStatus } from '../../core/sources.ts'
+import type { ServiceManager } from './manager.ts'
+
+interface ControlOptions {
+  /** for the whole of it, the waiting included */
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+}
+
+const pollMs = 200
+
+/**
+ * Starts the service and waits until it runs. That it runs does not mean yet that it answers.
+ * Throws FAILED where it dies, TIMED_OUT, INTERRUPTED, and what the manager throws. Harmless where it runs already.
+ */
+export async function startService(manager: ServiceManager, options: ControlOptions): Promise<ServiceStatus> {
+  const end = performance.now() + options.timeoutMs
+  await manager.start({ timeoutMs: options.timeoutMs })
+  const status = await waitForService(manager, ({ state }) => state !== 'stopped', 'running', {
+    ...options,
+    timeoutMs: end - performance.now(),
+  })
+  if (status.state === 'running') return status
+  throw new AdminError('FAILED', `the service was started and is not running: ${status.detail}`, [manager.commands.logs])
+}
+
+/** Stops the service and waits until it and its processes are gone. Throws as `startService`. Harmless where it does not run. */
+export async function stopService(manager: ServiceManager, options: ControlOptions): Promise<ServiceStatus> {
+  const end = performance.now() + options.timeoutMs
+  const before = await manager.status()
+  await manager.stop({ timeoutMs: options.timeoutMs })
+  const pids = before.instances.flatMap(({ pid }) => pid ?? [])
+  const isGone = async ({ state }: ServiceStatus): Promise<boolean> =>
+    state !== 'running' && (await Promise.all(pids.map(isAlive))).every((alive) => !alive)
+  return waitForService(manager, isGone, 'stopped', { ...options, timeoutMs: end - performance.now() })
+}
+
+export async function restartService(manager: ServiceManager, options: ControlOptions): Promise<ServiceStatus> {
+  const end = performance.now() + options.timeoutMs
+  await stopService(manager, options)
+  return startService(manager, { ...options, timeoutMs: end - performance.now() })
+}
+
+/** Asks again and again until the state is as wanted. Throws TIMED_OUT with the last state, INTERRUPTED. */
+async function waitForService(
+  manager: Pick<ServiceManager, 'status' | 'commands'>,
+  isWanted: (status: ServiceStatus) => boolean | Promise<boolean>,
+  wanted: string,
+  { timeoutMs, signal }: ControlOptions,
+): Promise<ServiceStatus> {
+  const end = performance.now() + timeoutMs
+  for (;;) {
+    if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while waiting for the service to be ${wanted}`)
+    const status = await manager.status()
+    if (await isWanted(status)) return status
+    if (performance.now() >= end) {
+      throw new AdminError('TIMED_OUT', `the service is not ${wanted} in time: ${status.detail}`, [
+        manager.commands.status,
+        manager.commands.logs,
+      ])
+    }
+    await sleep(Math.min(pollMs, Math.max(1, end - performance.now())))
+  }
+}
+
+/** Whether a process of that number runs; one that has ended and waits to be reaped does not. */
+async function isAlive(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // another user's process exists all the same
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false
+  }
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return !/\) Z /.test(stat)
+}

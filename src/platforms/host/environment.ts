@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import { AdminError, messageOf } from '../../core/error.ts'
+import { Secret } from '../../core/secret.ts'
+import { isSecretSetting } from '../../knowledge/settings.ts'
+import { parseEnvironmentFile } from './environment-file.ts'
+import type { EnvironmentFile, ServiceManager } from './manager.ts'
+
+/**
+ * The settings that the service is started with: what the unit sets, then the environment files in their order. The file
+ * that the configuration names takes the place of the unit's own. Throws FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED.
+ */
+export async function readEnvironment(
+  manager: ServiceManager | null,
+  file: string | null,
+): Promise<ReadonlyMap<string, string | Secret>> {
+  const declared = (await manager?.environment()) ?? { variables: new Map<string, string>(), files: [] }
+  const files: readonly EnvironmentFile[] = file === null ? declared.files : [{ path: file, optional: false }]
+  if (files.length === 0 && declared.variables.size === 0) {
+    throw new AdminError('NOT_CONFIGURED', "the service's settings are not known: set `host.environmentFile`")
+  }
+  const contents = await Promise.all(files.map(async (it) => parseEnvironmentFile(await textOf(it))))
+  const all = new Map([declared.variables, ...contents].flatMap((variables) => [...variables]))
+  return new Map([...all].map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]))
+}
+
+async function textOf({ path, optional }: EnvironmentFile): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT' && optional) return ''
+    const options = { cause: error }
+    const what = `the service's settings in ${path}`
+    if (code === 'EACCES')
+      throw new AdminError('FORBIDDEN', `${what} may not be read by this user`, [`ls -l ${path}`, 'run this with sudo'], options)
+    const reason = code === 'ENOENT' ? 'there is no such file' : messageOf(error)
+    throw new AdminError('UNAVAILABLE', `${what} cannot be read: ${reason}`, [`ls -l ${path}`], options)
+  }
+}

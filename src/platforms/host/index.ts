@@ -1,0 +1,65 @@
+import { openLog } from '../../adapters/log-file.ts'
+import type { LogOrigin, LogText } from '../../adapters/log-file.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ServiceCommands } from '../../core/sources.ts'
+import { springSettings } from '../../knowledge/settings.ts'
+import type { Platform } from '../platform.ts'
+import { ownCommands } from './commands.ts'
+import type { ServiceManager } from './manager.ts'
+import { hostService } from './service.ts'
+import type { HostOptions, HostSettings } from './settings.ts'
+import { systemdUnit } from './systemd.ts'
+
+export { restartService, startService, stopService } from './control.ts'
+export { parseEnvironmentFile } from './environment-file.ts'
+export type { ServiceManager } from './manager.ts'
+export type { Command, HostOptions, HostSettings } from './settings.ts'
+
+/** What starts and stops the service as configured; null where nothing is. */
+export function serviceManager(settings: HostSettings, options: HostOptions): ServiceManager | null {
+  if (settings.unit !== null) return systemdUnit(settings.unit, { ...options, superuser: process.getuid?.() === 0 })
+  return settings.commands === null ? null : ownCommands(settings.commands, options)
+}
+
+/** The platform `host`: the service runs on this machine, as a systemd unit or under commands of the operator's own. */
+export function openHost(settings: HostSettings, options: HostOptions): Platform & { readonly commands: ServiceCommands } {
+  const manager = serviceManager(settings, options)
+  const service = hostService(settings, manager, options)
+  return {
+    commands: service.commands,
+    async service() {
+      // a platform that cannot be asked is one finding, not one of each check
+      if (manager) await service.status()
+      return service
+    },
+    environment: () => service.environment(),
+    async log() {
+      if (settings.logs) return openLog(settings.logs, options)
+      if (manager?.log) return readable(openLog(manager.log, options), manager)
+      const written = await writtenFile(service.environment())
+      if (written) return openLog(written, options)
+      throw new AdminError('NOT_CONFIGURED', "the service's log is not known: set `host.logs`")
+    },
+  }
+}
+
+/** A journal shows nothing at all, and says nothing, to a user who may not read it. */
+function readable(log: LogText, { commands }: ServiceManager): LogText {
+  return {
+    target: log.target,
+    async newest(options) {
+      const newest = await log.newest(options)
+      if (newest.text.trim() !== '') return newest
+      throw new AdminError('UNAVAILABLE', 'the journal shows this user nothing of the service', [
+        commands.logs,
+        'or set `host.logs`',
+      ])
+    },
+  }
+}
+
+/** The file that the service's own settings name, where they can be read. */
+async function writtenFile(settings: Promise<ReadonlyMap<string, unknown>>): Promise<LogOrigin | null> {
+  const file = await settings.then((it) => it.get(springSettings.logFile)).catch(() => null)
+  return typeof file === 'string' && file.startsWith('/') ? { file } : null
+}

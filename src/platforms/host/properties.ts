@@ -1,0 +1,72 @@
+import { hostname } from 'node:os'
+import type { ServiceInstance, ServiceStatus } from '../../core/sources.ts'
+
+/** What `systemctl show` prints, `Name=value` lines; a name may come several times. */
+export type Properties = ReadonlyMap<string, readonly string[]>
+
+export function parseProperties(text: string): Properties {
+  const properties = new Map<string, string[]>()
+  for (const line of text.split('\n')) {
+    const [, name, value] = /^(\w+)=(.*?)\r?$/.exec(line) ?? []
+    if (name !== undefined && value !== undefined) properties.set(name, [...(properties.get(name) ?? []), value])
+  }
+  return properties
+}
+
+/** The state that the properties of a unit show; null where they show none. */
+export function statusOf(properties: Properties): ServiceStatus | null {
+  const active = one(properties, 'ActiveState')
+  if (!active) return null
+  const instances = instancesOf(properties)
+  return { state: stateOf(active, one(properties, 'SubState')), detail: detailOf(active, properties, instances[0]), instances }
+}
+
+export function one(properties: Properties, name: string): string {
+  return properties.get(name)?.[0] ?? ''
+}
+
+function stateOf(active: string, sub: string): ServiceStatus['state'] {
+  // between two attempts of Restart= the unit is `activating`, yet nothing runs
+  if (active === 'failed' || sub === 'auto-restart' || sub === 'auto-restart-queued') return 'failed'
+  return active === 'inactive' || active === 'maintenance' ? 'stopped' : 'running'
+}
+
+function detailOf(active: string, properties: Properties, instance: ServiceInstance | undefined): string {
+  const sub = one(properties, 'SubState')
+  const state = sub ? `${active} (${sub})` : active
+  const result = one(properties, 'Result')
+  const exit = one(properties, 'ExecMainStatus')
+  const restarts = Number(one(properties, 'NRestarts') || 0)
+  return [
+    state,
+    instance?.pid ? `process ${instance.pid}` : '',
+    instance?.startedAt ? `since ${instance.startedAt.toISOString()}` : '',
+    instance || !result || result === 'success' ? '' : `result ${result}`,
+    instance || !exit || exit === '0' ? '' : `exit status ${exit}`,
+    restarts > 0 ? `restarted ${restarts} times` : '',
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+function instancesOf(properties: Properties): ServiceInstance[] {
+  const pid = Number(one(properties, 'MainPID') || 0)
+  if (!(pid > 0)) return []
+  const startedAt = parseTimestamp(one(properties, 'ExecMainStartTimestamp'))
+  return [{ name: one(properties, 'Id') || `process ${pid}`, host: hostname(), pid, startedAt }]
+}
+
+/** `Fri 2026-11-20 12:00:00 UTC` as systemd prints it under TZ=UTC, `@1795000000`, or an ISO time with its zone. */
+function parseTimestamp(text: string): Date | null {
+  const printed = /(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?) UTC$/.exec(text.trim())
+  const unix = /^@(\d+(?:\.\d+)?)$/.exec(text.trim())
+  const iso = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})$/.test(text.trim())
+  const date = printed
+    ? new Date(`${printed[1]}T${printed[2]}Z`)
+    : unix
+      ? new Date(Number(unix[1]) * 1000)
+      : iso
+        ? new Date(text.trim())
+        : null
+  return date && !Number.isNaN(date.getTime()) ? date : null
+}

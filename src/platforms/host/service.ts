@@ -1,0 +1,56 @@
+import { networkSource } from '../../adapters/network.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ServiceSource, ServiceStatus } from '../../core/sources.ts'
+import { readEnvironment } from './environment.ts'
+import { declaredImage } from './image.ts'
+import { readMachine } from './machine.ts'
+import type { ServiceManager } from './manager.ts'
+import type { HostOptions, HostSettings } from './settings.ts'
+import { typed } from './shell.ts'
+
+/** Checks of one run see one state: each question may start a program. */
+const statusLifeMs = 1000
+
+/** The service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED. */
+export function hostService(settings: HostSettings, manager: ServiceManager | null, options: HostOptions): ServiceSource {
+  const network = networkSource({ timeoutMs: options.timeoutMs })
+  let asked: { at: number; status: Promise<ServiceStatus> } | null = null
+  return {
+    async status() {
+      if (!manager) throw withoutManager()
+      if (!asked || performance.now() - asked.at > statusLifeMs) asked = { at: performance.now(), status: manager.status() }
+      return asked.status
+    },
+    environment: () => readEnvironment(manager, settings.environmentFile),
+    async image() {
+      return declaredImage(settings)
+    },
+    async machines() {
+      return [await readMachine(settings.cpuinfo)]
+    },
+    resolve: (host) => network.resolve(host),
+    commands: {
+      ...(manager?.commands ?? unknownCommands),
+      ...(settings.logs && {
+        logs: 'file' in settings.logs ? `tail -n 200 ${typed([settings.logs.file])}` : typed(settings.logs.command),
+      }),
+      ...(settings.environmentFile !== null && { settings: settings.environmentFile }),
+    },
+  }
+}
+
+function withoutManager(): AdminError {
+  return new AdminError(
+    'NOT_CONFIGURED',
+    'how the service is started and stopped is not known: set `host.unit` or `host.commands`',
+  )
+}
+
+const unknownCommands = {
+  start: 'start the service',
+  stop: 'stop the service',
+  restart: 'restart the service',
+  status: "ask for the service's state",
+  logs: "read the service's log",
+  settings: "the service's settings",
+} as const

@@ -1,0 +1,26 @@
+/** The service on this machine, as the configuration or the lab describes it. Files are absolute. */
+export interface HostSettings {
+  /** systemd unit; stands above `commands` */
+  unit: string | null
+  commands: { start: Command; stop: Command; status: Command } | null
+  logs: { file: string } | { command: Command } | null
+  environmentFile: string | null
+  /** `registry/repository/name:tag` */
+  image: string | null
+  build: string | null
+  /** null: /proc/cpuinfo */
+  cpuinfo: string | null
+  /** where image and build are declared, for people */
+  declaredIn: string
+}
+
+/** A program and its arguments; run without a shell. */
+export type Command = readonly [string, ...string[]]
+
+export interface HostOptions {
+  /** for each program that is run */
+  timeoutMs: number
+  /** of the programs that are run; this process's own where it is left out */
+  environment?: Readonly<Record<string, string | undefined>>
+  signal?: AbortSignal
+}

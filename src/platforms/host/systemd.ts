@@ -1,0 +1,94 @@
+import { endOf, runProgram } from '../../adapters/process.ts'
+import type { ProgramResult } from '../../adapters/process.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ServiceManager } from './manager.ts'
+import type { Properties } from './properties.ts'
+import { one, parseProperties, statusOf } from './properties.ts'
+import type { HostOptions } from './settings.ts'
+import { typed, wordsOf } from './shell.ts'
+
+const statusProperties = 'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainStatus,NRestarts'
+
+/** A unit of this machine's systemd. Its methods throw UNAVAILABLE, FORBIDDEN, TIMED_OUT, FAILED. */
+export function systemdUnit(name: string, options: HostOptions & { superuser: boolean }): ServiceManager {
+  const unit = /\.(service|target|scope)$/.test(name) ? name : `${name}.service`
+  const short = unit.replace(/\.service$/, '')
+
+  const systemctl = (parameters: readonly string[], timeoutMs = options.timeoutMs): Promise<ProgramResult> =>
+    runProgram(['systemctl', '--no-ask-password', ...parameters], {
+      ...options,
+      timeoutMs,
+      // timestamps are printed in the caller's zone and language
+      environment: { ...options.environment, TZ: 'UTC', LC_ALL: 'C', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' },
+    })
+
+  const show = async (properties: string): Promise<Properties> => {
+    const result = await systemctl(['show', unit, `--property=${properties}`])
+    if (result.exitCode !== 0) throw failure('show', result)
+    const shown = parseProperties(result.stdout)
+    if (one(shown, 'LoadState') === 'not-found') {
+      throw new AdminError('UNAVAILABLE', `there is no systemd unit ${unit} on this machine`, [
+        'systemctl list-units --all --type=service',
+      ])
+    }
+    return shown
+  }
+
+  const act = async (verb: 'start' | 'stop', timeoutMs: number): Promise<void> => {
+    const result = await systemctl([verb, unit], timeoutMs)
+    if (result.exitCode !== 0) throw failure(verb, result)
+  }
+
+  const failure = (verb: string, result: ProgramResult): AdminError => {
+    const said = `${result.stderr}${result.stdout}`
+    if (/not been booted with systemd|connect to (?:the )?(?:system )?bus|D-Bus/i.test(said)) {
+      return new AdminError('UNAVAILABLE', `systemd does not run on this machine, so ${unit} cannot be asked`, [
+        'use host.commands in the configuration',
+      ])
+    }
+    if (/access denied|authentication (?:is )?required|not permitted|permission denied/i.test(said)) {
+      return new AdminError('FORBIDDEN', `this user may not ${verb} ${unit}`, [`sudo systemctl ${verb} ${short}`])
+    }
+    if (/not (?:be )?found|not loaded/i.test(said)) {
+      return new AdminError('UNAVAILABLE', `there is no systemd unit ${unit} on this machine`, [
+        'systemctl list-units --all --type=service',
+      ])
+    }
+    const next = verb === 'show' ? `systemctl status ${short}` : `journalctl -u ${short} -n 50 --no-pager`
+    return new AdminError(verb === 'show' ? 'UNEXPECTED_ANSWER' : 'FAILED', `\`systemctl ${verb} ${short}\` ${endOf(result)}`, [
+      next,
+    ])
+  }
+
+  const as = options.superuser ? [] : ['sudo']
+  return {
+    async status() {
+      const properties = await show(statusProperties)
+      const status = statusOf(properties)
+      if (!status) throw new AdminError('UNEXPECTED_ANSWER', `systemctl shows no state of ${unit}`, [`systemctl status ${short}`])
+      return status
+    },
+    start: ({ timeoutMs }) => act('start', timeoutMs),
+    stop: ({ timeoutMs }) => act('stop', timeoutMs),
+    async environment() {
+      const properties = await show('LoadState,Environment,EnvironmentFiles')
+      const assignments = (properties.get('Environment') ?? []).flatMap(wordsOf)
+      const variables = new Map(assignments.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]))
+      const files = (properties.get('EnvironmentFiles') ?? []).flatMap((line) => {
+        const [, path, ignored] = /^(.+?)(?: \(ignore_errors=(yes|no)\))?$/.exec(line) ?? []
+        return path ? [{ path, optional: ignored === 'yes' }] : []
+      })
+      return { variables, files }
+    },
+    commands: {
+      start: typed([...as, 'systemctl', 'start', short]),
+      stop: typed([...as, 'systemctl', 'stop', short]),
+      restart: typed([...as, 'systemctl', 'restart', short]),
+      status: typed(['systemctl', 'status', short]),
+      logs: typed([...as, 'journalctl', '-u', short, '-n', '200', '--no-pager']),
+      settings: `the unit ${unit} (${typed([...as, 'systemctl', 'edit', short])})`,
+    },
+    // bare messages: the service writes its own times
+    log: { command: ['journalctl', '-u', unit, '-o', 'cat', '--no-pager', '-q', '-n', '50000'] },
+  }
+}

@@ -1,0 +1,143 @@
+import { open, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { parseYaml } from '../../adapters/yaml.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
+import { nearestNames } from '../../core/nearest.ts'
+import type { Environment } from '../paths.ts'
+import { configHome } from '../paths.ts'
+import type { Settings } from './schema.ts'
+import { schema } from './schema.ts'
+import { validate } from './validate.ts'
+
+const fileName = 'testops-admin.yaml'
+const maxBytes = 1_000_000
+
+export interface Configuration {
+  /** absolute */
+  file: string
+  settings: Settings
+}
+
+export interface ConfigurationRequest {
+  /** `--config` */
+  file?: string | undefined
+  environment: Environment
+  workingDirectory: string
+}
+
+/**
+ * Finds, reads and validates the configuration (DESIGN.md 5): the named file, else testops-admin.yaml here or in a parent
+ * folder, else the one in the operator's configuration folder. Throws CONFIGURATION, with the file and the line.
+ */
+export async function loadConfiguration(request: ConfigurationRequest): Promise<Configuration> {
+  const configuration = await findConfiguration(request)
+  if (configuration) return configuration
+  throw new AdminError(
+    'CONFIGURATION',
+    `no configuration found: no ${fileName} in ${request.workingDirectory} or above, no ${ownFile(request.environment)}`,
+    [
+      `write a ${fileName} as in templates/${fileName}, or name one with --config`,
+      'testops-admin lab up   # a practice deployment, then use -d lab',
+    ],
+  )
+}
+
+/** As `loadConfiguration`, with null where there is none. A file that was named must be there. */
+export async function findConfiguration(request: ConfigurationRequest): Promise<Configuration | null> {
+  const { environment, workingDirectory } = request
+  if (request.file !== undefined) return readConfiguration(resolve(workingDirectory, request.file), workingDirectory)
+  for (const file of [...upwards(workingDirectory), ownFile(environment)]) {
+    if (await exists(file)) return readConfiguration(file, workingDirectory)
+  }
+  return null
+}
+
+/** Reads and validates one file. Errors name it as seen from the working directory. */
+export async function readConfiguration(file: string, workingDirectory: string): Promise<Configuration> {
+  const shown = shownAs(file, workingDirectory)
+  const document = parse(await readText(file, shown), shown)
+  const at = (path: readonly (string | number)[]): string => {
+    const depths = Array.from({ length: path.length + 1 }, (_, removed) => path.slice(0, path.length - removed))
+    const position = depths.map((around) => document.positionOf(around)).find((found) => found !== null)
+    return `${shown}:${position?.line ?? 1}`
+  }
+  const settings = validate(schema, document.value, { at, directory: dirname(file) })
+  checkNames(settings, at)
+  return { file, settings }
+}
+
+function checkNames(settings: Settings, at: (path: string[]) => string): void {
+  const names = [...settings.deployments.keys()]
+  if (names.length === 0) throw new AdminError('CONFIGURATION', `\`deployments\` at ${at(['deployments'])} names no deployment`)
+  const { current } = settings
+  if (current === undefined || names.includes(current)) return
+  const near = nearestNames(current, names).map((name) => `\`${name}\``)
+  throw new AdminError(
+    'CONFIGURATION',
+    `\`current\` at ${at(['current'])} names \`${current}\`, which is no deployment${near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''}`,
+    [`deployments: ${names.join(', ')}`],
+  )
+}
+
+function parse(text: string, shown: string): ReturnType<typeof parseYaml> {
+  const empty = text.split('\n').every((line) => /^\s*(#.*|---\s*)?$/.test(line))
+  if (empty) throw new AdminError('CONFIGURATION', `${shown} is empty`, [`write it as in templates/${fileName}`])
+  try {
+    return parseYaml(text)
+  } catch (error) {
+    const line = error instanceof Error && 'line' in error && typeof error.line === 'number' ? `:${error.line}` : ''
+    throw new AdminError('CONFIGURATION', `${shown}${line} is not valid YAML: ${messageOf(error)}`, [], { cause: error })
+  }
+}
+
+async function readText(file: string, shown: string): Promise<string> {
+  try {
+    const handle = await open(file)
+    try {
+      if ((await handle.stat()).isDirectory()) throw new AdminError('CONFIGURATION', `${shown} is a directory, not a file`)
+      // a pipe has no size that could be asked
+      const content = await buffer(handle.createReadStream({ end: maxBytes, autoClose: false }))
+      if (content.length > maxBytes)
+        throw new AdminError('CONFIGURATION', `${shown} is too large: a configuration has at most ${maxBytes} bytes`)
+      return new TextDecoder('utf-8', { fatal: true }).decode(content)
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (error instanceof AdminError) throw error
+    throw new AdminError('CONFIGURATION', `cannot read the configuration ${shown}: ${reasonOf(error)}`, [], { cause: error })
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8 text'
+  return messageOf(error)
+}
+
+function ownFile(environment: Environment): string {
+  return join(configHome(environment), 'config.yaml')
+}
+
+function upwards(folder: string): string[] {
+  const parent = dirname(folder)
+  return [join(folder, fileName), ...(parent === folder ? [] : upwards(parent))]
+}
+
+/** False only where it is sure: what is there but may not be read is an error to report, not a file to pass over. */
+export async function exists(file: string): Promise<boolean> {
+  try {
+    await stat(file)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code !== 'ENOENT' && error.code !== 'ENOTDIR'
+  }
+}
+
+function shownAs(file: string, workingDirectory: string): string {
+  const path = relative(workingDirectory, file)
+  return path.startsWith('..') || isAbsolute(path) ? file : path
+}

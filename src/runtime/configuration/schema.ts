@@ -1,0 +1,187 @@
+import { isTimeZone } from '../../core/local-time.ts'
+import { defaultVendor } from '../../knowledge/settings.ts'
+import { parseHostPort } from '../endpoints/addresses.ts'
+import { parseBrokerAddress } from '../endpoints/broker-address.ts'
+import { parseDatabaseAddress } from '../endpoints/database-address.ts'
+import { parseHttpAddress } from '../endpoints/http-address.ts'
+import { parseSessionsAddress } from '../endpoints/sessions-address.ts'
+import type { Named, Value } from './nodes.ts'
+import { choice, command, file, list, oneOrMany, secret, section, text } from './nodes.ts'
+
+const ca = file('PEM file of an own certificate authority', '/etc/ssl/private-ca.pem')
+const user = text('user, where the address names none', 'testops')
+
+const database = section('one data source', {
+  url: text(
+    '`postgresql://user@host/database`, or the JDBC address',
+    'postgresql://testops@db.example.org/testops',
+    withoutPassword(parseDatabaseAddress),
+  ),
+  user,
+  password: secret('password of that user', '{file: /run/secrets/db}'),
+  ca,
+})
+
+const broker = section('the message broker', {
+  url: text('`amqp://user@host/vhost`, amqps:// for TLS', 'amqp://testops@mq.example.org', withoutPassword(parseBrokerAddress)),
+  managementUrl: text('address of the management plugin', 'http://mq.example.org:15672', valid(parseHttpAddress)),
+  user,
+  password: secret('password of that user', '{env: MQ_PASSWORD}'),
+  ca,
+})
+
+const sessions = section(
+  'the session store',
+  {
+    url: text(
+      '`redis://host:port/database`, rediss:// for TLS',
+      'redis://redis.example.org:6379/0',
+      withoutPassword(parseSessionsAddress),
+    ),
+    namespace: text("prefix of the sessions' keys; found by their shape where it is left out", 'spring:session'),
+    user,
+    password: secret('password of the store', '{env: REDIS_PASSWORD}'),
+    ca,
+    sentinel: section(
+      'in place of `url`: the sentinels that know the store',
+      {
+        master: text('name of the master', 'mymaster'),
+        nodes: list('addresses of the sentinels', '["sentinel-1.example.org:26379"]', hostPort(26_379)),
+        password: secret('password of the sentinels', '{env: SENTINEL_PASSWORD}'),
+      },
+      { required: ['master', 'nodes'] },
+    ),
+    cluster: list('in place of `url`: nodes of a cluster', '["redis-1.example.org:6379"]', hostPort(6379)),
+  },
+  { exclusive: ['url', 'sentinel', 'cluster'] },
+)
+
+const host = section('the service on this machine: a systemd unit, or commands of your own', {
+  unit: text('systemd unit of the service', 'testops', (name) => (/^[\w@:.\\-]+$/.test(name) ? null : 'is no name of a unit')),
+  commands: section(
+    'what is run where there is no unit',
+    {
+      start: command('starts the service', '[/opt/testops/bin/service, start]'),
+      stop: command('stops it', '[/opt/testops/bin/service, stop]'),
+      status: command(
+        'ends with 0 where it runs, 3 where it does not; may print what `systemctl show` prints',
+        '[/opt/testops/bin/service, status]',
+      ),
+    },
+    { required: ['start', 'stop', 'status'] },
+  ),
+  logs: section(
+    "the service's log; the unit's journal where it is left out",
+    {
+      file: file('file that the log is written to', '/var/log/testops/testops.log'),
+      command: command('prints the log', '[docker, logs, testops]'),
+    },
+    { exclusive: ['file', 'command'] },
+  ),
+  environmentFile: file("the service's settings, `NAME=value` lines", '/etc/testops/testops.env'),
+})
+
+const deployment = section('a deployment', {
+  url: text('address of the web interface', 'https://testops.example.org', valid(parseHttpAddress)),
+  apiToken: secret('API token of a user of the service', '{env: TESTOPS_TOKEN}'),
+  ca,
+  platform: choice('where the service runs', 'host', ['kubernetes', 'compose', 'host']),
+  host,
+  kubernetes: section('where the service runs in a cluster', {
+    context: text('context of kubectl', 'prod'),
+    namespace: text('namespace', 'testops'),
+    release: text('release of Helm', 'testops'),
+    values: file('values file of the release', 'deploy/values.yaml'),
+    chart: text('umbrella chart', './charts/umbrella'),
+    chartVersion: text('its version', '1.2.3'),
+    valuesPath: text("where the service's own values lie in the umbrella's", 'testops'),
+  }),
+  compose: section('where the service runs under Docker Compose', {
+    project: text('name of the project', 'testops'),
+    file: file('its file', '/opt/testops/docker-compose.yml'),
+    service: text("the service's name in it", 'testops'),
+  }),
+  build: text('build that is to run (platform host)', '527u01'),
+  image: text('image that is to run (platform host)', 'registry.example.org/testops/testops:527u01'),
+  cpuinfo: file('copy of /proc/cpuinfo of the machine that the service runs on', 'cpuinfo.txt'),
+  timeZone: text("time zone of the service's JVM", 'Europe/Berlin', (name) =>
+    isTimeZone(name) ? null : 'is no time zone, such as Europe/Berlin',
+  ),
+  vendor: section("names of the vendor's own settings and loggers", {
+    prefix: text('prefix of settings', defaultVendor.prefix, (name) =>
+      /^[A-Z][A-Z0-9_]*$/.test(name) ? null : 'must be capitals',
+    ),
+    package: text('package of loggers', defaultVendor.package, (name) => (/^[\w.-]+$/.test(name) ? null : 'is no package')),
+  }),
+  database: oneOrMany("the service's database, or a list of its data sources, the main one first", '', database),
+  broker,
+  sessions,
+  integrations: list(
+    'external systems that the service talks to',
+    '',
+    section(
+      'an external system',
+      {
+        name: text('a name for it', 'tracker'),
+        url: text('its address', 'https://tracker.example.org', valid(parseHttpAddress)),
+        user: text('user as the integration has it', 'testops@example.org'),
+        password: secret('password or token of that user', '{env: TRACKER_TOKEN}'),
+      },
+      { required: ['name', 'url'] },
+    ),
+  ),
+  accessLog: section(
+    'log of the proxy before the service',
+    { file: file('its file', '/var/log/nginx/access.log') },
+    { required: ['file'] },
+  ),
+  checks: list('files with checks of your own', '[checks/own.js]', file('a file', 'checks/own.js')),
+})
+
+const deployments: Named<typeof deployment> = {
+  kind: 'named',
+  about: 'the deployments by name',
+  example: 'prod',
+  of: deployment,
+  problem: (name) => (/^[A-Za-z0-9][\w.-]{0,62}$/.test(name) ? null : 'must be letters, digits, dots, dashes or underscores'),
+}
+
+/** Everything that a configuration may say: validation, the template and the table of keys are made from this value. */
+export const schema = section(
+  'the configuration',
+  { current: text('deployment that is used where none is named', 'prod'), deployments },
+  { required: ['deployments'] },
+)
+
+export type Settings = Value<typeof schema>
+export type DeploymentSettings = Value<typeof deployment>
+export type DatabaseSettings = Value<typeof database>
+export type SessionsSettings = Value<typeof sessions>
+
+function valid(read: (value: string) => unknown): (value: string) => string | null {
+  return (value) => {
+    try {
+      read(value)
+      return null
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+}
+
+function withoutPassword(read: (value: string) => { password: string | null }): (value: string) => string | null {
+  return (value) => {
+    let password: string | null = null
+    const problem = valid((address) => ({ password } = read(address)))(value)
+    const remedy = 'holds a password; leave it out and write beside it `password: {env: NAME}` or `password: {file: PATH}`'
+    return password === null ? problem : remedy
+  }
+}
+
+function hostPort(defaultPort: number) {
+  return text(
+    'host:port',
+    `redis.example.org:${defaultPort}`,
+    valid((value) => parseHostPort(value, defaultPort)),
+  )
+}

@@ -1,0 +1,99 @@
+import type { Node, Section } from './nodes.ts'
+import { schema } from './schema.ts'
+import { secretForms } from './validate.ts'
+
+/** Keys of the template that are not commented out: the least that a deployment on this machine needs. */
+const active = new Set(['current', 'deployments', 'prod', 'platform', 'host', 'host.unit'])
+
+const head = `# Configuration of testops-admin: testops-admin.yaml here or in a parent folder, or
+# $XDG_CONFIG_HOME/testops-admin/config.yaml. What is left out is taken from the service's own settings
+# (its environment file) where they can be read. Files are relative to this one.
+# A secret is never written here, but where it is kept:
+#   ${secretForms}
+`
+
+/** A configuration with every key, commented out but for the few that the simplest deployment needs. */
+export function configurationTemplate(): string {
+  return `${head}\n${linesOf(schema, { path: [], indent: '', comment: null }).map(aligned).join('\n')}\n`
+}
+
+interface Around {
+  path: readonly string[]
+  indent: string
+  /** the indentation at which the comment around this section begins; null: the section is active */
+  comment: string | null
+}
+
+type Line = { text: string; about: string }
+
+function linesOf(section: Section, around: Around): Line[] {
+  const { exclusive = [] } = section
+  return Object.entries(section.keys).flatMap(([key, node]) => {
+    const path = [...around.path, key]
+    const isAlternative = exclusive.indexOf(key) > 0
+    const lines = linesOfKey(key, node, { ...around, path })
+    if (around.comment !== null) return isAlternative ? lines.map((line) => commented(line, around.indent)) : lines
+    return active.has(path.join('.')) ? lines : lines.map((line) => commented(line, around.indent))
+  })
+}
+
+function linesOfKey(key: string, node: Node, { path, indent, comment }: Around): Line[] {
+  const inner = (of: Section, deeper = '  '): Line[] =>
+    linesOf(of, { path, indent: `${indent}${deeper}`, comment: comment ?? (active.has(path.join('.')) ? null : indent) })
+  const opening = { text: `${indent}${key}:`, about: node.about }
+  if (node.kind === 'section') return [opening, ...inner(node)]
+  if (node.kind === 'named' && node.of.kind === 'section') {
+    return [
+      opening,
+      { text: `${indent}  ${node.example}:`, about: '' },
+      ...linesOf(node.of, { path: [], indent: `${indent}    `, comment: null }),
+    ]
+  }
+  if (node.kind === 'list' && node.of.kind === 'section') {
+    if (node.orOne) return [opening, ...inner(node.of)]
+    const [first, ...others] = inner(node.of, '    ')
+    return first ? [opening, { ...first, text: first.text.replace(/ {2}(?=\S)/, '- ') }, ...others] : [opening]
+  }
+  return [{ text: `${indent}${key}: ${'example' in node ? node.example : ''}`, about: aboutOf(node) }]
+}
+
+function commented(line: Line, indent: string): Line {
+  return { ...line, text: `${indent}# ${line.text.slice(indent.length)}` }
+}
+
+function aligned({ text, about }: Line): string {
+  return about ? `${text.padEnd(64)}  # ${about}` : text
+}
+
+/** One row of the table of keys. */
+export interface ConfigurationKey {
+  /** `database.url`, as it stands under a deployment; `current` and `deployments` stand at the top */
+  key: string
+  form: string
+  about: string
+}
+
+/** Every key with what may stand there and what it means, in the template's order. */
+export function configurationKeys(): ConfigurationKey[] {
+  return keysOf(schema, '')
+}
+
+function keysOf(node: Node, prefix: string): ConfigurationKey[] {
+  if (node.kind === 'list') return keysOf(node.of, prefix)
+  if (node.kind === 'named') return keysOf(node.of, '')
+  if (node.kind !== 'section') return []
+  return Object.entries(node.keys).flatMap(([key, value]) => {
+    const row = { key: `${prefix}${key}`, form: formOf(value), about: aboutOf(value) }
+    return [row, ...keysOf(value, `${prefix}${key}.`)]
+  })
+}
+
+function aboutOf(node: Node): string {
+  return node.kind === 'choice' ? `${node.about}: ${node.values.join(', ')}` : node.about
+}
+
+function formOf(node: Node): string {
+  if (node.kind === 'named') return 'sections by name'
+  if (node.kind === 'list') return node.orOne ? `${formOf(node.of)}, or a list` : `list of ${formOf(node.of)}s`
+  return node.kind
+}

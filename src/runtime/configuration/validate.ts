@@ -1,0 +1,165 @@
+import { isAbsolute, resolve } from 'node:path'
+import { AdminError } from '../../core/error.ts'
+import { nearestNames } from '../../core/nearest.ts'
+import type { FileReference, Node, Position, SecretReference, Section, Value } from './nodes.ts'
+
+type Path = readonly (string | number)[]
+
+export interface Place {
+  /** the line of the value at this path, or of the nearest one around it */
+  at(path: Path): Position
+  /** folder that relative files are meant from */
+  directory: string
+}
+
+export const secretForms = '{env: NAME}, {file: PATH}, {command: [PROGRAM, …]} or {kubernetesSecret: NAME/KEY}'
+
+/** Judges a document by the schema and gives it its type. Throws CONFIGURATION at the first thing that is wrong. */
+export function validate<N extends Node>(root: N, document: unknown, place: Place): Value<N> {
+  return read(document, root, []) as Value<N>
+
+  function read(value: unknown, node: Node, path: Path): unknown {
+    switch (node.kind) {
+      case 'text':
+        return readText(value, path, node.problem)
+      case 'file':
+        return fileAt(readText(value, path), path)
+      case 'choice': {
+        const word = readText(value, path)
+        if (!node.values.includes(word)) throw wrong(path, `must be ${alternatives(node.values)}`, didYouMean(word, node.values))
+        return word
+      }
+      case 'secret':
+        return readSecret(value, path)
+      case 'list':
+        return readList(value, node, path)
+      case 'named': {
+        const names = mapping(value, path)
+        return new Map(
+          Object.keys(names).map((name) => [checkedName(name, node.problem, path), read(names[name], node.of, [...path, name])]),
+        )
+      }
+      case 'section':
+        return readSection(value, node, path)
+    }
+  }
+
+  function readSection(value: unknown, node: Section, path: Path): unknown {
+    const given = mapping(value, path)
+    const names = Object.keys(given)
+    for (const name of names) if (!Object.hasOwn(node.keys, name)) throw unknownKey(name, node, path)
+    for (const name of node.required) if (!names.includes(name)) throw wrong(path, `lacks the key \`${name}\``)
+    const [one, other] = node.exclusive?.filter((name) => names.includes(name)) ?? []
+    if (other) throw wrong([...path, other], `cannot stand beside \`${one}\``, 'keep one of the two')
+    return Object.fromEntries(names.map((name) => [name, read(given[name], node.keys[name]!, [...path, name])]))
+  }
+
+  function readList(value: unknown, node: Extract<Node, { kind: 'list' }>, path: Path): unknown {
+    if (!Array.isArray(value)) {
+      if (node.orOne) return [read(value, node.of, path)]
+      throw wrong(path, `must be a list, not ${kindOf(value)}`)
+    }
+    if (value.length === 0) throw wrong(path, 'is an empty list', 'leave the key out')
+    return value.map((item: unknown, index) => read(item, node.of, [...path, index]))
+  }
+
+  function readText(value: unknown, path: Path, problemOf?: (text: string) => string | null): string {
+    if (typeof value === 'number' || typeof value === 'boolean') {
+      throw wrong(path, `must be text, not ${kindOf(value)}`, `put it in quotes: "${value}"`)
+    }
+    if (typeof value !== 'string') throw wrong(path, `must be text, not ${kindOf(value)}`)
+    if (value.trim() === '') throw wrong(path, 'is empty', 'leave the key out')
+    const problem = problemOf?.(value)
+    if (problem) throw wrong(path, problem)
+    return value
+  }
+
+  function readSecret(value: unknown, path: Path): SecretReference {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw wrong(path, `is a secret and must not stand here; write where it is kept: ${secretForms}`)
+    }
+    const given = mapping(value, path)
+    const names = Object.keys(given)
+    const [form] = names
+    if (names.length !== 1 || form === undefined) throw wrong(path, `must have one key: ${secretForms}`)
+    const at = place.at(path)
+    const inner = [...path, form]
+    if (form === 'env') return { at, form, variable: readText(given[form], inner, variableProblem) }
+    if (form === 'file') return { at, form, path: fileAt(readText(given[form], inner), inner).path }
+    if (form === 'kubernetesSecret') return { at, form, name: readText(given[form], inner) }
+    if (form !== 'command') throw wrong(inner, `is no way to name a secret; use ${secretForms}`)
+    return { at, form, command: readList(given[form], commandWords, inner) as readonly string[] }
+  }
+
+  function fileAt(path: string, at: Path): FileReference {
+    return { path: isAbsolute(path) ? path : resolve(place.directory, path), at: place.at(at) }
+  }
+
+  function checkedName(name: string, problemOf: (name: string) => string | null, path: Path): string {
+    const problem = problemOf(name)
+    if (problem) throw wrong([...path, name], problem)
+    return name
+  }
+
+  function mapping(value: unknown, path: Path): Record<string, unknown> {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)) {
+      return value as Record<string, unknown>
+    }
+    throw wrong(path, `must be a section of keys, not ${kindOf(value)}`)
+  }
+
+  function unknownKey(name: string, node: Section, path: Path): AdminError {
+    const known = Object.keys(node.keys)
+    const home = homeOf(name, root)
+    const hint = home === null ? didYouMean(name, known) : `\`${name}\` belongs into ${home}`
+    const message = `unknown key \`${name}\` at ${place.at([...path, name])}${hint ? `; ${hint}` : ''}`
+    return new AdminError('CONFIGURATION', message, [`keys that may stand there: ${known.join(', ')}`])
+  }
+
+  function wrong(path: Path, what: string, suggestion?: string): AdminError {
+    const subject = path.length === 0 ? 'the configuration' : `\`${keyOf(path)}\``
+    return new AdminError('CONFIGURATION', `${subject} at ${place.at(path)} ${what}`, suggestion ? [suggestion] : [])
+  }
+}
+
+const commandWords = { kind: 'list', about: '', example: '', of: { kind: 'text', about: '', example: '' } } as const
+
+function variableProblem(name: string): string | null {
+  return /^[A-Za-z_]\w*$/.test(name) ? null : 'is no name of an environment variable'
+}
+
+/** The last key of a path, without the deployment that the line shows anyway: `host.commands.start`. */
+function keyOf(path: Path): string {
+  const within = path[0] === 'deployments' && path.length > 2 ? path.slice(2) : path
+  return within.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${key}`)).join('')
+}
+
+/** The section that does know such a key, where only one does. */
+function homeOf(key: string, node: Node, name = 'the top of the file'): string | null {
+  const homes = sectionsWith(key, node, name)
+  return homes.length === 1 ? homes[0]! : null
+}
+
+function sectionsWith(key: string, node: Node, name: string): string[] {
+  if (node.kind === 'list') return sectionsWith(key, node.of, name)
+  if (node.kind === 'named') return sectionsWith(key, node.of, 'the deployment itself')
+  if (node.kind !== 'section') return []
+  const here = Object.hasOwn(node.keys, key) ? [name] : []
+  return [...here, ...Object.entries(node.keys).flatMap(([inner, value]) => sectionsWith(key, value, `\`${inner}\``))]
+}
+
+function didYouMean(typed: string, known: readonly string[]): string | undefined {
+  const near = nearestNames(typed, known)
+  return near.length > 0 ? `did you mean ${alternatives(near.map((name) => `\`${name}\``))}?` : undefined
+}
+
+function alternatives(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'empty'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return value instanceof Date ? 'a date' : 'a section of keys'
+  return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'a number' : 'true or false'
+}

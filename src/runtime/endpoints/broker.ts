@@ -1,0 +1,86 @@
+import { AdminError } from '../../core/error.ts'
+import type { BrokerEndpoint } from '../../core/endpoint.ts'
+import { Secret } from '../../core/secret.ts'
+import { defaultBrokerUser, parseBoolean, springSettings, sqsProfile } from '../../knowledge/settings.ts'
+import type { BrokerAddress } from './broker-address.ts'
+import { parseBrokerAddress, parseSpringBrokerAddresses } from './broker-address.ts'
+import type { EndpointContext, ServiceEnvironment } from './context.ts'
+import {
+  credentialsOf,
+  environmentIfAny,
+  environmentOrNone,
+  notConfigured,
+  optionalCertificates,
+  parseSetting,
+  secretOf,
+  settingOf,
+} from './context.ts'
+import { parsePort } from './addresses.ts'
+
+/** The broker of the configuration, else of the service's own settings. Throws NOT_CONFIGURED, SECRET_MISSING, CONFIGURATION. */
+export async function brokerEndpoint(context: EndpointContext): Promise<BrokerEndpoint> {
+  const settings = context.settings.broker ?? {}
+  const configured = settings.url === undefined ? null : parseBrokerAddress(settings.url)
+  const { environment, reason } = configured
+    ? { environment: await environmentIfAny(context), reason: null }
+    : await environmentOrNone(context)
+  const address = configured ?? discoveredAddress(environment)
+  if (!address) throw usesSqs(environment) ? withoutBroker() : notConfigured('message broker', context, 'broker.url', reason)
+
+  const service = serviceUser(environment, configured ? null : address)
+  const { user, password } = await credentialsOf({ ...settings, addressUser: configured?.user ?? null }, service, context.secrets)
+  const vhost = address.vhost ?? settingOf(environment, springSettings.rabbitVirtualHost) ?? '/'
+  const guest = user === null || user === defaultBrokerUser.user
+  return {
+    host: address.host,
+    port: address.port,
+    vhost: vhost === '' ? '/' : vhost,
+    user: user ?? defaultBrokerUser.user,
+    password: password ?? (guest ? new Secret(defaultBrokerUser.password) : null),
+    tls: { mode: address.encrypted ? 'verify' : 'disable', ca: await optionalCertificates(settings.ca) },
+    managementUrl: settings.managementUrl?.replace(/\/+$/, '') ?? usualManagementUrl(address),
+  }
+}
+
+function discoveredAddress(environment: ServiceEnvironment): BrokerAddress | null {
+  const encrypted = parseBoolean(settingOf(environment, springSettings.rabbitTls) ?? '') ?? false
+  const listed = parseSetting(environment, springSettings.rabbitAddresses, (value) =>
+    parseSpringBrokerAddresses(value, encrypted),
+  )
+  if (listed) return listed
+  const host = settingOf(environment, springSettings.rabbitHost)
+  if (host === undefined || usesSqs(environment)) return null
+  const port = parseSetting(environment, springSettings.rabbitPort, parsePort) ?? (encrypted ? 5671 : 5672)
+  return { host, port, encrypted, vhost: null, user: null, password: null }
+}
+
+/** Spring prefers the user of the address. */
+function serviceUser(
+  environment: ServiceEnvironment,
+  address: BrokerAddress | null,
+): { user: string | null; password: Secret | null } {
+  if (address?.user) return { user: address.user, password: address.password === null ? null : new Secret(address.password) }
+  return {
+    user: settingOf(environment, springSettings.rabbitUsername) ?? null,
+    password: secretOf(environment, springSettings.rabbitPassword),
+  }
+}
+
+function usesSqs(environment: ServiceEnvironment): boolean {
+  const profiles = settingOf(environment, springSettings.profiles)?.split(',') ?? []
+  return profiles.some((profile) => profile.trim() === sqsProfile)
+}
+
+function withoutBroker(): AdminError {
+  return new AdminError(
+    'NOT_CONFIGURED',
+    `the service uses SQS (${springSettings.profiles} names \`${sqsProfile}\`): there is no broker to look at`,
+  )
+}
+
+/** Where the management plugin listens by default, guessed only for a broker on its own default port. */
+function usualManagementUrl({ host, port, encrypted }: BrokerAddress): string | null {
+  const name = host.includes(':') ? `[${host}]` : host
+  if (encrypted) return port === 5671 ? `https://${name}:15671` : null
+  return port === 5672 ? `http://${name}:15672` : null
+}

@@ -1,0 +1,5 @@
+export { loadConfiguration } from './configuration/load.ts'
+export { findDeployment, selectDeployment } from './configuration/select.ts'
+export type { OpenedDeployment } from './open-deployment.ts'
+export { openDeployment } from './open-deployment.ts'
+export { configHome, labConfigurationFile, labDirectory, stateHome } from './paths.ts'

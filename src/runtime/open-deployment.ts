@@ -1,0 +1,152 @@
+import { networkSource } from '../adapters/network.ts'
+import type { Deployment } from '../core/deployment.ts'
+import type { Opened } from '../core/endpoint.ts'
+import { AdminError } from '../core/error.ts'
+import { isTimeZone } from '../core/local-time.ts'
+import type { LogsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
+import { defaultVendor, springSettings, vendorIn } from '../knowledge/settings.ts'
+import { splitRecords } from '../logs/records.ts'
+import type { Platform } from '../platforms/index.ts'
+import { openPlatform } from '../platforms/index.ts'
+import type { SecretReference } from './configuration/nodes.ts'
+import type { DeploymentSettings } from './configuration/schema.ts'
+import { requireSecret } from './configuration/secrets.ts'
+import type { SelectedDeployment } from './configuration/select.ts'
+import { apiEndpoint } from './endpoints/api.ts'
+import { brokerEndpoint } from './endpoints/broker.ts'
+import type { EndpointContext, ServiceEnvironment } from './endpoints/context.ts'
+import { settingOf } from './endpoints/context.ts'
+import { databaseEndpoints } from './endpoints/database.ts'
+import { sessionsEndpoint } from './endpoints/sessions.ts'
+import { openings } from './openings.ts'
+import type { Environment } from './paths.ts'
+import { hostSettingsOf, platformOf } from './platform-of.ts'
+
+export interface OpenOptions {
+  /** for each connection and each program */
+  timeoutMs: number
+  /** of this program: secrets are read from it */
+  environment: Environment
+  signal?: AbortSignal | undefined
+}
+
+export interface OpenedDeployment {
+  deployment: Deployment
+  /** each opens on first use and is shared; a failed one is tried again on its next use */
+  open: { readonly [K in SourceName]: () => Promise<Sources[K]> }
+  commands: ServiceCommands | null
+  /** never throws; harmless twice */
+  close: () => Promise<void>
+}
+
+/**
+ * Makes a deployment observable: what its configuration says, completed from the service's own settings. Connects to nothing
+ * yet. Throws SECRET_MISSING, CONFIGURATION; UNAVAILABLE where nothing at all is known of how it is reached.
+ */
+export async function openDeployment(selected: SelectedDeployment, options: OpenOptions): Promise<OpenedDeployment> {
+  const { name, settings } = selected
+  const { timeoutMs, signal, environment } = options
+  const secrets = { environment, timeoutMs, signal }
+  for (const reference of secretsOf(settings)) await requireSecret(reference, secrets)
+
+  const platformName = platformOf(selected)
+  const platform = openPlatform(platformName, hostSettingsOf(selected), { timeoutMs, environment, ...(signal && { signal }) })
+  const context: EndpointContext = { name, settings, secrets, environment: once(() => platform.environment()) }
+  const known = await environmentFor(context)
+  const deployment: Deployment = {
+    name,
+    platform: platformName,
+    vendor: vendorOf(settings, known),
+    timeZone: timeZoneOf(settings, known),
+  }
+
+  const { share, close } = openings({ signal })
+  return {
+    deployment,
+    commands: platform.commands,
+    open: {
+      database: share(async () => {
+        const endpoints = await databaseEndpoints(context)
+        const { openDatabases } = await import('../adapters/postgres/index.ts')
+        return openDatabases(endpoints, { timeoutMs })
+      }),
+      broker: share(async () => {
+        const endpoint = await brokerEndpoint(context)
+        const { openBroker } = await import('../adapters/rabbitmq/index.ts')
+        return openBroker(endpoint, { timeoutMs })
+      }),
+      sessions: share(async () => {
+        const endpoint = await sessionsEndpoint(context)
+        const { openSessions } = await import('../adapters/redis/index.ts')
+        return openSessions(endpoint, { timeoutMs })
+      }),
+      api: share(async () => {
+        const endpoint = await apiEndpoint(context, deployment.vendor)
+        const { openApi } = await import('../adapters/api/index.ts')
+        return openApi(endpoint, { timeoutMs })
+      }),
+      service: share(async () => unheld(await platform.service())),
+      logs: share(async () => unheld(await logsSource(platform, deployment.timeZone))),
+      network: share(async () => unheld(networkSource({ timeoutMs }))),
+    },
+    close,
+  }
+}
+
+/** The service's own settings, empty where they cannot be had. Throws that reason where the configuration names no part at all. */
+async function environmentFor(context: EndpointContext): Promise<ServiceEnvironment> {
+  try {
+    return await context.environment()
+  } catch (error) {
+    const { url, database, broker, sessions } = context.settings
+    if (url !== undefined || database || broker?.url !== undefined || sessions || !(error instanceof AdminError)) return new Map()
+    const code = error.code === 'NOT_CONFIGURED' ? 'CONFIGURATION' : error.code
+    const message = `nothing is known of how deployment \`${context.name}\` is reached: ${error.message}`
+    throw new AdminError(
+      code,
+      message,
+      [...error.suggestions, 'or set `url`, `database`, `broker` and `sessions` in the configuration'],
+      { cause: error },
+    )
+  }
+}
+
+function vendorOf({ vendor = {} }: DeploymentSettings, environment: ServiceEnvironment): Deployment['vendor'] {
+  return { ...vendorIn(environment.keys(), { ...defaultVendor, ...vendor }), ...vendor }
+}
+
+function timeZoneOf({ timeZone }: DeploymentSettings, environment: ServiceEnvironment): string | null {
+  const setting = settingOf(environment, springSettings.timeZone)?.replace(/^:/, '')
+  return timeZone ?? (setting !== undefined && isTimeZone(setting) ? setting : null)
+}
+
+async function logsSource(platform: Platform, timeZone: string | null): Promise<LogsSource> {
+  const log = await platform.log()
+  return {
+    target: log.target,
+    async recent(options) {
+      const { complete, text } = await log.newest(options)
+      return { complete, records: splitRecords(text, timeZone) }
+    },
+  }
+}
+
+function secretsOf({ apiToken, database = [], broker, sessions }: DeploymentSettings): SecretReference[] {
+  const all = [
+    apiToken,
+    ...database.map(({ password }) => password),
+    broker?.password,
+    sessions?.password,
+    sessions?.sentinel?.password,
+  ]
+  return all.filter((reference) => reference !== undefined)
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | null = null
+  return () => (answer ??= ask())
+}
+
+function unheld<T>(source: T): Opened<T> {
+  return { source, close: async () => undefined }
+}

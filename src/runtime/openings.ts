@@ -1,0 +1,70 @@
+import { AdminError } from '../core/error.ts'
+import type { Opened } from '../core/endpoint.ts'
+
+/** Opens on first use, shares what was opened, and closes everything once, the last first. */
+export interface Openings {
+  /** a failure is forgotten, so that a later use tries again */
+  share: <T>(open: () => Promise<Opened<T>>) => () => Promise<T>
+  /** never throws; what is still being opened is closed as soon as it is open */
+  close: () => Promise<void>
+}
+
+/** `signal` gives up what is being opened (INTERRUPTED). */
+export function openings({ signal }: { signal?: AbortSignal | undefined } = {}): Openings {
+  const opened: (() => Promise<void>)[] = []
+  let closing: Promise<void> | null = null
+
+  const openOne = async <T>(open: () => Promise<Opened<T>>): Promise<T> => {
+    if (closing || signal?.aborted) throw interrupted()
+    const it = await open()
+    if (closing || signal?.aborted) {
+      await quietly(async () => it.close())
+      throw interrupted()
+    }
+    opened.push(async () => it.close())
+    return it.source
+  }
+
+  return {
+    share(open) {
+      let shared: Promise<Awaited<ReturnType<typeof open>>['source']> | null = null
+      return () => {
+        shared ??= unlessAborted(openOne(open), signal).catch((error: unknown) => {
+          shared = null
+          throw error
+        })
+        return shared
+      }
+    },
+    close() {
+      closing ??= closeAll(opened)
+      return closing
+    },
+  }
+}
+
+async function closeAll(opened: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const close of opened.toReversed()) await quietly(close)
+}
+
+async function quietly(close: () => Promise<void>): Promise<void> {
+  await close().catch(() => undefined)
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  const controller = new AbortController()
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(interrupted()), { signal: controller.signal, once: true })
+    if (signal.aborted) reject(interrupted())
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    controller.abort()
+  }
+}
+
+function interrupted(): AdminError {
+  return new AdminError('INTERRUPTED', 'interrupted')
+}

@@ -1,0 +1,45 @@
+import { dirname, resolve } from 'node:path'
+import type { PlatformName } from '../core/deployment.ts'
+import { AdminError } from '../core/error.ts'
+import type { Command, HostSettings } from '../platforms/index.ts'
+import type { SelectedDeployment } from './configuration/select.ts'
+
+const sections = ['host', 'compose', 'kubernetes'] as const
+
+/** The platform that is named, else the one whose section is there, else this machine. Throws CONFIGURATION where that is unclear. */
+export function platformOf({ name, settings, file }: SelectedDeployment): PlatformName {
+  if (settings.platform) return settings.platform
+  const described = sections.filter((section) => settings[section] !== undefined)
+  if (described.length < 2) return described[0] ?? 'host'
+  throw new AdminError(
+    'CONFIGURATION',
+    `deployment \`${name}\` in ${file} has the sections ${described.join(' and ')}: say which counts`,
+    [`platform: ${described.join(' | ')}`],
+  )
+}
+
+export function hostSettingsOf({ settings, file }: SelectedDeployment): HostSettings {
+  const { unit, commands, logs, environmentFile } = settings.host ?? {}
+  const folder = dirname(file)
+  return {
+    unit: unit ?? null,
+    commands: commands
+      ? {
+          start: commandOf(commands.start, folder),
+          stop: commandOf(commands.stop, folder),
+          status: commandOf(commands.status, folder),
+        }
+      : null,
+    logs: logs?.file ? { file: logs.file.path } : logs?.command ? { command: commandOf(logs.command, folder) } : null,
+    environmentFile: environmentFile?.path ?? null,
+    image: settings.image ?? null,
+    build: settings.build ?? null,
+    cpuinfo: settings.cpuinfo?.path ?? null,
+    declaredIn: file,
+  }
+}
+
+/** A program that is written as a relative path lies relative to the configuration; one that is a mere name is looked up. */
+function commandOf([program = '', ...parameters]: readonly string[], folder: string): Command {
+  return [program.includes('/') ? resolve(folder, program) : program, ...parameters]
+}

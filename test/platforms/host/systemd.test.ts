@@ -1,0 +1,168 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { Secret } from '../../../src/core/secret.ts'
+import { openHost, serviceManager, startService, stopService } from '../../../src/platforms/host/index.ts'
+import type { HostOptions, HostSettings } from '../../../src/platforms/host/index.ts'
+import { errorOf } from '../../runtime/error-of.ts'
+import { folderWith } from '../../runtime/folder.ts'
+
+const settings: HostSettings = {
+  unit: 'testops',
+  commands: null,
+  logs: null,
+  environmentFile: null,
+  image: null,
+  build: null,
+  cpuinfo: null,
+  declaredIn: 'testops-admin.yaml',
+}
+
+const running = `Id=testops.service
+LoadState=loaded
+ActiveState=active
+SubState=running
+Result=success
+MainPID=812
+ExecMainStartTimestamp=Fri 2026-11-20 12:00:00 UTC
+ExecMainStatus=0
+NRestarts=0
+`
+
+/** A machine whose systemctl answers `show` with this text, and keeps what it was asked. */
+async function machine(show: string, { stderr = '', exitCode = 0 } = {}): Promise<{ folder: string; options: HostOptions }> {
+  const folder = await folderWith({
+    show,
+    stderr,
+    systemctl: `#!/bin/sh\nhere=$(dirname "$0")\necho "TZ=$TZ $*" >>"$here/asked"\ncat "$here/stderr" >&2\ncase "$*" in *show*) cat "$here/show" ;; esac\nexit ${exitCode}\n`,
+  })
+  return { folder, options: { timeoutMs: 5000, environment: { ...process.env, PATH: `${folder}:${process.env.PATH}` } } }
+}
+
+test.each([
+  [running, { state: 'running', detail: 'active (running), process 812, since 2026-11-20T12:00:00.000Z', pid: 812 }],
+  [
+    'Id=testops.service\nLoadState=loaded\nActiveState=inactive\nSubState=dead\nResult=success\nMainPID=0\nExecMainStartTimestamp=\n',
+    { state: 'stopped', detail: 'inactive (dead)', pid: null },
+  ],
+  [
+    'LoadState=loaded\nActiveState=failed\nSubState=failed\nResult=exit-code\nMainPID=0\nExecMainStatus=127\nNRestarts=5\n',
+    { state: 'failed', detail: 'failed (failed), result exit-code, exit status 127, restarted 5 times', pid: null },
+  ],
+  [
+    'LoadState=loaded\nActiveState=activating\nSubState=auto-restart\nResult=exit-code\nMainPID=0\nExecMainStatus=1\nNRestarts=2\n',
+    { state: 'failed', detail: 'activating (auto-restart), result exit-code, exit status 1, restarted 2 times', pid: null },
+  ],
+  [
+    'LoadState=loaded\nActiveState=deactivating\nSubState=stop-sigterm\nResult=success\nMainPID=7\nExecMainStartTimestamp=n/a\n',
+    { state: 'running', detail: 'deactivating (stop-sigterm), process 7', pid: 7 },
+  ],
+])('status of %j', async (show, { state, detail, pid }) => {
+  const { options } = await machine(show)
+  const status = await (await openHost(settings, options).service()).status()
+  expect({ state: status.state, detail: status.detail }).toEqual({ state, detail })
+  expect(status.instances.map((it) => [it.pid, it.host])).toEqual(pid === null ? [] : [[pid, hostname()]])
+})
+
+test.each([
+  ['LoadState=not-found\nActiveState=inactive\n', {}, 'UNAVAILABLE: there is no systemd unit testops.service on this machine'],
+  [
+    '',
+    {
+      exitCode: 1,
+      stderr:
+        "System has not been booted with systemd as init system (PID 1). Can't operate.\nFailed to connect to bus: Host is down\n",
+    },
+    'UNAVAILABLE: systemd does not run on this machine, so testops.service cannot be asked',
+  ],
+  ['', {}, 'UNEXPECTED_ANSWER: systemctl shows no state of testops.service'],
+])('%j with %j', async (show, how, message) => {
+  const { options } = await machine(show, how)
+  expect(await errorOf(openHost(settings, options).service())).toBe(message)
+})
+
+test('the systemctl of a machine that systemd does not run', async () => {
+  const error = await errorOf(openHost({ ...settings, unit: 'no-such-unit-of-ours' }, { timeoutMs: 5000 }).service())
+  expect(error).toMatch(
+    /^UNAVAILABLE: (systemd does not run on this machine|there is no systemd unit|systemctl is not installed)/,
+  )
+})
+
+test("the unit's variables, then its files in their order", async () => {
+  const { folder, options } = await machine('')
+  const files = await folderWith({
+    'a.env': 'A=file\nB=a\n',
+    'b.env': 'B=b\nSPRING_DATASOURCE_PASSWORD=hunter2\nSPRING_RABBITMQ_ADDRESSES=amqp://u:p@mq\n',
+  })
+  const show = [
+    'LoadState=loaded',
+    'Environment=A=unit "C=two \\"words\\"" "D=/opt"',
+    `EnvironmentFiles=${files}/a.env (ignore_errors=no)`,
+    `EnvironmentFiles=${files}/none.env (ignore_errors=yes)`,
+    `EnvironmentFiles=${files}/b.env (ignore_errors=no)`,
+  ].join('\n')
+  await writeFile(join(folder, 'show'), show)
+  const environment = await openHost(settings, options).environment()
+  expect([...environment].map(([name, value]) => [name, value instanceof Secret ? `secret ${value.reveal()}` : value])).toEqual([
+    ['A', 'file'],
+    ['C', 'two "words"'],
+    ['D', '/opt'],
+    ['B', 'b'],
+    ['SPRING_DATASOURCE_PASSWORD', 'secret hunter2'],
+    ['SPRING_RABBITMQ_ADDRESSES', 'secret amqp://u:p@mq'],
+  ])
+  const named = await openHost({ ...settings, environmentFile: join(files, 'a.env') }, options).environment()
+  expect(Object.fromEntries(named)).toEqual({ A: 'file', B: 'a', C: 'two "words"', D: '/opt' })
+})
+
+test('the log is the journal, in bare messages', async () => {
+  const { options } = await machine(running)
+  const log = await openHost(settings, options).log()
+  expect(log.target).toBe('journalctl -u testops.service -o cat --no-pager -q -n 50000')
+  // no journal knows the unit of this test: that nothing is shown is not taken for a log without faults
+  expect(await errorOf(log.newest({ maxBytes: 1000 }))).toMatch(/^(UNAVAILABLE|UNEXPECTED_ANSWER): /)
+})
+
+test('starting and stopping', async () => {
+  const { folder, options } = await machine(running.replace('812', '999999999'))
+  const manager = serviceManager(settings, options)!
+  expect((await startService(manager, { timeoutMs: 2000 })).state).toBe('running')
+  expect(await errorOf(stopService(manager, { timeoutMs: 400 }))).toBe(
+    'TIMED_OUT: the service is not stopped in time: active (running), process 999999999, since 2026-11-20T12:00:00.000Z',
+  )
+  const asked = await readFile(join(folder, 'asked'), 'utf8')
+  expect(asked.split('\n').filter((line) => !line.includes(' show '))).toEqual([
+    'TZ=UTC --no-ask-password start testops.service',
+    'TZ=UTC --no-ask-password stop testops.service',
+    '',
+  ])
+})
+
+test.each([
+  ['Failed to start testops.service: Access denied\nSee system logs', 'FORBIDDEN: this user may not start testops.service'],
+  ['Failed to start testops.service: Interactive authentication required.', 'FORBIDDEN: this user may not start testops.service'],
+  [
+    'Failed to start testops.service: Unit testops.service not found.',
+    'UNAVAILABLE: there is no systemd unit testops.service on this machine',
+  ],
+  [
+    'Job for testops.service failed because the control process exited with error code.',
+    'FAILED: `systemctl start testops` ended with 1: Job for testops.service failed because the control process exited with error code.',
+  ],
+])('start: %s', async (stderr, message) => {
+  const { options } = await machine('', { stderr: `${stderr}\n`, exitCode: 1 })
+  expect(await errorOf(startService(serviceManager(settings, options)!, { timeoutMs: 2000 }))).toBe(message)
+})
+
+test('what the operator types', () => {
+  const { commands } = openHost({ ...settings, environmentFile: '/etc/testops/testops.env' }, { timeoutMs: 1 })
+  expect(Object.values<string>({ ...commands }).map((command) => command.replace(/^sudo /, ''))).toEqual([
+    'systemctl start testops',
+    'systemctl stop testops',
+    'systemctl restart testops',
+    'systemctl status testops',
+    'journalctl -u testops -n 200 --no-pager',
+    '/etc/testops/testops.env',
+  ])
+})

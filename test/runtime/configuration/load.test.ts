@@ -1,0 +1,202 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { AdminError } from '../../../src/core/error.ts'
+import { loadConfiguration } from '../../../src/runtime/index.ts'
+import { folderWith } from '../folder.ts'
+
+const valid = 'deployments:\n  prod:\n    url: https://testops.example.org\n'
+
+async function errorOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => 'no error',
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof AdminError)) throw error
+  expect(error.exitCode).toBe(64)
+  return [error.message, ...error.suggestions].join('\n')
+}
+
+test.each([
+  ['', 'testops-admin.yaml is empty\nwrite it as in templates/testops-admin.yaml'],
+  ['# nothing yet\n\n---\n', 'testops-admin.yaml is empty\nwrite it as in templates/testops-admin.yaml'],
+  ['deployments: [', 'testops-admin.yaml:1 is not valid YAML: unexpected end of the stream within a flow collection'],
+  ['deployments:\n\tprod: {}\n', 'testops-admin.yaml:2 is not valid YAML: tab characters must not be used in indentation'],
+  ['a: 1\na: 2\n', 'testops-admin.yaml:2 is not valid YAML: duplicated mapping key'],
+  [`${valid}---\n${valid}`, 'testops-admin.yaml:4 is not valid YAML: expected a single document in the stream, but found more'],
+  ['- prod\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not a list'],
+  ['just text\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not text'],
+  ['current: prod\n', 'the configuration at testops-admin.yaml:1 lacks the key `deployments`'],
+  ['deployments: {}\n', '`deployments` at testops-admin.yaml:1 names no deployment'],
+  ['deployments:\n', '`deployments` at testops-admin.yaml:1 must be a section of keys, not empty'],
+  ['deployments:\n  prod:\n', '`deployments.prod` at testops-admin.yaml:2 must be a section of keys, not empty'],
+  [
+    `current: prdo\n${valid}`,
+    '`current` at testops-admin.yaml:1 names `prdo`, which is no deployment; did you mean `prod`?\ndeployments: prod',
+  ],
+  [
+    'deployments:\n  "../x": {}\n',
+    '`deployments.../x` at testops-admin.yaml:2 must be letters, digits, dots, dashes or underscores',
+  ],
+  [
+    'curent: prod\ndeployments: {}\n',
+    'unknown key `curent` at testops-admin.yaml:1; did you mean `current`?\nkeys that may stand there: current, deployments',
+  ],
+  [
+    '__proto__: 1\ndeployments: {}\n',
+    'unknown key `__proto__` at testops-admin.yaml:1\nkeys that may stand there: current, deployments',
+  ],
+])('%j', async (text, message) => {
+  const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
+  expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(message)
+})
+
+test.each([
+  ['databse: {}', 'unknown key `databse` at testops-admin.yaml:4; did you mean `database`?'],
+  [
+    'managementUrl: http://mq:15672',
+    'unknown key `managementUrl` at testops-admin.yaml:4; `managementUrl` belongs into `broker`',
+  ],
+  ['host: {image: "testops:1"}', 'unknown key `image` at testops-admin.yaml:4; `image` belongs into the deployment itself'],
+  ['host: {unt: testops}', 'unknown key `unt` at testops-admin.yaml:4; did you mean `unit`?'],
+  ['platform: hosts', '`platform` at testops-admin.yaml:4 must be kubernetes, compose or host'],
+  ['host: {unit: [testops]}', '`host.unit` at testops-admin.yaml:4 must be text, not a list'],
+  ['host: {unit: "a b"}', '`host.unit` at testops-admin.yaml:4 is no name of a unit'],
+  ['host: {commands: {start: [a], stop: [b]}}', '`host.commands` at testops-admin.yaml:4 lacks the key `status`'],
+  [
+    'host: {commands: {start: a b, stop: [b], status: [c]}}',
+    '`host.commands.start` at testops-admin.yaml:4 must be a list, not text',
+  ],
+  ['host: {commands: {start: [], stop: [b], status: [c]}}', '`host.commands.start` at testops-admin.yaml:4 is an empty list'],
+  [
+    'host: {commands: {start: [sleep, 1], stop: [b], status: [c]}}',
+    '`host.commands.start[1]` at testops-admin.yaml:4 must be text, not a number',
+  ],
+  [
+    'host:\n      logs:\n        file: a\n        command: [b]',
+    '`host.logs.command` at testops-admin.yaml:7 cannot stand beside `file`',
+  ],
+  ['build: 527', '`build` at testops-admin.yaml:4 must be text, not a number'],
+  ['build: true', '`build` at testops-admin.yaml:4 must be text, not true or false'],
+  ['build: ""', '`build` at testops-admin.yaml:4 is empty'],
+  ['timeZone: Mars/Olympus', '`timeZone` at testops-admin.yaml:4 is no time zone, such as Europe/Berlin'],
+  ['vendor: {prefix: vendor}', '`vendor.prefix` at testops-admin.yaml:4 must be capitals'],
+  [
+    'apiToken: abc',
+    `\`apiToken\` at testops-admin.yaml:4 is a secret and must not stand here; write where it is kept: ${forms()}`,
+  ],
+  ['apiToken: {}', `\`apiToken\` at testops-admin.yaml:4 must have one key: ${forms()}`],
+  ['apiToken: {env: A, file: b}', `\`apiToken\` at testops-admin.yaml:4 must have one key: ${forms()}`],
+  ['apiToken: {environment: A}', `\`apiToken.environment\` at testops-admin.yaml:4 is no way to name a secret; use ${forms()}`],
+  ['apiToken: {env: A-B}', '`apiToken.env` at testops-admin.yaml:4 is no name of an environment variable'],
+  ['apiToken: {command: pass show x}', '`apiToken.command` at testops-admin.yaml:4 must be a list, not text'],
+  ['database: {url: "postgresql://u:hunter2@h/d"}', `\`database.url\` at testops-admin.yaml:4 ${noPassword()}`],
+  [
+    'database: {url: "jdbc:postgresql://h/d?user=u&password=hunter2"}',
+    `\`database.url\` at testops-admin.yaml:4 ${noPassword()}`,
+  ],
+  [
+    'database:\n      - url: postgresql://h/d\n      - url: mysql://h/d',
+    '`database[1].url` at testops-admin.yaml:6 must begin with postgresql:// or postgres://',
+  ],
+  ['database: {url: "postgresql://h:99999/d"}', '`database.url` at testops-admin.yaml:4 has a port outside 1 to 65535'],
+  ['database: {url: "postgresql://h"}', '`database.url` at testops-admin.yaml:4 names no database'],
+  [
+    'database: {url: "postgresql://h/d?sslmode=maybe"}',
+    '`database.url` at testops-admin.yaml:4 has an sslmode that PostgreSQL does not know',
+  ],
+  ['database: []', '`database` at testops-admin.yaml:4 is an empty list'],
+  ['broker: {url: "amqp://u:hunter2@h"}', `\`broker.url\` at testops-admin.yaml:4 ${noPassword()}`],
+  ['broker: {url: "http://h"}', '`broker.url` at testops-admin.yaml:4 must begin with amqp:// or amqps://'],
+  [
+    'broker: {managementUrl: "http://u:hunter2@h:15672"}',
+    '`broker.managementUrl` at testops-admin.yaml:4 holds credentials; leave them out',
+  ],
+  ['sessions: {url: "redis://:hunter2@h"}', `\`sessions.url\` at testops-admin.yaml:4 ${noPassword()}`],
+  ['sessions: {url: "redis://h/x"}', '`sessions.url` at testops-admin.yaml:4 has a database that is no number'],
+  ['sessions: {url: "redis://h", cluster: ["h:1"]}', '`sessions.cluster` at testops-admin.yaml:4 cannot stand beside `url`'],
+  ['sessions: {cluster: ["h:x"]}', '`sessions.cluster[0]` at testops-admin.yaml:4 is no host:port'],
+  ['sessions: {sentinel: {nodes: ["h:1"]}}', '`sessions.sentinel` at testops-admin.yaml:4 lacks the key `master`'],
+  ['integrations: [{name: jira}]', '`integrations[0]` at testops-admin.yaml:4 lacks the key `url`'],
+])('a deployment with %s', async (text, message) => {
+  const workingDirectory = await folderWith({
+    'testops-admin.yaml': `deployments:\n  prod:\n    url: https://testops.example.org\n    ${text}\n`,
+  })
+  const error = await errorOf(loadConfiguration({ environment: {}, workingDirectory }))
+  expect(error.split('\n')[0]).toBe(message)
+  expect(error).not.toContain('hunter2')
+})
+
+function forms(): string {
+  return '{env: NAME}, {file: PATH}, {command: [PROGRAM, …]} or {kubernetesSecret: NAME/KEY}'
+}
+
+function noPassword(): string {
+  return 'holds a password; leave it out and write beside it `password: {env: NAME}` or `password: {file: PATH}`'
+}
+
+test('a deployment whose address is wrong, too, names the line', async () => {
+  const workingDirectory = await folderWith({ 'testops-admin.yaml': 'deployments:\n  prod:\n    url: testops.example.org\n' })
+  expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
+    '`url` at testops-admin.yaml:3 must begin with http:// or https://',
+  )
+})
+
+test('a named file that is not there, a directory, too large, not UTF-8', async () => {
+  const workingDirectory = await folderWith({
+    'large.yaml': `# ${'x'.repeat(1_000_000)}`,
+    'latin1.yaml': new Uint8Array([0x61, 0x3a, 0x20, 0xe4]),
+    'folder/x': '',
+  })
+  const load = (file: string): Promise<string> => errorOf(loadConfiguration({ file, environment: {}, workingDirectory }))
+  expect(await load('none.yaml')).toBe('cannot read the configuration none.yaml: there is no such file')
+  expect(await load('folder')).toBe('folder is a directory, not a file')
+  expect(await load('large.yaml')).toBe('large.yaml is too large: a configuration has at most 1000000 bytes')
+  expect(await load('latin1.yaml')).toBe('cannot read the configuration latin1.yaml: it is not UTF-8 text')
+  expect(await load('/dev/zero')).toBe('/dev/zero is too large: a configuration has at most 1000000 bytes')
+})
+
+test('the search goes from here upwards, then to the configuration folder', async () => {
+  const root = await folderWith({
+    'up/testops-admin.yaml': valid,
+    'up/a/b/x': '',
+    'home/.config/testops-admin/config.yaml': valid,
+    'xdg/testops-admin/config.yaml': valid,
+    'elsewhere/x': '',
+  })
+  const found = async (workingDirectory: string, environment: Record<string, string>): Promise<string> =>
+    (await loadConfiguration({ environment, workingDirectory: join(root, workingDirectory) })).file
+  expect(await found('up/a/b', { HOME: join(root, 'home') })).toBe(join(root, 'up/testops-admin.yaml'))
+  expect(await found('elsewhere', { HOME: join(root, 'home') })).toBe(join(root, 'home/.config/testops-admin/config.yaml'))
+  expect(await found('elsewhere', { HOME: join(root, 'home'), XDG_CONFIG_HOME: join(root, 'xdg') })).toBe(
+    join(root, 'xdg/testops-admin/config.yaml'),
+  )
+  expect(await errorOf(loadConfiguration({ environment: { HOME: '/nowhere' }, workingDirectory: join(root, 'elsewhere') }))).toBe(
+    [
+      `no configuration found: no testops-admin.yaml in ${root}/elsewhere or above, no /nowhere/.config/testops-admin/config.yaml`,
+      'write a testops-admin.yaml as in templates/testops-admin.yaml, or name one with --config',
+      'testops-admin lab up   # a practice deployment, then use -d lab',
+    ].join('\n'),
+  )
+})
+
+test('a directory of that name is an error, not passed over', async () => {
+  const workingDirectory = await folderWith({ 'testops-admin.yaml/x': '' })
+  expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
+    'testops-admin.yaml is a directory, not a file',
+  )
+})
+
+test('aliases are shared, files are meant from the configuration', async () => {
+  const workingDirectory = await folderWith({})
+  await mkdir(join(workingDirectory, 'etc'))
+  await writeFile(
+    join(workingDirectory, 'etc/own.yaml'),
+    'deployments:\n  a: &a\n    host: {environmentFile: testops.env}\n    apiToken: {file: token}\n  b: *a\n',
+  )
+  const { settings } = await loadConfiguration({ file: 'etc/own.yaml', environment: {}, workingDirectory })
+  expect(settings.deployments.get('b')).toEqual({
+    host: { environmentFile: { path: join(workingDirectory, 'etc/testops.env'), at: 'etc/own.yaml:5' } },
+    apiToken: { form: 'file', path: join(workingDirectory, 'etc/token'), at: 'etc/own.yaml:5' },
+  })
+})

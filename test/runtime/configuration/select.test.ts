@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findDeployment } from '../../../src/runtime/index.ts'
+import { errorOf } from '../error-of.ts'
+import { folderWith } from '../folder.ts'
+
+const one = 'deployments:\n  prod: {url: "https://one.example.org"}\n'
+const two = `${one}  staging: {url: "https://two.example.org"}\n`
+
+test.each([
+  ['the only one', one, undefined, 'prod'],
+  ['the current one', `current: staging\n${two}`, undefined, 'staging'],
+  ['the named one', `current: staging\n${two}`, 'prod', 'prod'],
+])('%s', async (_, text, name, expected) => {
+  const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
+  const selected = await findDeployment({ name, environment: {}, workingDirectory })
+  expect(selected.name).toBe(expected)
+  expect(selected.file).toBe(join(workingDirectory, 'testops-admin.yaml'))
+})
+
+test.each([
+  ['no choice', two, undefined, 'CONFIGURATION: FILE has several deployments and no `current`'],
+  ['a name that is nearly right', two, 'stagin', 'USAGE: no deployment `stagin` in FILE; did you mean `staging`?'],
+  ['a name that is not', two, 'x', 'USAGE: no deployment `x` in FILE'],
+])('%s', async (_, text, name, expected) => {
+  const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
+  const message = await errorOf(findDeployment({ name, environment: {}, workingDirectory }))
+  expect(message.replace(join(workingDirectory, 'testops-admin.yaml'), 'FILE')).toBe(expected)
+})
+
+test('lab is the practice deployment, unless the configuration has one of that name', async () => {
+  const folder = await folderWith({
+    'lab/testops-admin.yaml': 'deployments:\n  lab: {url: "http://127.0.0.1:1"}\n',
+    'state/testops-admin/lab/testops-admin.yaml': 'deployments:\n  lab: {url: "http://127.0.0.1:2"}\n',
+    'own/testops-admin.yaml': 'deployments:\n  lab: {url: "http://own.example.org"}\n',
+    'other/testops-admin.yaml': one,
+    'empty/x': '',
+  })
+  const urlIn = async (workingDirectory: string, environment: Record<string, string>): Promise<string | undefined> => {
+    const request = {
+      name: 'lab',
+      environment: { HOME: folder, ...environment },
+      workingDirectory: join(folder, workingDirectory),
+    }
+    return (await findDeployment(request)).settings.url
+  }
+  expect(await urlIn('own', { TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab') })).toBe('http://own.example.org')
+  expect(await urlIn('other', { TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab') })).toBe('http://127.0.0.1:1')
+  expect(await urlIn('empty', { XDG_STATE_HOME: join(folder, 'state') })).toBe('http://127.0.0.1:2')
+  expect(await errorOf(urlIn('empty', {}))).toBe(
+    `CONFIGURATION: no deployment \`lab\`: the practice deployment is not up (no ${folder}/.local/state/testops-admin/lab/testops-admin.yaml)`,
+  )
+})

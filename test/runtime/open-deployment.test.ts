@@ -1,0 +1,154 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { findDeployment, openDeployment } from '../../src/runtime/index.ts'
+import type { OpenedDeployment } from '../../src/runtime/index.ts'
+import { errorOf } from './error-of.ts'
+import { folderWith } from './folder.ts'
+
+async function open(
+  lines: string,
+  files: Readonly<Record<string, string>> = {},
+  environment: Record<string, string> = {},
+): Promise<OpenedDeployment> {
+  const workingDirectory = await folderWith({
+    ...files,
+    'testops-admin.yaml': `deployments:\n  prod:\n${lines.replace(/^/gm, '    ')}\n`,
+  })
+  const opened = await openDeployment(await findDeployment({ environment, workingDirectory }), { timeoutMs: 2000, environment })
+  onTestFinished(opened.close)
+  return opened
+}
+
+const service = {
+  'service.env': [
+    'ACME_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600',
+    'ACME_RABBIT_DURABLE=true',
+    'LOGGING_LEVEL_ORG_ACME_INTEGRATION=info',
+    'TZ=Asia/Tokyo',
+    'LOGGING_FILE_NAME=service.log',
+  ].join('\n'),
+  'service.log': '2026-11-20 12:00:00.000  INFO 1 --- [main] app : started\nand more\n',
+}
+
+test('what the configuration leaves out is taken from the service', async () => {
+  const {
+    deployment,
+    open: sources,
+    commands,
+  } = await open('host: {environmentFile: service.env, logs: {file: service.log}}', service)
+  expect(deployment).toEqual({
+    name: 'prod',
+    platform: 'host',
+    vendor: { prefix: 'ACME', package: 'ORG_ACME' },
+    timeZone: 'Asia/Tokyo',
+  })
+  expect(commands?.settings).toMatch(/service\.env$/)
+  const log = await (await sources.logs()).recent({ maxBytes: 1000 })
+  expect(log.records).toEqual([
+    {
+      at: new Date('2026-11-20T03:00:00Z'),
+      level: 'INFO',
+      text: '2026-11-20 12:00:00.000  INFO 1 --- [main] app : started\nand more',
+    },
+  ])
+  expect(await errorOf(sources.database())).toBe(
+    "NOT_CONFIGURED: no database is configured for `prod`: set `database.url` (the service's settings name none)",
+  )
+  expect(await (await sources.network()).resolve('localhost')).toBe(true)
+})
+
+test('the configuration stands above the service', async () => {
+  const lines = 'host: {environmentFile: service.env}\nvendor: {prefix: OTHER}\ntimeZone: UTC'
+  expect((await open(lines, service)).deployment).toMatchObject({
+    vendor: { prefix: 'OTHER', package: 'ORG_ACME' },
+    timeZone: 'UTC',
+  })
+})
+
+test('a service that says nothing of its vendor', async () => {
+  const opened = await open('host: {environmentFile: service.env}', { 'service.env': 'TZ=MSK-3\n' })
+  expect(opened.deployment).toMatchObject({ vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null })
+})
+
+test('a configured deployment on a platform that this version does not read', async () => {
+  const { deployment, open: sources, commands } = await open('url: http://127.0.0.1:1\nkubernetes: {namespace: testops}')
+  expect(deployment.platform).toBe('kubernetes')
+  expect(commands).toBeNull()
+  const reason = 'this version reads the service on platform `host` only, not on `kubernetes`'
+  expect(await errorOf(sources.service())).toBe(`NOT_CONFIGURED: ${reason}`)
+  expect(await errorOf(sources.logs())).toBe(`NOT_CONFIGURED: ${reason}`)
+  expect(await errorOf(sources.sessions())).toBe(
+    `NOT_CONFIGURED: no session store is configured for \`prod\`: set \`sessions.url\` (${reason})`,
+  )
+})
+
+test.each([
+  [
+    'kubernetes: {namespace: testops}',
+    'CONFIGURATION: nothing is known of how deployment `prod` is reached: this version reads the service on platform `host` only, not on `kubernetes`',
+  ],
+  [
+    'build: "1"',
+    "CONFIGURATION: nothing is known of how deployment `prod` is reached: the service's settings are not known: set `host.environmentFile`",
+  ],
+  [
+    'host: {environmentFile: none.env}',
+    "UNAVAILABLE: nothing is known of how deployment `prod` is reached: the service's settings in FOLDER/none.env cannot be read: there is no such file",
+  ],
+  [
+    'host: {environmentFile: none.env}\ncompose: {service: testops}',
+    'CONFIGURATION: deployment `prod` in FOLDER/testops-admin.yaml has the sections host and compose: say which counts',
+  ],
+  [
+    'url: http://127.0.0.1:1\napiToken: {env: NONE}',
+    'SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 is missing: the environment variable NONE is not set',
+  ],
+])('%j', async (lines, message) => {
+  const folder = await folderWith({
+    'testops-admin.yaml': `deployments:\n  prod:\n${lines.replace(/^/gm, '    ')}\n`,
+    'elsewhere/x': '',
+  })
+  const selected = await findDeployment({
+    file: join(folder, 'testops-admin.yaml'),
+    environment: {},
+    workingDirectory: join(folder, 'elsewhere'),
+  })
+  expect((await errorOf(openDeployment(selected, { timeoutMs: 2000, environment: {} }))).replaceAll(folder, 'FOLDER')).toBe(
+    message,
+  )
+})
+
+test('a settings file that cannot be read does no harm where all is configured', async () => {
+  const opened = await open('url: http://127.0.0.1:1\nhost: {environmentFile: none.env}')
+  expect(opened.deployment.vendor.prefix).toBe('VENDOR')
+  expect(await errorOf(opened.open.database())).toMatch(
+    /^NOT_CONFIGURED: no database is configured for `prod`: set `database.url` \(the service's settings in .*none.env cannot be read: /,
+  )
+})
+
+test('commands are meant from the folder of the configuration', async () => {
+  const files = { 'bin/status': '#!/bin/sh\nexit 3\n' }
+  const opened = await open(
+    'url: http://127.0.0.1:1\nhost: {commands: {start: ["true"], stop: ["true"], status: [bin/status]}}',
+    files,
+  )
+  expect((await (await opened.open.service()).status()).state).toBe('stopped')
+})
+
+test('a database that accepts connections and never answers is given up in time', async () => {
+  const held = new Set<{ destroy: () => void }>()
+  const server = createServer((socket) => held.add(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of held) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const opened = await open(`database: {url: "postgresql://u@127.0.0.1:${port}/d", password: {env: PW}}`, {}, { PW: 'x' })
+  const started = performance.now()
+  expect(await errorOf(opened.open.database())).toMatch(/^TIMED_OUT: /)
+  expect(performance.now() - started).toBeLessThan(4000)
+  await opened.close()
+})
