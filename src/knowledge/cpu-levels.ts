@@ -1,0 +1,46 @@
+/**
+ * Levels of the x86-64 psABI by the names that Linux gives the flags in /proc/cpuinfo (FIELD-NOTES.md 5):
+ * `pni` is SSE3, `abm` is LZCNT, `cx16` is CMPXCHG16B, and `xsave` stands for OSXSAVE, which has no flag of its own.
+ */
+const levels = [
+  { name: 'x86-64', flags: ['cmov', 'cx8', 'fpu', 'fxsr', 'mmx', 'syscall', 'sse', 'sse2', 'lm'] },
+  { name: 'x86-64-v2', flags: ['cx16', 'lahf_lm', 'popcnt', 'pni', 'ssse3', 'sse4_1', 'sse4_2'] },
+  { name: 'x86-64-v3', flags: ['avx', 'avx2', 'bmi1', 'bmi2', 'f16c', 'fma', 'abm', 'movbe', 'xsave'] },
+  { name: 'x86-64-v4', flags: ['avx512f', 'avx512bw', 'avx512cd', 'avx512dq', 'avx512vl'] },
+] as const
+
+export type CpuLevel = (typeof levels)[number]['name']
+
+/** Set where the processor is a virtual machine's (FIELD-NOTES.md 5). */
+const hypervisorFlag = 'hypervisor'
+
+export type Processors = readonly (readonly string[])[]
+
+/** The flags of every processor in a cpuinfo file, equal lists once. Empty where the file shows none (another architecture). */
+export function parseCpuinfo(text: string): string[][] {
+  const seen = new Map<string, string[]>()
+  for (const [, value] of text.matchAll(/^flags[ \t]*:[ \t]*(.*)$/gm)) {
+    const flags = value!.split(/\s+/).filter(Boolean)
+    seen.set(flags.join(' '), flags)
+  }
+  return [...seen.values()]
+}
+
+/** The flags that some processor lacks for a level, those of lower levels included. */
+export function missingFlags(processors: Processors, level: CpuLevel): string[] {
+  const upTo = levels.findIndex(({ name }) => name === level)
+  const wanted = levels.slice(0, upTo + 1).flatMap(({ flags }) => flags as readonly string[])
+  return wanted.filter((flag) => processors.some((flags) => !flags.includes(flag)))
+}
+
+/** The highest level that every processor has; null where they have none, or none is known. */
+export function cpuLevel(processors: Processors): CpuLevel | null {
+  if (processors.length === 0) return null
+  const reached = levels.filter(({ name }) => missingFlags(processors, name).length === 0)
+  return reached.at(-1)?.name ?? null
+}
+
+/** Whether the machine is a virtual one, whose processor is a setting of its host. */
+export function isVirtual(processors: Processors): boolean {
+  return processors.some((flags) => flags.includes(hypervisorFlag))
+}

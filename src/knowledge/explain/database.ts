@@ -1,0 +1,139 @@
+import type { ExplainEntry } from './entry.ts'
+
+export const databaseEntries: readonly ExplainEntry[] = [
+  {
+    id: 'database/reachable',
+    kind: 'check',
+    title: 'database answers',
+    severities: ['error'],
+    meaning:
+      'The service keeps everything but its sessions and queues in PostgreSQL. Without it the service neither starts ' +
+      'nor answers, so other checks fail or cannot be judged as a consequence: repair this one first.',
+    causes: [
+      'PostgreSQL is stopped, still starting, or full.',
+      'The host name, the port or the name of the database is wrong, or a firewall stands between.',
+      'User or password is wrong, or pg_hba.conf does not admit this machine.',
+      'All connection slots are taken.',
+    ],
+    verify: ['pg_isready -h HOST -p PORT', 'psql -h HOST -p PORT -U USER -d DATABASE -c "SELECT version()"'],
+    remedies: [
+      {
+        text: 'Start PostgreSQL where it is stopped, and read its log where it will not start.',
+        commands: ['systemctl status postgresql', 'systemctl start postgresql'],
+      },
+      {
+        text:
+          'Where PostgreSQL runs, compare address, user and password in the configuration with what the service itself uses ' +
+          '(SPRING_DATASOURCE_URL, _USERNAME, _PASSWORD).',
+        commands: [],
+      },
+    ],
+    source: 'SPEC.md 1, FIELD-NOTES.md 1.3',
+  },
+  {
+    id: 'database/changelog-lock',
+    kind: 'check',
+    title: 'change-log lock is free or held by a live migration',
+    severities: ['error', 'warning'],
+    meaning:
+      'Before the service changes its database at start, Liquibase takes a lock: row 1 of the table ' +
+      'databasechangeloglock. A service that is killed meanwhile leaves the row locked, and the next start waits for it ' +
+      '(5 minutes unless told otherwise), logs "Waiting for changelog lock...." and ends with "Could not acquire change ' +
+      'log lock". It is an error when the service cannot start because of it. It is a warning when the service is ' +
+      'healthy: Liquibase does not ask for the lock while there is nothing to change, so the row goes unnoticed until ' +
+      'the next upgrade. A lock whose holder still works is no problem, and must not be released.',
+    causes: [
+      'The service was killed while it changed the database: out of memory, a node that went away, a startup or ' +
+        'liveness probe that lost patience, or autoheal.',
+      'The database was restored from a dump that was taken while the lock was held.',
+      'Somebody cleared only a part of the row. With `locked` true and `lockgranted` empty, Liquibase itself fails.',
+      'The row with id 1 is missing, or there are more rows. Only id 1 counts, and Liquibase expects to update exactly ' +
+        'one row.',
+    ],
+    verify: [
+      'psql DATABASE -c "SELECT id, locked, lockgranted, lockedby FROM databasechangeloglock"',
+      'psql DATABASE -c "SELECT pid, usename, application_name, client_addr, state, xact_start, query FROM pg_stat_activity WHERE datname = current_database()"',
+    ],
+    remedies: [
+      {
+        text:
+          'Make sure that the holder named in `lockedby` is dead: no such process, container or pod, and no session of the ' +
+          'service at work in pg_stat_activity. Its last statement can outlive it. Then release the lock.',
+        commands: ['testops-admin unlock-changelog'],
+      },
+      {
+        text:
+          'By hand: stop the service, clear all three columns together, start the service. `lockgranted` is local time of ' +
+          'the service, so its age needs the time zone of the service.',
+        commands: [
+          'psql DATABASE -c "UPDATE databasechangeloglock SET locked = false, lockgranted = NULL, lockedby = NULL WHERE id = 1"',
+        ],
+      },
+      {
+        text: 'Where a probe killed a long migration, switch the probes off for the upgrade, or it happens again.',
+        commands: [],
+      },
+    ],
+    source: 'SPEC.md 7, FIELD-NOTES.md 1.1 and 2',
+  },
+  {
+    id: 'database/connections',
+    kind: 'check',
+    title: 'database has free connections',
+    severities: ['error', 'warning'],
+    meaning:
+      'PostgreSQL admits a fixed number of connections (max_connections), some of them only for privileged roles. When ' +
+      'they are used up, the service gets "sorry, too many clients already" and requests fail.',
+    causes: [
+      'Pools that are larger together than the database admits: the service has up to four data sources, and each ' +
+        'instance has its own pools.',
+      'Other programs on the same PostgreSQL, or sessions that stay idle in a transaction.',
+    ],
+    verify: [
+      'psql DATABASE -c "SHOW max_connections"',
+      'psql DATABASE -c "SELECT usename, application_name, state, count(*) FROM pg_stat_activity GROUP BY 1, 2, 3 ORDER BY 4 DESC"',
+    ],
+    remedies: [
+      {
+        text: 'End what is not needed: idle programs, forgotten sessions.',
+        commands: ['psql DATABASE -c "SELECT pg_terminate_backend(PID)"'],
+      },
+      {
+        text: 'Raise max_connections, or make the pools smaller. PostgreSQL must be restarted for the former.',
+        commands: ['psql DATABASE -c "ALTER SYSTEM SET max_connections = 200"', 'systemctl restart postgresql'],
+      },
+    ],
+    source: 'FIELD-NOTES.md 1.3, FAULTS.md',
+  },
+  {
+    id: 'database/disk',
+    kind: 'check',
+    title: 'database has room on its disk',
+    severities: ['error', 'warning'],
+    meaning:
+      'PostgreSQL cannot write, or soon cannot. Then imports, sign-ins and upgrades fail with "No space left on ' +
+      'device", and PostgreSQL may stop altogether.',
+    causes: [
+      'The file system that holds the data directory is full.',
+      'Write-ahead log piles up, because an archive command fails or a replication slot is no longer read.',
+      'The data has outgrown the volume.',
+    ],
+    verify: [
+      'psql DATABASE -c "SHOW data_directory"',
+      'df -h DATA_DIRECTORY',
+      'psql DATABASE -c "SELECT pg_size_pretty(pg_database_size(current_database()))"',
+      'psql DATABASE -c "SELECT slot_name, active, restart_lsn FROM pg_replication_slots"',
+    ],
+    remedies: [
+      {
+        text: 'Enlarge the volume, or free room on it. Never delete files under pg_wal by hand.',
+        commands: ['df -h DATA_DIRECTORY', 'du -xh --max-depth=2 DATA_DIRECTORY | sort -h | tail'],
+      },
+      {
+        text: 'Drop a replication slot that nobody reads any more.',
+        commands: ['psql DATABASE -c "SELECT pg_drop_replication_slot(\'SLOT\')"'],
+      },
+    ],
+    source: 'FAULTS.md',
+  },
+]

@@ -1,0 +1,124 @@
+import type { ExplainEntry } from './entry.ts'
+
+export const serviceEntries: readonly ExplainEntry[] = [
+  {
+    id: 'service/running',
+    kind: 'check',
+    title: 'service runs',
+    severities: ['error'],
+    meaning:
+      'The platform (systemd, Compose, Kubernetes) says that the service is stopped or has failed, or it cannot be ' + 'asked.',
+    causes: [
+      'It was stopped on purpose and not started again.',
+      'It ends during start, because something that it needs is missing: the database, the change-log lock, its queues, ' +
+        'a processor with x86-64-v3.',
+      'It was killed: out of memory, or a health probe that failed for too long.',
+    ],
+    verify: ['systemctl status testops', 'journalctl -u testops -n 200', 'docker compose ps', 'kubectl get pods'],
+    remedies: [
+      {
+        text: 'Look at the other problems first: one of them may be the reason. Then start the service.',
+        commands: ['testops-admin service start'],
+      },
+      { text: 'Where it ends again and again, the last lines of its log say why.', commands: ['journalctl -u testops -n 200'] },
+    ],
+    source: 'SPEC.md 1 and 7, FIELD-NOTES.md 1.1',
+  },
+  {
+    id: 'service/image',
+    kind: 'check',
+    title: 'image fits the build and the machines',
+    severities: ['error', 'warning'],
+    meaning:
+      'There are two images: testops, and testops-legacy for processors without x86-64-v3. The latter exists from build ' +
+      '527u01 on. testops-legacy with an earlier build is an error: it cannot be pulled. It is a warning where every ' +
+      'machine has x86-64-v3, for it is not needed there, and where image name, version and what runs disagree.',
+    causes: [
+      'The image name was changed without the version, or the other way round.',
+      'The machines were replaced by newer ones, and the image stayed.',
+      'A rollout has not finished, or values were edited and never applied.',
+    ],
+    verify: [
+      'helm get values RELEASE',
+      'kubectl get deployment -o wide',
+      'docker compose config | grep image:',
+      'grep -m1 ^flags /proc/cpuinfo',
+    ],
+    remedies: [
+      { text: 'Choose a build from 527u01 on for testops-legacy.', commands: ['testops-admin use-legacy-image'] },
+      {
+        text: 'Go back to the standard image where all machines have x86-64-v3.',
+        commands: ['testops-admin use-legacy-image --revert'],
+      },
+      {
+        text: 'Where name, version and what runs disagree, write into the values what should run, and apply them.',
+        commands: ['helm upgrade RELEASE CHART -f VALUES'],
+      },
+    ],
+    source: 'SPEC.md 1, 7 and 9, FIELD-NOTES.md 1.1',
+  },
+  {
+    id: 'service/cpu-level',
+    kind: 'check',
+    title: 'processors have what the image needs',
+    severities: ['error', 'warning'],
+    meaning:
+      'From version 5.26 (build 526u03) on the standard image needs the processor level x86-64-v3. On a processor ' +
+      'without it the service ends at once: "CPU does not support x86-64-v3" is the first and only line of its log.',
+    causes: [
+      'The processor is older than that level, which needs AVX2, BMI1, BMI2, F16C, FMA, LZCNT and MOVBE.',
+      'The machine is virtual, and its hypervisor hides what the real processor has: kvm64 and qemu64, or a CPU type ' +
+        'such as x86-64-v2-AES.',
+    ],
+    verify: [
+      "grep -m1 ^flags /proc/cpuinfo | tr ' ' '\\n' | grep -wE 'avx|avx2|bmi1|bmi2|f16c|fma|abm|movbe|xsave'",
+      '/lib64/ld-linux-x86-64.so.2 --help | tail -5',
+    ],
+    remedies: [
+      {
+        text:
+          'On a virtual machine change its CPU type in the hypervisor to `host` (or to x86-64-v3, where the real processor ' +
+          'has it), and stop and start the machine.',
+        commands: [],
+      },
+      {
+        text: 'Otherwise run the image testops-legacy, which exists from build 527u01 on.',
+        commands: ['testops-admin use-legacy-image'],
+      },
+    ],
+    source: 'SPEC.md 7 and 9, FIELD-NOTES.md 5',
+  },
+  {
+    id: 'service/clocks',
+    kind: 'check',
+    title: 'clocks agree',
+    severities: ['error', 'warning'],
+    meaning:
+      'The clock of one part (database, session store, API or this machine) is off from the others. Tokens and sessions ' +
+      'are then judged too early or too late, and times in logs mislead. A different time zone is no fault: only the ' +
+      'clocks are compared.',
+    causes: [
+      'Time synchronisation is off or cannot reach its servers.',
+      'A virtual machine was suspended, or restored from a snapshot.',
+      'Somebody set the clock by hand.',
+    ],
+    verify: [
+      'date -u',
+      'psql DATABASE -c "SELECT now() AT TIME ZONE \'UTC\'"',
+      'redis-cli -h HOST -p PORT time',
+      'curl -sI BASE_URL/swagger-ui.html | grep -i ^date:',
+      'timedatectl timesync-status',
+    ],
+    remedies: [
+      {
+        text: 'Switch on time synchronisation on the machine that is off. Containers use the clock of their machine.',
+        commands: ['timedatectl set-ntp true', 'chronyc tracking'],
+      },
+      {
+        text: 'Afterwards look at the sessions that the wrong clock wrote.',
+        commands: ['testops-admin doctor --only sessions/clock'],
+      },
+    ],
+    source: 'SPEC.md 7, FIELD-NOTES.md 4',
+  },
+]

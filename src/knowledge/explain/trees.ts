@@ -1,0 +1,29 @@
+import type { ExplainEntry } from './entry.ts'
+
+export const treesEntries: readonly ExplainEntry[] = [
+  {
+    id: 'trees/migrated',
+    kind: 'check',
+    title: 'trees have their new structure',
+    severities: ['warning'],
+    meaning:
+      'Versions 5.11 to 5.24 move the test-case trees to a new structure. While that has not been done, or has failed, ' +
+      'trees are displayed incorrectly. It is reported only on evidence: a job that failed or hangs, where the service ' +
+      'lists its jobs. Without such a list the check is skipped.',
+    causes: [
+      'The migration was interrupted by a restart, or failed on some project.',
+      'It is still running: large projects take their time.',
+    ],
+    verify: ['curl -sS \'BASE_URL/api/migration/job?page=0&size=20&sort=id,DESC\' -H "Authorization: Bearer $ACCESS_TOKEN"'],
+    remedies: [
+      {
+        text:
+          'Migrate the trees again, as a project owner or administrator. The service accepts the call (202) and works on it ' +
+          'afterwards.',
+        commands: ['testops-admin migrate-trees --all'],
+      },
+      { text: 'Or in the web interface: rename the tree or add a grouping level, save, take it back, save again.', commands: [] },
+    ],
+    source: 'SPEC.md 4.3, 4.4, 7 and 9, FIELD-NOTES.md 7',
+  },
+]

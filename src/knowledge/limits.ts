@@ -1,0 +1,7 @@
+/** Figures of the product and its parts that judgements rest on. */
+export const limits = {
+  /** FIELD-NOTES.md 4: an indexed repository keeps a session's hash this long after the session's end */
+  indexedSessionGraceSeconds: 300,
+  /** how far a session's times may differ from the store's clock: clocks that differ by less do no harm */
+  sessionToleranceMs: 60_000,
+} as const

@@ -1,0 +1,46 @@
+/** Liquibase's lock on the change log (FIELD-NOTES.md 2). */
+export const changelogLock = {
+  table: 'databasechangeloglock',
+  /** only this row counts */
+  rowId: 1,
+  columns: { id: 'id', locked: 'locked', granted: 'lockgranted', by: 'lockedby' },
+  /** how long Liquibase waits, and how often it asks, unless told otherwise */
+  waitMinutes: 5,
+  pollSeconds: 10,
+} as const
+
+/** What Liquibase logs; SPEC.md 7 writes the first two with other dots and blanks, so match loosely (`logSignatures`). */
+export const lockMessages = {
+  taken: 'Successfully acquired change log lock',
+  released: 'Successfully released change log lock',
+  waiting: 'Waiting for changelog lock....',
+  /** two blanks after the full stop */
+  refused: (holder: string, since: string): string =>
+    `Could not acquire change log lock.  Currently locked by ${holder} since ${since}`,
+  notUpdated: 'Did not update change log lock correctly.',
+} as const
+
+/** Who holds the lock, from `lockedby`: `host[#description] (address)`. */
+export interface LockHolder {
+  host: string
+  description: string | null
+  /** not the address that the database sees: never proof by itself */
+  address: string | null
+}
+
+/** Reads the column `lockedby`. Hosts may be `unknown`, and addresses may bear a zone: `vm (fd00:0:0:0:0:0:0:2%eth0)`. */
+export function parseLockedBy(text: string): LockHolder {
+  const address = /\s*\(([^()]*)\)\s*$/.exec(text)
+  const name = address ? text.slice(0, address.index) : text.trim()
+  const hash = name.indexOf('#')
+  return {
+    host: hash < 0 ? name : name.slice(0, hash),
+    description: hash < 0 ? null : name.slice(hash + 1),
+    address: address?.[1] ?? null,
+  }
+}
+
+/** Whether a statement only asks for the lock or gives it back: whoever waits for it looks like that (SERVERS.md, PostgreSQL). */
+export function isLockStatement(query: string): boolean {
+  return /\bdatabasechangeloglock\b/i.test(query)
+}

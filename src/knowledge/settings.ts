@@ -1,0 +1,145 @@
+/** The service's own settings: environment variables, named after the vendor (FIELD-NOTES.md 0 and 1.3). */
+
+export interface Vendor {
+  /** first part of the names of settings */
+  prefix: string
+  /** package of loggers, dotted or as in a variable's name */
+  package: string
+}
+
+/** As SPEC.md writes them: what is assumed where neither the service's environment nor the configuration says more. */
+export const defaultVendor: Vendor = { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }
+
+export interface SettingNames {
+  /** whether the service declares durable queues (SPEC.md 7) */
+  rabbitDurable: string
+  /** life of a Bearer token in seconds (SPEC.md 5) */
+  tokenValiditySeconds: string
+  redisNamespace: string
+  redisSessionTtl: string
+  endpoint: string
+  /** level of the integrations' logger (SPEC.md 7) */
+  integrationLogLevel: string
+}
+
+/** Names of the settings that bear the vendor's prefix or package. */
+export function settingNames(vendor: Vendor): SettingNames {
+  return {
+    rabbitDurable: `${vendor.prefix}_RABBIT_DURABLE`,
+    tokenValiditySeconds: `${vendor.prefix}_JWT_ACCESS_TOKEN_VALIDITY_SECONDS`,
+    redisNamespace: `${vendor.prefix}_REDIS_NAMESPACE`,
+    redisSessionTtl: `${vendor.prefix}_REDIS_SESSIONTTL`,
+    endpoint: `${vendor.prefix}_ENDPOINT`,
+    integrationLogLevel: `LOGGING_LEVEL_${packageInVariable(vendor.package)}_INTEGRATION`,
+  }
+}
+
+/** Settings of Spring Boot that the service reads (FIELD-NOTES.md 1.3). */
+export const springSettings = {
+  datasourceUrl: 'SPRING_DATASOURCE_URL',
+  datasourceUsername: 'SPRING_DATASOURCE_USERNAME',
+  datasourcePassword: 'SPRING_DATASOURCE_PASSWORD',
+  /** milliseconds that the service waits for a connection; HikariCP's default is 30 s */
+  hikariConnectionTimeout: 'SPRING_DATASOURCE_HIKARI_CONNECTION_TIMEOUT',
+  rabbitAddresses: 'SPRING_RABBITMQ_ADDRESSES',
+  rabbitHost: 'SPRING_RABBITMQ_HOST',
+  rabbitPort: 'SPRING_RABBITMQ_PORT',
+  rabbitVirtualHost: 'SPRING_RABBITMQ_VIRTUAL_HOST',
+  rabbitUsername: 'SPRING_RABBITMQ_USERNAME',
+  rabbitPassword: 'SPRING_RABBITMQ_PASSWORD',
+  rabbitTls: 'SPRING_RABBITMQ_SSL_ENABLED',
+  redisUrl: 'SPRING_DATA_REDIS_URL',
+  redisUsername: 'SPRING_DATA_REDIS_USERNAME',
+  redisTls: 'SPRING_DATA_REDIS_SSL_ENABLED',
+  redisSentinelMaster: 'SPRING_DATA_REDIS_SENTINEL_MASTER',
+  redisSentinelNodes: 'SPRING_DATA_REDIS_SENTINEL_NODES',
+  redisSentinelPassword: 'SPRING_DATA_REDIS_SENTINEL_PASSWORD',
+  redisClusterNodes: 'SPRING_DATA_REDIS_CLUSTER_NODES',
+  sessionNamespace: 'SPRING_SESSION_REDIS_NAMESPACE',
+  redisHost: 'SPRING_DATA_REDIS_HOST',
+  redisPort: 'SPRING_DATA_REDIS_PORT',
+  redisPassword: 'SPRING_DATA_REDIS_PASSWORD',
+  redisDatabase: 'SPRING_DATA_REDIS_DATABASE',
+  sessionRepositoryType: 'SPRING_SESSION_REDIS_REPOSITORY_TYPE',
+  profiles: 'SPRING_PROFILES_ACTIVE',
+  logFile: 'LOGGING_FILE_NAME',
+  serverPort: 'SERVER_PORT',
+  serverAddress: 'SERVER_ADDRESS',
+  timeZone: 'TZ',
+  liquibaseLockWaitMinutes: 'LIQUIBASE_CHANGELOGLOCK_WAIT_TIME_IN_MINUTES',
+  liquibaseLockPollSeconds: 'LIQUIBASE_CHANGELOGLOCK_POLL_RATE',
+} as const
+
+/** First parts of the names of its data sources' settings, the main one first: each has `_URL`, `_USERNAME`, `_PASSWORD` (FIELD-NOTES.md 1.3). */
+export const datasourcePrefixes = [
+  'SPRING_DATASOURCE',
+  'SPRING_DATASOURCEUPLOADER',
+  'SPRING_DATASOURCEANALYTICS',
+  'SPRING_DATASOURCEMIGRATION',
+] as const
+
+/** The profile under which the service uses SQS in place of a broker (FIELD-NOTES.md 1.3). */
+export const sqsProfile = 'sqs'
+
+/** What Spring signs in with at the broker where nothing else is set. */
+export const defaultBrokerUser = { user: 'guest', password: 'guest' } as const
+
+/** What the service does where a setting is absent. */
+export const settingDefaults = {
+  /** SPEC.md 7: "declares queues with durable=false by default" */
+  rabbitDurable: false,
+  /** SPEC.md 5 and 8: 1 hour */
+  tokenValiditySeconds: 3600,
+} as const
+
+const prefixedEndings = [
+  '_RABBIT_DURABLE',
+  '_JWT_ACCESS_TOKEN_VALIDITY_SECONDS',
+  '_REDIS_NAMESPACE',
+  '_REDIS_SESSIONTTL',
+] as const
+const integrationLogger = /^LOGGING_LEVEL_([A-Z0-9_]+)_INTEGRATION$/
+
+/**
+ * The vendor whose names the service's environment bears, else the given one (FIELD-NOTES.md 0).
+ * A name that fits the given vendor settles it; among others the most frequent prefix wins.
+ */
+export function vendorIn(names: Iterable<string>, given: Vendor = defaultVendor): Vendor {
+  const all = [...names]
+  const prefixes = all.flatMap((name) =>
+    prefixedEndings.filter((ending) => name.endsWith(ending)).map((ending) => name.slice(0, -ending.length)),
+  )
+  const packages = all.flatMap((name) => integrationLogger.exec(name)?.[1] ?? [])
+  const givenPackage = packageInVariable(given.package)
+  return {
+    prefix: prefixes.includes(given.prefix) ? given.prefix : (mostFrequent(prefixes) ?? given.prefix),
+    package: packages.includes(givenPackage) ? given.package : (mostFrequent(packages) ?? given.package),
+  }
+}
+
+/** Whether the value of a setting of that name is to be kept secret, going by the name or by an address with a password in it. */
+export function isSecretSetting(name: string, value: string): boolean {
+  return (
+    /PASS|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|_)(?:API_?|ACCESS_?)?KEY$/i.test(name) ||
+    /:\/\/[^@/\s]*:[^@/\s]*@|[?&]password=/i.test(value)
+  )
+}
+
+/** As Spring Boot reads a boolean; null where it is none. */
+export function parseBoolean(value: string): boolean | null {
+  const word = value.trim().toLowerCase()
+  if (['true', 'on', 'yes', '1'].includes(word)) return true
+  if (['false', 'off', 'no', '0'].includes(word)) return false
+  return null
+}
+
+/** `io.qameta.allure` as it stands in a variable's name: dots become underscores, dashes go. */
+function packageInVariable(name: string): string {
+  return name.replaceAll('.', '_').replaceAll('-', '').toUpperCase()
+}
+
+function mostFrequent(words: readonly string[]): string | null {
+  const counts = new Map<string, number>()
+  for (const word of words) if (word) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
+}

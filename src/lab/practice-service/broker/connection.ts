@@ -1,0 +1,43 @@
+import { connect } from 'amqplib'
+import type { Channel, SocketOptions } from 'amqplib'
+import type { ServiceSettings } from '../settings.ts'
+
+export interface BrokerConnection {
+  version: string
+  createChannel(): Promise<Channel>
+  /** resolves with the reason, however the connection ends */
+  ended: Promise<Error>
+  /** harmless twice */
+  close(): Promise<void>
+}
+
+/** Connects as the Java client of Spring AMQP names itself. `cut` destroys the socket at any time. */
+export async function openConnection(settings: ServiceSettings['broker'], cut: AbortSignal): Promise<BrokerConnection> {
+  const { host, port, vhost, user, password } = settings
+  const socket: SocketOptions & { signal: AbortSignal } = {
+    timeout: 60_000,
+    signal: cut,
+    clientProperties: { connection_name: 'rabbitConnectionFactory#0', product: 'RabbitMQ', platform: 'Java' },
+  }
+  const connection = await connect(
+    { protocol: 'amqp', hostname: host, port, vhost, username: user, password: password.reveal(), heartbeat: 60 },
+    socket,
+  )
+  let reason: Error | null = null
+  connection.on('error', (error: Error) => (reason = error))
+  // an operator's request to go away is no error to amqplib, and comes with the close
+  const ended = new Promise<Error>((resolve) => {
+    connection.on('close', (error?: Error) => resolve(reason ?? error ?? new Error('connection was closed')))
+  })
+  return {
+    version: String(connection.connection.serverProperties.version),
+    createChannel: async () => {
+      const channel = await connection.createChannel()
+      // the reason is on the call's promise as well; without a listener it would end the process
+      channel.on('error', () => undefined)
+      return channel
+    },
+    ended,
+    close: () => connection.close().catch(() => undefined),
+  }
+}

@@ -1,0 +1,67 @@
+import { DatabaseError } from 'pg'
+import { messageOf } from '../../../core/error.ts'
+import type { JdbcAddress } from '../jdbc-url.ts'
+import { throwable } from '../log/throwable.ts'
+import type { Throwable } from '../log/throwable.ts'
+
+const opening = [
+  'org.postgresql.core.v3.ConnectionFactoryImpl.openConnectionImpl(ConnectionFactoryImpl.java:352)',
+  'org.postgresql.jdbc.PgConnection.<init>(PgConnection.java:273)',
+]
+const executing = [
+  'org.postgresql.core.v3.QueryExecutorImpl.receiveErrorResponse(QueryExecutorImpl.java:2725)',
+  'org.postgresql.jdbc.PgStatement.execute(PgStatement.java:371)',
+]
+
+/** An error of the database driver as pgjdbc would have thrown it. */
+export function sqlException(error: unknown, { host, port }: JdbcAddress): Throwable {
+  const type = 'org.postgresql.util.PSQLException'
+  if (error instanceof DatabaseError) {
+    return throwable(type, `${error.severity ?? 'ERROR'}: ${error.message}`, error.severity === 'FATAL' ? opening : executing)
+  }
+  const code = errorCode(error)
+  if (code === 'ECONNREFUSED') {
+    const advice = 'Check that the hostname and port are correct and that the postmaster is accepting TCP/IP connections.'
+    const message = `Connection to ${host}:${port} refused. ${advice}`
+    return throwable(
+      type,
+      message,
+      opening,
+      throwable('java.net.ConnectException', 'Connection refused', ['java.base/sun.nio.ch.Net.pollConnect(Native Method)']),
+    )
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return throwable(
+      type,
+      'The connection attempt failed.',
+      opening,
+      throwable('java.net.UnknownHostException', host, ['java.base/sun.nio.ch.NioSocketImpl.connect(NioSocketImpl.java:567)']),
+    )
+  }
+  if (/timeout/i.test(messageOf(error))) {
+    return throwable(
+      type,
+      'The connection attempt failed.',
+      opening,
+      throwable('java.net.SocketTimeoutException', 'Connect timed out', []),
+    )
+  }
+  return throwable(
+    type,
+    'An I/O error occurred while sending to the backend.',
+    executing,
+    throwable('java.io.EOFException', null, []),
+  )
+}
+
+/** Whether the connection is to blame, not the statement. */
+export function isConnectionError(error: unknown): boolean {
+  // 57P01 to 57P03: the server goes down or comes up; 53300: no slot is left
+  if (error instanceof DatabaseError) return /^(08...|57P0[123]|53300)$/.test(error.code ?? '')
+  return true
+}
+
+function errorCode(error: unknown): string | null {
+  if (error instanceof AggregateError) return errorCode(error.errors[0])
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+}

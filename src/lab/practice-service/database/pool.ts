@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from 'pg'
+import type { PoolClient, QueryResultRow } from 'pg'
+import type { Log } from '../log/log.ts'
+import { summary, throwable } from '../log/throwable.ts'
+import type { Throwable } from '../log/throwable.ts'
+import type { ServiceSettings } from '../settings.ts'
+import { StartupFailure } from '../startup-failure.ts'
+import { isConnectionError, sqlException } from './errors.ts'
+
+const hikari = 'com.zaxxer.hikari.pool.HikariPool'
+
+/** A pool of connections that waits and complains as HikariCP does. */
+export interface Database {
+  query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  /** one connection for several statements; given back afterwards, thrown away where `use` failed */
+  session<T>(use: (client: PoolClient) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** No connection within the time that HikariCP waits. */
+export class PoolTimeout extends Error {
+  override readonly name = 'PoolTimeout'
+
+  constructor(readonly thrown: Throwable) {
+    super(summary(thrown))
+  }
+}
+
+/** Opens the pool, its first connection at once. Throws StartupFailure where that one fails, as HikariCP does. */
+export async function openDatabase(address: ServiceSettings['database'], timeZone: string, log: Log): Promise<Database> {
+  const pool = new Pool({
+    host: address.host,
+    port: address.port,
+    database: address.database,
+    user: address.user,
+    password: address.password.reveal(),
+    ssl: address.encrypted ? { rejectUnauthorized: false } : false,
+    application_name: address.applicationName,
+    options: sessionOptions(timeZone, address.schema),
+    max: 10,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: Math.max(250, address.connectionTimeoutMs),
+  })
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('error', (error) => {
+    const reason = summary(sqlException(error, address))
+    log
+      .from('HikariPool-1 housekeeper')
+      .warn(
+        hikari,
+        `HikariPool-1 - Failed to validate connection (${reason}). Possibly consider using a shorter maxLifetime value.`,
+      )
+  })
+
+  log.info('com.zaxxer.hikari.HikariDataSource', 'HikariPool-1 - Starting...')
+  try {
+    const first = await Promise.all([pool.connect(), pool.connect()])
+    for (const client of first) client.release()
+  } catch (error) {
+    const thrown = sqlException(error, address)
+    log.error(hikari, 'HikariPool-1 - Exception during pool initialization.', thrown)
+    await pool.end()
+    throw new StartupFailure(
+      'liquibase',
+      throwable(
+        'liquibase.exception.DatabaseException',
+        summary(thrown),
+        ['liquibase.integration.spring.SpringLiquibase.afterPropertiesSet(SpringLiquibase.java:290)'],
+        thrown,
+      ),
+    )
+  }
+  log.info('com.zaxxer.hikari.HikariDataSource', 'HikariPool-1 - Start completed.')
+
+  let closed = false
+  const busy = new Set<PoolClient>()
+  const connect = async (): Promise<PoolClient> => {
+    const since = Date.now()
+    for (;;) {
+      try {
+        return await pool.connect()
+      } catch (error) {
+        const waited = Date.now() - since
+        if (!isConnectionError(error)) throw error
+        if (closed || waited >= address.connectionTimeoutMs) throw notAvailable(pool, waited, sqlException(error, address), log)
+        await sleep(Math.min(250, Math.max(1, address.connectionTimeoutMs - waited)))
+      }
+    }
+  }
+  const session = async <T>(use: (client: PoolClient) => Promise<T>): Promise<T> => {
+    const client = await connect()
+    busy.add(client)
+    try {
+      const result = await use(client)
+      client.release()
+      return result
+    } catch (error) {
+      client.release(true)
+      throw error
+    } finally {
+      busy.delete(client)
+    }
+  }
+  return {
+    session,
+    query: <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) =>
+      session(async (client) => (await client.query<Row>(text, values ? [...values] : [])).rows),
+    close: async () => {
+      if (closed) return
+      closed = true
+      log.info('com.zaxxer.hikari.HikariDataSource', 'HikariPool-1 - Shutdown initiated...')
+      // a statement that waits for something must not keep the service from stopping
+      await Promise.all([...busy].map((client) => client.end().catch(() => undefined)))
+      await pool.end()
+      log.info('com.zaxxer.hikari.HikariDataSource', 'HikariPool-1 - Shutdown completed.')
+    },
+  }
+}
+
+function notAvailable(pool: Pool, waited: number, cause: Throwable, log: Log): PoolTimeout {
+  const { totalCount: total, idleCount: idle, waitingCount: waiting } = pool
+  const counts = `total=${total}, active=${total - idle}, idle=${idle}, waiting=${waiting}`
+  const message = `HikariPool-1 - Connection is not available, request timed out after ${waited}ms (${counts})`
+  log.from('http-nio-exec-1').error('org.hibernate.engine.jdbc.spi.SqlExceptionHelper', message)
+  return new PoolTimeout(
+    throwable(
+      'java.sql.SQLTransientConnectionException',
+      message,
+      ['com.zaxxer.hikari.pool.HikariPool.createTimeoutException(HikariPool.java:696)'],
+      cause,
+    ),
+  )
+}
+
+/** What pgjdbc sets on a session: the JVM's zone (FIELD-NOTES.md 2), and the schema of its address. */
+function sessionOptions(timeZone: string, schema: string | null): string {
+  const set = (name: string, value: string): string => `-c ${name}=${value.replace(/([\\ ])/g, '\\$1')}`
+  return [set('TimeZone', timeZone), ...(schema === null ? [] : [set('search_path', schema)])].join(' ')
+}

@@ -1,0 +1,32 @@
+import type { Redis } from 'ioredis'
+import type { BrokerState } from '../broker/listener.ts'
+import type { Clock } from '../clock.ts'
+import type { TreeMigration } from '../data/tree-migration.ts'
+import type { User } from '../data/users.ts'
+import type { Database } from '../database/pool.ts'
+import type { Log } from '../log/log.ts'
+import type { PracticeMachine } from '../machine.ts'
+import type { SessionRepository } from '../sessions/repository.ts'
+import type { ServiceSettings } from '../settings.ts'
+import type { Tokens } from './tokens.ts'
+
+/** What the HTTP side works with. */
+export interface ServiceContext {
+  settings: ServiceSettings
+  machine: PracticeMachine
+  clock: Clock
+  log: Log
+  database: Database
+  redis: Redis
+  sessions: SessionRepository
+  tokens: Tokens
+  trees: TreeMigration
+  broker: () => BrokerState
+  /** milliseconds before each answer; the lab changes it */
+  delayMs: () => number
+}
+
+/** Hono's type parameter: who is asking, once `authenticated` has let the request through. */
+export interface RequestState {
+  Variables: { user: User }
+}

@@ -1,0 +1,20 @@
+import type { Context } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { webSession } from '../../../knowledge/web-session.ts'
+import type { Session } from '../sessions/session.ts'
+
+/** The session that the browser's cookie names; Spring writes ids in base64. */
+export function sessionIdOf(c: Context): string | null {
+  const value = getCookie(c, webSession.cookie)
+  return value ? Buffer.from(value, 'base64').toString('utf8') : null
+}
+
+export function giveCookies(c: Context, session: Session): void {
+  setCookie(c, webSession.cookie, Buffer.from(session.id).toString('base64'), { path: '/', httpOnly: true, sameSite: 'Lax' })
+  if (session.csrfToken !== null) setCookie(c, webSession.csrfCookie, session.csrfToken, { path: '/' })
+}
+
+export function dropCookies(c: Context): void {
+  deleteCookie(c, webSession.cookie, { path: '/' })
+  deleteCookie(c, webSession.csrfCookie, { path: '/' })
+}

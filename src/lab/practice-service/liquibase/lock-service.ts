@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { changelogLock, lockMessages } from '../../../knowledge/lock.ts'
+import type { Log } from '../log/log.ts'
+import { throwable } from '../log/throwable.ts'
+import { lockException } from './exceptions.ts'
+import { shortDate } from './lock-date.ts'
+import { commit, rollback, tableExists } from './session.ts'
+import type { LiquibaseSession } from './session.ts'
+
+const logger = 'liquibase.lockservice'
+
+export interface LockOptions {
+  waitMs: number
+  pollMs: number
+  /** what goes into LOCKEDBY */
+  holder: string
+  timeZone: string
+  log: Log
+  signal: AbortSignal
+  onWait: () => void
+}
+
+/** Waits for the change-log lock as Liquibase's StandardLockService does (FIELD-NOTES.md 2). Throws LiquibaseFailure. */
+export async function waitForLock(session: LiquibaseSession, options: LockOptions): Promise<void> {
+  const giveUp = Date.now() + options.waitMs
+  let taken = false
+  do {
+    taken = await acquire(session, options)
+    if (!taken) {
+      options.log.info(logger, lockMessages.waiting)
+      options.onWait()
+      await sleep(options.pollMs, undefined, { signal: options.signal })
+    }
+  } while (!taken && Date.now() < giveUp)
+  if (!taken) throw await refusal(session, options.timeZone)
+}
+
+/** Gives the lock back. Throws LiquibaseFailure where the row is not there any more. */
+export async function releaseLock(session: LiquibaseSession, log: Log): Promise<void> {
+  const { rowCount } = await session.client.query(
+    `UPDATE ${table(session)} SET LOCKED = FALSE, LOCKEDBY = NULL, LOCKGRANTED = NULL WHERE ID = ${changelogLock.rowId}`,
+  )
+  if (rowCount !== 1) {
+    log.warn(logger, 'Failed to release change log lock')
+    const { rows } = await session.client.query<{ count: string }>(`SELECT COUNT(*) FROM ${table(session)}`)
+    const counted =
+      `${rowCount} rows were updated instead of the expected 1 row using executor liquibase.executor.jvm.JdbcExecutor ` +
+      `there are [{COUNT=${rows[0]!.count}}] rows in the table`
+    throw lockException(`${lockMessages.notUpdated}\n${counted}`)
+  }
+  await commit(session)
+  log.info(logger, lockMessages.released)
+}
+
+async function acquire(session: LiquibaseSession, { holder, log }: LockOptions): Promise<boolean> {
+  await rollback(session)
+  await initialise(session)
+  const { client } = session
+  const { rows } = await client.query<{ locked: boolean }>(`SELECT LOCKED FROM ${table(session)} WHERE ID=${changelogLock.rowId}`)
+  if (rows.length !== 1) {
+    const statement = 'liquibase.statement.core.SelectFromDatabaseChangeLogLockStatement@254f906e'
+    const message = `Expected single row from ${statement} but got ${rows.length}`
+    throw lockException(
+      `liquibase.exception.DatabaseException: ${message}`,
+      throwable('liquibase.exception.DatabaseException', message, [
+        'liquibase.executor.jvm.JdbcExecutor.queryForObject(JdbcExecutor.java:216)',
+      ]),
+    )
+  }
+  if (rows[0]!.locked) {
+    await rollback(session)
+    return false
+  }
+  const { rowCount } = await client.query(
+    `UPDATE ${table(session)} SET LOCKED = TRUE, LOCKEDBY = ${client.escapeLiteral(holder)}, LOCKGRANTED = NOW() ` +
+      `WHERE ID = ${changelogLock.rowId} AND LOCKED = FALSE`,
+  )
+  if (rowCount !== null && rowCount > 1) throw lockException(lockMessages.notUpdated)
+  await commit(session)
+  if (rowCount !== 1) return false
+  log.info(logger, lockMessages.taken)
+  return true
+}
+
+/** Makes the table and its one row where they are missing; rows other than the first keep it from doing so. */
+async function initialise(session: LiquibaseSession): Promise<void> {
+  const { client, schema } = session
+  if (!(await tableExists(session, changelogLock.table))) {
+    await client.query(
+      `CREATE TABLE ${table(session)} (ID INTEGER NOT NULL, LOCKED BOOLEAN NOT NULL, LOCKGRANTED TIMESTAMP WITHOUT TIME ZONE, ` +
+        'LOCKEDBY VARCHAR(255), CONSTRAINT databasechangeloglock_pkey PRIMARY KEY (ID))',
+    )
+    await commit({ client, schema })
+  }
+  const { rows } = await client.query<{ count: string }>(`SELECT COUNT(*) FROM ${table(session)}`)
+  if (Number(rows[0]!.count) > 0) return
+  await client.query(`DELETE FROM ${table(session)}`)
+  await client.query(`INSERT INTO ${table(session)} (ID, LOCKED) VALUES (${changelogLock.rowId}, FALSE)`)
+  await commit(session)
+}
+
+async function refusal(session: LiquibaseSession, timeZone: string): Promise<Error> {
+  // the column bears no zone: it is the session's, which is the JVM's
+  const { rows } = await session.client.query<{ locked: boolean; granted: Date | null; lockedby: string | null }>(
+    `SELECT LOCKED, LOCKGRANTED::timestamptz AS granted, LOCKEDBY FROM ${table(session)} WHERE ID=${changelogLock.rowId}`,
+  )
+  const [row] = rows
+  if (!row?.locked) return lockException('Could not acquire change log lock.  Currently locked by UNKNOWN')
+  if (row.granted === null) {
+    const message = 'Cannot invoke "java.util.Date.getTime()" because "lockGranted" is null'
+    const frame = 'liquibase.lockservice.DatabaseChangeLogLock.<init>(DatabaseChangeLogLock.java:16)'
+    return lockException(
+      `java.lang.NullPointerException: ${message}`,
+      throwable('java.lang.NullPointerException', message, [frame]),
+    )
+  }
+  return lockException(lockMessages.refused(row.lockedby ?? 'null', shortDate(row.granted, timeZone)))
+}
+
+function table({ schema }: LiquibaseSession): string {
+  return `${schema}.${changelogLock.table}`
+}

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sqlException } from '../database/errors.ts'
+import type { Database } from '../database/pool.ts'
+import type { JdbcAddress } from '../jdbc-url.ts'
+import type { Log } from '../log/log.ts'
+import { summary } from '../log/throwable.ts'
+import { createChangelog, markRan, nameOf, ranChangeSets } from './changelog.ts'
+import type { ChangeSet } from './changelog.ts'
+import { LiquibaseFailure, databaseException, migrationFailed } from './exceptions.ts'
+import { releaseLock, waitForLock } from './lock-service.ts'
+import type { LockOptions } from './lock-service.ts'
+import { commit, openSession } from './session.ts'
+import type { LiquibaseSession } from './session.ts'
+
+export interface UpdateOptions extends Omit<LockOptions, 'onWait'> {
+  address: JdbcAddress
+  progress: (phase: 'waiting-for-lock' | 'migrating') => void
+}
+
+/**
+ * Runs the pending change sets as Liquibase 4.29.2 does: where none is pending the lock is never asked for, and a lock
+ * that was not taken is not released (FIELD-NOTES.md 2). A stop leaves the lock where it is, as a stopped JVM does.
+ * Throws LiquibaseFailure, or AbortError after `signal`.
+ */
+export async function update(database: Database, changeSets: readonly ChangeSet[], options: UpdateOptions): Promise<void> {
+  const { log, signal } = options
+  await database.session(async (client) => {
+    const drop = (): void => void client.end().catch(() => undefined)
+    signal.addEventListener('abort', drop, { once: true })
+    try {
+      const session = await openSession(client)
+      log.info('liquibase.database', `Set default schema name to ${session.schema}`)
+      await run(session, changeSets, options)
+      await client.query('COMMIT')
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof LiquibaseFailure) throw error
+      const cause = sqlException(error, options.address)
+      throw databaseException(summary(cause), cause)
+    } finally {
+      signal.removeEventListener('abort', drop)
+    }
+  })
+}
+
+async function run(session: LiquibaseSession, changeSets: readonly ChangeSet[], options: UpdateOptions): Promise<void> {
+  const { log } = options
+  let ran = await ranChangeSets(session)
+  if (ran === null) {
+    log.info('liquibase.changelog', `Creating database history table with name: ${session.schema}.databasechangelog`)
+    await createChangelog(session)
+    ran = new Set()
+  }
+  log.info('liquibase.changelog', `Reading from ${session.schema}.databasechangelog`)
+  if (changeSets.every((changeSet) => ran.has(nameOf(changeSet)))) {
+    log.info('liquibase.ui', 'Database is up to date, no changesets to execute')
+    summarise(log, 0, changeSets.length)
+    return
+  }
+  await waitForLock(session, { ...options, onWait: () => options.progress('waiting-for-lock') })
+  options.progress('migrating')
+  try {
+    // read again under the lock: another instance may have run them
+    const known = (await ranChangeSets(session)) ?? new Set()
+    const pending = changeSets.filter((changeSet) => !known.has(nameOf(changeSet)))
+    const deploymentId = String(Date.now()).slice(-10)
+    for (const changeSet of pending) await runChangeSet(session, changeSet, deploymentId, options)
+    summarise(log, pending.length, changeSets.length - pending.length)
+    log.info('liquibase.command', 'Update command completed successfully.')
+  } catch (error) {
+    if (!(error instanceof LiquibaseFailure)) throw error
+    log.info('liquibase.command', 'Update command encountered an exception.')
+    await releaseLock(session, log)
+    throw error
+  }
+  await releaseLock(session, log)
+}
+
+async function runChangeSet(
+  session: LiquibaseSession,
+  changeSet: ChangeSet,
+  deploymentId: string,
+  { log, signal, address }: UpdateOptions,
+): Promise<void> {
+  const since = Date.now()
+  log.info('liquibase.ui', `Running Changeset: ${nameOf(changeSet)}`)
+  try {
+    for (const statement of changeSet.statements) {
+      await session.client.query(statement)
+      if (changeSet.pauseMs) await sleep(changeSet.pauseMs, undefined, { signal })
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    const thrown = sqlException(error, address)
+    await session.client.query('ROLLBACK')
+    await session.client.query('BEGIN')
+    throw migrationFailed(nameOf(changeSet), summary(thrown), thrown)
+  }
+  await markRan(session, changeSet, deploymentId)
+  await commit(session)
+  log.info('liquibase.changelog', 'Custom SQL executed')
+  log.info('liquibase.changelog', `ChangeSet ${nameOf(changeSet)} ran successfully in ${Date.now() - since}ms`)
+}
+
+function summarise(log: Log, run: number, before: number): void {
+  const lines = [
+    'UPDATE SUMMARY',
+    `Run: ${String(run).padStart(26)}`,
+    `Previously run: ${String(before).padStart(15)}`,
+    'Filtered out:                 0',
+    '-------------------------------',
+    `Total change sets: ${String(run + before).padStart(12)}`,
+    'Update summary generated',
+  ]
+  for (const line of lines) log.info('liquibase.util', line)
+}

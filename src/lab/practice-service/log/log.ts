@@ -1,0 +1,67 @@
+import { appendFileSync } from 'node:fs'
+import type { Clock } from '../clock.ts'
+import type { Level, LevelFilter } from './levels.ts'
+import { stackTrace } from './throwable.ts'
+import type { Throwable } from './throwable.ts'
+
+/** The service's log, in Spring Boot's plain layout (FIELD-NOTES.md 1.4). `logger` is the full name of a Java class. */
+export interface Log {
+  debug(logger: string, message: string): void
+  info(logger: string, message: string): void
+  warn(logger: string, message: string, thrown?: Throwable): void
+  error(logger: string, message: string, thrown?: Throwable): void
+  /** the same log, written from another thread */
+  from(thread: string): Log
+}
+
+export interface LogOptions {
+  write: (text: string) => void
+  clock: Clock
+  /** IANA name of the JVM's zone */
+  timeZone: string
+  enabled: LevelFilter
+}
+
+export function createLog(options: LogOptions): Log {
+  const timestamp = timestamps(options.timeZone)
+  const pid = String(process.pid)
+  const on = (thread: string): Log => {
+    const record = (level: Level, logger: string, message: string, thrown?: Throwable): void => {
+      if (!options.enabled(level, logger)) return
+      const head = `${timestamp(options.clock.now())} ${level.padStart(5)} ${pid} --- [${thread.slice(-15).padStart(15)}]`
+      options.write(`${head} ${abbreviated(logger).padEnd(40)} : ${message}\n${thrown ? `\n${stackTrace(thrown)}\n\n` : ''}`)
+    }
+    return {
+      debug: (logger, message) => record('DEBUG', logger, message),
+      info: (logger, message) => record('INFO', logger, message),
+      warn: (logger, message, thrown) => record('WARN', logger, message, thrown),
+      error: (logger, message, thrown) => record('ERROR', logger, message, thrown),
+      from: on,
+    }
+  }
+  return on('main')
+}
+
+/** Appends at once, so that a killed service has lost no line; a log that cannot be written stops nothing, as with Logback. */
+export function fileWriter(file: string): (text: string) => void {
+  return (text) => {
+    try {
+      appendFileSync(file, text)
+    } catch {
+      return
+    }
+  }
+}
+
+/** `2026-11-21 03:04:05.123` in a zone. */
+export function timestamps(timeZone: string): (epochMs: number) => string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+  return (epochMs) => `${format.format(epochMs)}.${String((((epochMs % 1000) + 1000) % 1000) | 0).padStart(3, '0')}`
+}
+
+/** Logback's `%-40.40logger{39}`: packages shrink to their first letter, from the left, until the name fits. */
+export function abbreviated(logger: string): string {
+  const parts = logger.split('.')
+  for (let i = 0; i < parts.length - 1 && parts.join('.').length > 39; i++) parts[i] = parts[i]!.slice(0, 1)
+  return parts.join('.').slice(-40)
+}

@@ -1,0 +1,47 @@
+import { AdminError } from '../../core/error.ts'
+import { cpuRefusal, cpuSuffices } from './cpu.ts'
+import { readMachine } from './machine.ts'
+import type { PracticeMachine } from './machine.ts'
+
+/** What a JVM makes of these signals. */
+const signals = { SIGTERM: 143, SIGINT: 130 } as const
+
+/** The practice service as a process: settings from its environment, its machine from the file that LAB_MACHINE_FILE names. */
+async function main(): Promise<number> {
+  const machine = await readMachine(process.env['LAB_MACHINE_FILE'])
+  if (await cpuSuffices(machine)) return serve(machine)
+  process.stderr.write(`${cpuRefusal.line}\n`)
+  return cpuRefusal.exitCode
+}
+
+async function serve(machine: PracticeMachine): Promise<number> {
+  const { startPracticeService } = await import('./service.ts')
+  const { StartupFailure } = await import('./startup-failure.ts')
+  const stopping = new AbortController()
+  const stopped = new Promise<number>((resolve) => {
+    for (const [signal, exitCode] of Object.entries(signals)) {
+      process.once(signal, () => {
+        stopping.abort()
+        resolve(exitCode)
+      })
+    }
+  })
+  try {
+    const service = await startPracticeService(process.env, machine, { signal: stopping.signal })
+    const exitCode = await stopped
+    await service.stop()
+    return exitCode
+  } catch (error) {
+    if (stopping.signal.aborted) return stopped
+    if (error instanceof StartupFailure) return 1
+    throw error
+  }
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  if (!(error instanceof AdminError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = error.exitCode
+}

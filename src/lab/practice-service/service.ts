@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Secret } from '../../core/secret.ts'
+import { listenToBroker } from './broker/listener.ts'
+import type { BrokerListener } from './broker/listener.ts'
+import { createClock } from './clock.ts'
+import { openControl } from './control.ts'
+import type { Controlled } from './control.ts'
+import { changeSets } from './data/change-sets.ts'
+import { unmigratedTrees } from './data/projects.ts'
+import { treeMigration } from './data/tree-migration.ts'
+import { openDatabase } from './database/pool.ts'
+import type { Database } from './database/pool.ts'
+import { createApp } from './http/app.ts'
+import { openHttp } from './http/server.ts'
+import { createTokens } from './http/tokens.ts'
+import { pollIntegrations } from './integrations/poll.ts'
+import { lockedBy } from './liquibase/session.ts'
+import { LiquibaseFailure } from './liquibase/exceptions.ts'
+import { update } from './liquibase/update.ts'
+import { createLog, fileWriter } from './log/log.ts'
+import type { Log } from './log/log.ts'
+import { levelFilter } from './log/levels.ts'
+import type { PracticeMachine } from './machine.ts'
+import { reportFailure } from './report-failure.ts'
+import { sessionRepository } from './sessions/repository.ts'
+import { openStore } from './sessions/store.ts'
+import { readLogSettings, readSettings } from './settings.ts'
+import type { Environment, ServiceSettings } from './settings.ts'
+import { StartupFailure } from './startup-failure.ts'
+
+const application = 'vendor.report.TestOpsApplication'
+const tomcat = 'org.springframework.boot.web.embedded.tomcat.TomcatWebServer'
+
+export interface PracticeService {
+  port: number
+  /** null: no control server */
+  controlPort: number | null
+  /** closes everything; harmless twice */
+  stop(): Promise<void>
+}
+
+export interface StartOptions {
+  /** stops a start that is under way; the start then rejects with AbortError */
+  signal?: AbortSignal
+  /** where the log goes without LOGGING_FILE_NAME; standard output where left out */
+  write?: (text: string) => void
+}
+
+/**
+ * Starts the service as Spring Boot would; resolves once its HTTP port is open. Rejects with StartupFailure, which the
+ * log has told then, and leaves nothing open.
+ */
+export async function startPracticeService(
+  environment: Environment,
+  machine: PracticeMachine,
+  options: StartOptions = {},
+): Promise<PracticeService> {
+  const clock = createClock(machine.clockOffsetMs)
+  const { logFile, timeZone } = readLogSettings(environment)
+  const write = logFile === null ? (options.write ?? ((text: string) => void process.stdout.write(text))) : fileWriter(logFile)
+  const log = createLog({ write, clock, timeZone, enabled: levelFilter(environment) })
+  const signal = options.signal ?? new AbortController().signal
+  let broker: BrokerListener | null = null
+  const controlled: Controlled = {
+    phase: 'starting',
+    clock,
+    responseDelayMs: machine.responseDelayMs,
+    broker: () => broker?.state().status ?? 'connecting',
+  }
+  const closers: (() => Promise<void> | void)[] = []
+  const stop = async (): Promise<void> => {
+    controlled.phase = 'stopping'
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+
+  const since = Date.now()
+  try {
+    log.info(
+      application,
+      `Starting TestOpsApplication v${machine.build} using Java 17.0.12 with PID ${process.pid} ` +
+        '(/app/testops.jar started by testops in /app)',
+    )
+    const control = machine.controlPort === 0 ? null : await openControl(machine.controlPort, controlled)
+    if (control) closers.push(() => control.close())
+    const settings = readSettings(environment, machine.vendor)
+    const database = await openDatabase(settings.database, settings.timeZone, log)
+    closers.push(() => database.close())
+    await migrate(database, settings, machine, controlled, log, signal)
+
+    const store = openStore(settings.redis, settings.sessions.indexed, log)
+    const { redis } = store
+    closers.push(() => store.close())
+    await redis.connect().catch(() => undefined)
+    const listener = listenToBroker(settings.broker, machine.brokerRetryMs, log)
+    broker = listener
+    closers.push(() => listener.stop())
+    await Promise.race([listener.attempted, sleep(3000, undefined, { ref: false })])
+    signal.throwIfAborted()
+
+    const trees = treeMigration(database, settings.database, log)
+    closers.push(() => trees.stop())
+    const app = createApp({
+      settings,
+      machine,
+      clock,
+      log,
+      database,
+      redis,
+      sessions: sessionRepository(redis, settings.sessions, settings.redis.database, clock),
+      tokens: createTokens(settings.jwtSecret ?? new Secret(randomBytes(32).toString('hex')), settings.tokenSeconds, clock),
+      trees,
+      broker: () => listener.state(),
+      delayMs: () => controlled.responseDelayMs,
+    })
+    const http = await openHttp((request) => app.fetch(request), settings.address, settings.port)
+    closers.push(() => http.close())
+    log.info(tomcat, `Tomcat started on port ${http.port} (http) with context path '/'`)
+    // a database that went away just now has been told by the pool, and the service is up all the same
+    const unmigrated = await unmigratedTrees(database).catch(() => [])
+    await trees.begin(unmigrated).catch(() => undefined)
+    const loggerPackage = machine.vendor.package.toLowerCase().replaceAll('_', '.')
+    const polling = pollIntegrations(database, machine.integrationIntervalMs, loggerPackage, log)
+    closers.push(() => polling.stop())
+    controlled.phase = 'running'
+    log.info(
+      application,
+      `Started TestOpsApplication in ${((Date.now() - since) / 1000).toFixed(3)} seconds ` +
+        `(process running for ${process.uptime().toFixed(3)})`,
+    )
+    return { port: http.port, controlPort: control?.port ?? null, stop }
+  } catch (error) {
+    if (error instanceof StartupFailure) reportFailure(error, log)
+    await stop()
+    throw error
+  }
+}
+
+async function migrate(
+  database: Database,
+  settings: ServiceSettings,
+  machine: PracticeMachine,
+  controlled: Controlled,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await update(database, changeSets(machine.migration), {
+      ...settings.liquibase,
+      address: settings.database,
+      holder: lockedBy(machine.hostName),
+      timeZone: settings.timeZone,
+      log,
+      signal,
+      progress: (phase) => (controlled.phase = phase),
+    })
+  } catch (error) {
+    if (error instanceof LiquibaseFailure) throw new StartupFailure('liquibase', error.thrown)
+    throw error
+  }
+}

@@ -1,0 +1,17 @@
+import { summary } from './log/throwable.ts'
+import type { Throwable } from './log/throwable.ts'
+
+/** The service cannot start: Spring Boot's context was not refreshed. */
+export class StartupFailure extends Error {
+  override readonly name = 'StartupFailure'
+
+  constructor(
+    /** the bean that could not be created */
+    readonly bean: string,
+    readonly thrown: Throwable,
+    /** in place of a stack, where Spring Boot has an explanation for people */
+    readonly analysis: { description: string; action: string } | null = null,
+  ) {
+    super(summary(thrown))
+  }
+}

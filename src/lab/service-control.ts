@@ -1,0 +1,44 @@
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AdminError } from '../core/error.ts'
+import { start, status, stop } from './service-control/control.ts'
+import { supervise } from './service-control/supervise.ts'
+import { unitIn } from './service-control/unit.ts'
+
+/**
+ * The lab's tiny init system: `start DIR`, `stop DIR`, `status DIR`. DIR holds service.env and machine.json; the service
+ * logs into service.log there. `status` prints lines like `systemctl show` and ends with 0 where the service runs, else 3.
+ */
+async function main(words: readonly string[]): Promise<number> {
+  const [verb, directory] = words
+  if (directory === undefined)
+    throw new AdminError('USAGE', 'Say which folder the service is in', ['service-control start|stop|status DIR'])
+  const unit = unitIn(resolve(directory))
+  const here = fileURLToPath(import.meta.url)
+  switch (verb) {
+    case 'start':
+      process.stdout.write(`${await start(unit, [process.execPath, here, 'supervise', unit.directory])}\n`)
+      return 0
+    case 'stop':
+      process.stdout.write(`${await stop(unit)}\n`)
+      return 0
+    case 'status': {
+      const { running, lines } = await status(unit)
+      process.stdout.write(`${lines.join('\n')}\n`)
+      return running ? 0 : 3
+    }
+    case 'supervise':
+      await supervise(unit, join(here, '../practice-service/main.js'))
+      return 0
+    default:
+      throw new AdminError('USAGE', `There is no ${verb ?? 'such'} of a service`, ['service-control start|stop|status DIR'])
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof AdminError)) throw error
+  process.stderr.write(`${[error.message, ...error.suggestions.map((suggestion) => `  ${suggestion}`)].join('\n')}\n`)
+  process.exitCode = error.exitCode
+}

@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process'
+import { access, readFile, writeFile } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../../core/error.ts'
+import { identify, isAlive } from './process-identity.ts'
+import { forget, readEnded, running } from './unit.ts'
+import type { Started, Unit } from './unit.ts'
+
+const stopWithinMs = 30_000
+const startWithinMs = 10_000
+
+/**
+ * Starts the service in the background; it need not be ready on return, as with systemd's `Type=simple`.
+ * `superviser` is the command that runs `supervise` on the unit. Harmless where it runs already.
+ */
+export async function start(unit: Unit, superviser: readonly [string, ...string[]]): Promise<'started' | 'already running'> {
+  await access(unit.environmentFile).catch((cause: unknown) => {
+    throw new AdminError(
+      'CONFIGURATION',
+      `${unit.environmentFile} is missing: this is no folder of a service`,
+      ['testops-admin lab up'],
+      { cause },
+    )
+  })
+  return claimed(unit, async () => {
+    if (await running(unit)) return 'already running'
+    await forget(unit.exitFile)
+    await forget(unit.pidFile)
+    const [program, ...words] = superviser
+    const child = spawn(program, words, {
+      detached: true,
+      stdio: 'ignore',
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+    })
+    const failed = new Promise<Error | null>((resolve) => {
+      child.once('error', resolve)
+      child.once('exit', () => resolve(null))
+    })
+    child.unref()
+    for (const until = Date.now() + startWithinMs; Date.now() < until; await sleep(20)) {
+      if ((await running(unit)) || (await readEnded(unit))) return 'started'
+      const over = await Promise.race([failed.then((error) => ({ error })), sleep(0, null)])
+      if (over && !(await readEnded(unit))) break
+    }
+    throw new AdminError('FAILED', `The service in ${unit.directory} could not be started`, [`less ${unit.logFile}`])
+  })
+}
+
+/** Sends SIGTERM, after 30 s SIGKILL, and returns once the service has gone. Harmless where none runs. */
+export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
+  return claimed(unit, async () => {
+    const service = await running(unit)
+    if (!service) return 'not running'
+    if (!(await ends(service, 'SIGTERM', stopWithinMs)) && !(await ends(service, 'SIGKILL', 5000))) {
+      throw new AdminError('FAILED', `Process ${service.pid} of the service does not end`, [
+        `ps -o pid,stat,wchan -p ${service.pid}`,
+      ])
+    }
+    // its supervisor notes the exit status a moment later
+    for (const until = Date.now() + 2000; Date.now() < until && !(await readEnded(unit));) await sleep(20)
+    return 'stopped'
+  })
+}
+
+export interface UnitStatus {
+  running: boolean
+  /** `key=value` as `systemctl show` prints them */
+  lines: readonly string[]
+}
+
+/** SIGTERM and 143, which a JVM makes of it, are a clean end, as with `SuccessExitStatus=143`. */
+export async function status(unit: Unit): Promise<UnitStatus> {
+  const service = await running(unit)
+  if (service) {
+    return {
+      running: true,
+      lines: [
+        'ActiveState=active',
+        'SubState=running',
+        `MainPID=${service.pid}`,
+        `ExecMainStartTimestamp=${service.startedAt}`,
+        'ExecMainExitTimestamp=',
+        'ExecMainCode=0',
+        'ExecMainStatus=0',
+        'Result=success',
+      ],
+    }
+  }
+  const ended = await readEnded(unit)
+  const number = ended?.signal ? constants.signals[ended.signal as NodeJS.Signals] : (ended?.code ?? 0)
+  const clean =
+    ended === null || ended.signal === 'SIGTERM' || (ended.signal === null && (ended.code === 0 || ended.code === 143))
+  const result = clean ? 'success' : ended.signal ? 'signal' : 'exit-code'
+  return {
+    running: false,
+    lines: [
+      `ActiveState=${clean ? 'inactive' : 'failed'}`,
+      `SubState=${clean ? 'dead' : 'failed'}`,
+      'MainPID=0',
+      `ExecMainStartTimestamp=${ended?.startedAt ?? ''}`,
+      `ExecMainExitTimestamp=${ended?.endedAt ?? ''}`,
+      `ExecMainCode=${ended ? (ended.signal ? 2 : 1) : 0}`,
+      `ExecMainStatus=${number}`,
+      `Result=${result}`,
+    ],
+  }
+}
+
+async function ends(service: Started, signal: 'SIGTERM' | 'SIGKILL', withinMs: number): Promise<boolean> {
+  if (!(await isAlive(service))) return true
+  try {
+    process.kill(service.pid, signal)
+  } catch {
+    return !(await isAlive(service))
+  }
+  for (const until = Date.now() + withinMs; Date.now() < until; await sleep(20)) if (!(await isAlive(service))) return true
+  return false
+}
+
+/** One start or stop at a time; the claim of a process that died is taken over. */
+async function claimed<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
+  const own = await identify(process.pid)
+  for (const until = Date.now() + stopWithinMs + 10_000; ; await sleep(50)) {
+    try {
+      await writeFile(unit.lockFile, `${own!.pid}\n${own!.startTime}\n`, { flag: 'wx', mode: 0o600 })
+      break
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
+    const [pid, startTime] = (await readFile(unit.lockFile, 'utf8').catch(() => '')).split('\n')
+    if (pid && startTime && !(await isAlive({ pid: Number(pid), startTime }))) await forget(unit.lockFile)
+    if (Date.now() > until)
+      throw new AdminError('BUSY', `Process ${pid ?? '?'} is starting or stopping the service in ${unit.directory}`, [
+        'try again when it is done',
+      ])
+  }
+  try {
+    return await work()
+  } finally {
+    await forget(unit.lockFile)
+  }
+}

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+/** A process that cannot be mistaken for another one that got its number later. */
+export interface ProcessIdentity {
+  pid: number
+  /** as the system writes it: clock ticks since boot, or a date */
+  startTime: string
+}
+
+/** Null where no such process lives; one that has ended and only waits to be reaped does not. */
+export async function identify(pid: number): Promise<ProcessIdentity | null> {
+  const startTime = process.platform === 'linux' ? await fromProc(pid) : await fromPs(pid)
+  return startTime === null ? null : { pid, startTime }
+}
+
+export async function isAlive({ pid, startTime }: ProcessIdentity): Promise<boolean> {
+  return (await identify(pid))?.startTime === startTime
+}
+
+async function fromProc(pid: number): Promise<string | null> {
+  try {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8')
+    // the name in brackets may hold blanks and brackets itself
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null)
+  } catch {
+    return null
+  }
+}
+
+async function fromPs(pid: number): Promise<string | null> {
+  try {
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)])
+    const [, state, started] = /^\s*(\S+)\s+(.*\S)/.exec(stdout) ?? []
+    return !state || state.startsWith('Z') ? null : started!
+  } catch {
+    return null
+  }
+}

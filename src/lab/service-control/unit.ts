@@ -1,0 +1,93 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isAlive } from './process-identity.ts'
+import type { ProcessIdentity } from './process-identity.ts'
+
+/** One service in its folder: service.env, machine.json, service.log, and what the control keeps there itself. */
+export interface Unit {
+  directory: string
+  environmentFile: string
+  machineFile: string
+  logFile: string
+  pidFile: string
+  exitFile: string
+  lockFile: string
+}
+
+/** The running service, or the last one. Times are ISO. */
+export interface Started extends ProcessIdentity {
+  startedAt: string
+}
+
+export interface Ended {
+  startedAt: string
+  endedAt: string
+  code: number | null
+  signal: string | null
+}
+
+export function unitIn(directory: string): Unit {
+  const file = (name: string): string => join(directory, name)
+  return {
+    directory,
+    environmentFile: file('service.env'),
+    machineFile: file('machine.json'),
+    logFile: file('service.log'),
+    pidFile: file('service.pid'),
+    exitFile: file('service.exit'),
+    lockFile: file('service.lock'),
+  }
+}
+
+/** The process of the unit, if it still lives. */
+export async function running(unit: Unit): Promise<Started | null> {
+  const started = parseStarted(await textOf(unit.pidFile))
+  return started && (await isAlive(started)) ? started : null
+}
+
+/** `PID`, start time by the system, start time for people: a line each, so that `head -1` gives the number. */
+export async function writeStarted(unit: Unit, { pid, startTime, startedAt }: Started): Promise<void> {
+  await replace(unit.pidFile, `${pid}\n${startTime}\n${startedAt}\n`)
+}
+
+export async function writeEnded(unit: Unit, ended: Ended): Promise<void> {
+  await replace(unit.exitFile, `${JSON.stringify(ended)}\n`)
+}
+
+export async function readEnded(unit: Unit): Promise<Ended | null> {
+  try {
+    return JSON.parse(await readFile(unit.exitFile, 'utf8')) as Ended
+  } catch {
+    return null
+  }
+}
+
+export async function forget(file: string): Promise<void> {
+  await rm(file, { force: true })
+}
+
+/** `NAME=value` lines as systemd's EnvironmentFile has them: comments, and values that may be quoted. */
+export function parseEnvironment(text: string): Record<string, string> {
+  const values: Record<string, string> = {}
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, value] = /^\s*([A-Za-z_][A-Za-z0-9_]*)=(.*?)\s*$/.exec(line) ?? []
+    if (name === undefined) continue
+    const quoted = /^(["'])([\s\S]*)\1$/.exec(value!)
+    values[name] = quoted ? (quoted[1] === '"' ? quoted[2]!.replace(/\\(["\\$`])/g, '$1') : quoted[2]!) : value!
+  }
+  return values
+}
+
+function parseStarted(text: string): Started | null {
+  const [pid, startTime, startedAt] = text.split('\n')
+  return pid && startTime && startedAt && /^\d+$/.test(pid) ? { pid: Number(pid), startTime, startedAt } : null
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '')
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}
