@@ -1,0 +1,34 @@
+import type { ClockReading } from '../core/sources.ts'
+
+/**
+ * The offset of another clock: `read` asks for its time in epoch milliseconds, three times. The answer is taken to be
+ * from the middle of the quickest round trip; `granularityMs` is the step in which that clock shows its time, cut down.
+ */
+export async function readClock(read: () => Promise<number>, granularityMs = 0): Promise<ClockReading> {
+  let earliest = -Infinity
+  let latest = Infinity
+  let best: ClockReading = { offsetMs: 0, uncertaintyMs: Infinity }
+  for (let sample = 0; sample < 3; sample += 1) {
+    const before = Date.now()
+    const started = performance.now()
+    const theirs = await read()
+    const tookMs = performance.now() - started
+    // every answer bounds the offset from both sides; our own clock is cut to the millisecond
+    const low = theirs - (before + 1 + tookMs)
+    const high = theirs + granularityMs - before
+    const reading = between(low, high)
+    if (reading.uncertaintyMs < best.uncertaintyMs) best = reading
+    earliest = Math.max(earliest, low)
+    latest = Math.min(latest, high)
+  }
+  // bounds that exclude each other come from a clock that was set in between
+  return earliest <= latest ? between(earliest, latest) : best
+}
+
+function between(low: number, high: number): ClockReading {
+  return { offsetMs: round((low + high) / 2), uncertaintyMs: Math.max(1, round((high - low) / 2)) }
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10
+}

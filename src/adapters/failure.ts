@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'node:net'
+import { AdminError, messageOf } from '../core/error.ts'
+
+/** Another part of the deployment, as errors name it. */
+export interface Peer {
+  /** 'PostgreSQL' */
+  what: string
+  host: string
+  port: number
+  /** 'db.example.org:5432/testops', without credentials */
+  where: string
+  /** what to type next, where nothing better is known */
+  suggestions: readonly string[]
+}
+
+const unverified = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_NOT_YET_VALID',
+  'CERT_HAS_EXPIRED',
+  'CERT_REVOKED',
+  'CERT_UNTRUSTED',
+  'CERT_REJECTED',
+  'HOSTNAME_MISMATCH',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])
+
+/** The code of a system error, also where it hides in an aggregate (several addresses for one name) or a cause. */
+export function systemCode(thrown: unknown): string | null {
+  if (!(thrown instanceof Error)) return null
+  const { code, cause } = thrown as Error & { code?: unknown }
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return systemCode(thrown.errors[0])
+  if (typeof code === 'string' && !code.startsWith('UND_ERR_SOCKET')) return code
+  if (cause !== undefined) return systemCode(cause) ?? (typeof code === 'string' ? code : null)
+  return typeof code === 'string' ? code : null
+}
+
+/**
+ * What a failure of the network or of TLS means to the operator; null where it is neither. `AdminError`s pass as they are.
+ */
+export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
+  if (thrown instanceof AdminError) return thrown
+  const code = systemCode(thrown)
+  if (code === null) return null
+  const { what, host, port, where } = peer
+  const fail = (message: string, suggestions = peer.suggestions): AdminError =>
+    new AdminError('UNREACHABLE', message, suggestions, { cause: thrown })
+  if (unverified.has(code)) {
+    return fail(`the certificate of ${what} at ${where} is not trusted: ${oneLine(messageOf(thrown))}`, [
+      `openssl s_client -connect ${hostPort(host, port)} -showcerts </dev/null`,
+      'name the certificate authority in the configuration (`ca: FILE`)',
+    ])
+  }
+  switch (code) {
+    case 'ECONNREFUSED':
+      return fail(`${what} at ${where} refused the connection: nothing listens on ${hostPort(host, port)}`)
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EAI_NODATA':
+    case 'EAI_NONAME':
+      return fail(`${what} at ${where} cannot be reached: the host name ${host} does not resolve`, [`getent hosts ${host}`])
+    case 'ETIMEDOUT':
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return new AdminError('TIMED_OUT', `${what} at ${where} did not accept a connection in time`, peer.suggestions, {
+        cause: thrown,
+      })
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'EADDRNOTAVAIL':
+      return fail(`${what} at ${where} cannot be reached: no route to ${host}`, [`ip route get ${host}`])
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'ERR_STREAM_DESTROYED':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+    case 'ERR_SOCKET_CLOSED':
+    case 'UND_ERR_SOCKET':
+    case 'UND_ERR_DESTROYED':
+    case 'UND_ERR_CLOSED':
+      return fail(`${what} at ${where} closed the connection`)
+    case 'ENOENT':
+    case 'EACCES':
+      return fail(`${what} at ${where} cannot be reached: ${oneLine(messageOf(thrown))}`)
+    default:
+      if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) {
+        return new AdminError(
+          'UNEXPECTED_ANSWER',
+          `${what} at ${where} does not speak TLS as expected: ${tlsReason(thrown)}`,
+          peer.suggestions,
+          {
+            cause: thrown,
+          },
+        )
+      }
+      return null
+  }
+}
+
+/** The last resort: whatever a client library threw, as an error of the operator's. A bug of ours is thrown as it is. */
+export function peerFailure(thrown: unknown, peer: Peer): AdminError {
+  if (thrown instanceof TypeError || thrown instanceof ReferenceError) throw thrown
+  return (
+    networkFailure(thrown, peer) ??
+    new AdminError('UNEXPECTED_ANSWER', `${peer.what} at ${peer.where}: ${oneLine(messageOf(thrown))}`, peer.suggestions, {
+      cause: thrown,
+    })
+  )
+}
+
+/**
+ * The outcome of `work`, or TIMED_OUT when it takes longer. The message tells a server that accepts connections
+ * without answering from one that does not even accept them. `abandon` lets go of what `work` still holds; `signal`
+ * gives up early.
+ */
+export async function withDeadline<T>(
+  work: Promise<T>,
+  timeoutMs: number,
+  peer: Peer,
+  { abandon, signal }: { abandon?: () => void; signal?: AbortSignal } = {},
+): Promise<T> {
+  const controller = new AbortController()
+  signal?.addEventListener('abort', () => controller.abort(), { signal: controller.signal })
+  work.catch(() => undefined)
+  const late = async (): Promise<never> => {
+    // the question whether anything listens is asked before the deadline, so that its answer is there in time
+    await sleep(timeoutMs * 0.6, undefined, { signal: controller.signal })
+    const accepts = acceptsConnections(peer.host, peer.port, timeoutMs * 0.35)
+    await sleep(timeoutMs * 0.4, undefined, { signal: controller.signal })
+    const did = (await accepts) ? 'accepted the connection but did not answer' : 'did not accept a connection'
+    throw new AdminError('TIMED_OUT', `${peer.what} at ${peer.where} ${did} within ${seconds(timeoutMs)}`, peer.suggestions)
+  }
+  const deadline = late()
+  deadline.catch(() => undefined)
+  try {
+    return await Promise.race([work, deadline])
+  } catch (error) {
+    abandon?.()
+    throw error
+  } finally {
+    controller.abort()
+  }
+}
+
+async function acceptsConnections(host: string, port: number, timeoutMs: number): Promise<boolean> {
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect({ host, port })
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true))
+      socket.once('error', () => resolve(false))
+      socket.setTimeout(timeoutMs, () => resolve(false))
+    })
+  } finally {
+    socket.destroy()
+  }
+}
+
+/**
+ * The first line that whatever listens there says, after it was sent `greeting`: names the culprit where something
+ * else has taken the port. Null where it says nothing readable.
+ */
+export async function firstAnswer(host: string, port: number, greeting: Buffer, timeoutMs: number): Promise<string | null> {
+  const socket = connect({ host, port })
+  try {
+    return await new Promise<string | null>((resolve) => {
+      socket.once('connect', () => socket.write(greeting))
+      socket.once('data', (bytes: Buffer) => resolve(readable(bytes)))
+      socket.once('error', () => resolve(null))
+      socket.once('close', () => resolve(null))
+      socket.setTimeout(timeoutMs, () => resolve(null))
+    })
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** The first line of some bytes where it is text, cut at 60 characters; null where it is not. */
+export function readable(bytes: Buffer): string | null {
+  const line =
+    bytes
+      .subarray(0, 240)
+      .toString('utf8')
+      .split(/[\r\n]/, 1)[0]
+      ?.trim() ?? ''
+  return /^[\x20-\x7e]{4,}$/.test(line) ? line.slice(0, 60) : null
+}
+
+/** '5 s', '1.5 s' */
+export function seconds(milliseconds: number): string {
+  return `${Number((milliseconds / 1000).toFixed(1))} s`
+}
+
+export function hostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** Text of another program on one line, cut at 300 characters. */
+export function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line
+}
+
+function tlsReason(thrown: unknown): string {
+  const message = messageOf(thrown)
+  return /wrong version number|packet length too long|record layer/i.test(message)
+    ? 'it answered in plain text'
+    : oneLine(message)
+}

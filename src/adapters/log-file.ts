@@ -1,0 +1,93 @@
+import { open } from 'node:fs/promises'
+import { AdminError, messageOf } from '../core/error.ts'
+import { systemCode } from './failure.ts'
+import { endOf, runProgram } from './process.ts'
+
+/** Where the service's log is read from. */
+export type LogOrigin = { file: string } | { command: readonly [string, ...string[]] }
+
+/** A log as text; what it means is for `src/logs` to say. */
+export interface LogText {
+  /** file or command */
+  readonly target: string
+  /** the newest text, whole lines, at most so many bytes; `complete` is false where older text was left out */
+  newest(options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
+}
+
+/**
+ * A log whose tail can be read. Opens nothing yet: files are rotated, so each reading opens its own.
+ * Reading throws UNAVAILABLE (no such file or program), FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER (the command fails).
+ */
+export function openLog(origin: LogOrigin, { timeoutMs }: { timeoutMs: number }): LogText {
+  return 'file' in origin ? logOfFile(origin.file) : logOfCommand(origin.command, timeoutMs)
+}
+
+function logOfFile(file: string): LogText {
+  return {
+    target: file,
+    async newest({ maxBytes }) {
+      try {
+        const handle = await open(file)
+        try {
+          const found = await handle.stat()
+          if (!found.isFile()) throw new AdminError('UNAVAILABLE', `the log ${file} is not a file`, [`ls -ld ${file}`])
+          const start = Math.max(0, found.size - maxBytes)
+          // one byte more tells whether the part begins with a whole line
+          const from = Math.max(0, start - 1)
+          const buffer = Buffer.alloc(found.size - from)
+          let length = 0
+          while (length < buffer.length) {
+            const { bytesRead } = await handle.read(buffer, length, buffer.length - length, from + length)
+            // the file was cut down meanwhile
+            if (bytesRead === 0) break
+            length += bytesRead
+          }
+          const bytes = buffer.subarray(0, length)
+          return start === 0 ? { complete: true, text: decode(bytes) } : { complete: false, text: decode(afterFirstLine(bytes)) }
+        } finally {
+          await handle.close()
+        }
+      } catch (error) {
+        throw fileFailure(error, file)
+      }
+    },
+  }
+}
+
+function logOfCommand(command: readonly [string, ...string[]], timeoutMs: number): LogText {
+  const target = command.join(' ')
+  return {
+    target,
+    async newest({ maxBytes }) {
+      const result = await runProgram(command, { timeoutMs, maxBytes, keepNewest: true })
+      if (result.exitCode !== 0)
+        throw new AdminError('UNEXPECTED_ANSWER', `the log command \`${target}\` ${endOf(result)}`, [target])
+      const lines = result.truncated ? result.stdout.slice(result.stdout.indexOf('\n') + 1) : result.stdout
+      return { complete: !result.truncated, text: lines }
+    },
+  }
+}
+
+function afterFirstLine(bytes: Buffer): Buffer {
+  return bytes.subarray(bytes.indexOf(0x0a) + 1)
+}
+
+/** Bytes that are no UTF-8 become replacement characters: a log is never refused for one broken line. */
+function decode(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes)
+}
+
+function fileFailure(error: unknown, file: string): AdminError {
+  if (error instanceof AdminError) return error
+  const options = { cause: error }
+  switch (systemCode(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new AdminError('UNAVAILABLE', `the log file ${file} does not exist`, [`ls -l ${file}`], options)
+    case 'EACCES':
+    case 'EPERM':
+      return new AdminError('FORBIDDEN', `the log file ${file} may not be read by this user`, [`ls -l ${file}`], options)
+    default:
+      return new AdminError('UNAVAILABLE', `the log file ${file} cannot be read: ${messageOf(error)}`, [`ls -l ${file}`], options)
+  }
+}

@@ -1,0 +1,35 @@
+import { lookup } from 'node:dns/promises'
+import { AdminError } from '../core/error.ts'
+import type { NetworkSource } from '../core/sources.ts'
+import { seconds, systemCode } from './failure.ts'
+
+/** Names are looked up as every program on this machine does, hosts file included. Throws TIMED_OUT. */
+export function networkSource({ timeoutMs }: { timeoutMs: number } = { timeoutMs: 10_000 }): NetworkSource {
+  return {
+    async resolve(host) {
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(
+          () =>
+            reject(
+              new AdminError('TIMED_OUT', `the look-up of ${host} had no answer within ${seconds(timeoutMs)}`, [
+                `getent hosts ${host}`,
+              ]),
+            ),
+          timeoutMs,
+        )
+      })
+      try {
+        await Promise.race([lookup(host), late])
+        return true
+      } catch (error) {
+        if (error instanceof AdminError) throw error
+        // a name server that cannot be asked is an unknown host to Java, too
+        if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME', 'EAI_FAIL'].includes(systemCode(error) ?? '')) return false
+        throw new AdminError('UNAVAILABLE', `the name ${host} cannot be looked up`, [`getent hosts ${host}`], { cause: error })
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
+}

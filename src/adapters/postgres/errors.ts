@@ -1,0 +1,75 @@
+import { AdminError, messageOf } from '../../core/error.ts'
+import { networkFailure, oneLine, peerFailure } from '../failure.ts'
+import type { Peer } from '../failure.ts'
+
+/** Whom a connection was opened as. */
+export interface Login {
+  user: string
+  database: string
+  hasPassword: boolean
+}
+
+/** PostgreSQL's own code of an error (SQLSTATE), where the server sent one. */
+export function sqlState(thrown: unknown): string | null {
+  if (!(thrown instanceof Error) || !('severity' in thrown)) return null
+  const { code } = thrown as Error & { code?: unknown }
+  return typeof code === 'string' ? code : null
+}
+
+/** What a failed sign-in or statement means to the operator. */
+export function databaseFailure(thrown: unknown, peer: Peer, login: Login): AdminError {
+  if (thrown instanceof AdminError) return thrown
+  const server = `PostgreSQL at ${peer.where}`
+  const said = oneLine(messageOf(thrown))
+  const make = (code: AdminError['code'], message: string, suggestions: readonly string[] = peer.suggestions): AdminError =>
+    new AdminError(code, message, suggestions, { cause: thrown })
+  const state = sqlState(thrown)
+  switch (state) {
+    case '28P01':
+      return make('UNAUTHENTICATED', `${server} refused the password of user ${login.user}`)
+    case '28000':
+      return make('UNAUTHENTICATED', `${server} does not let user ${login.user} in: ${said}`)
+    case '3D000':
+      return make('UNAVAILABLE', `${server}: database ${login.database} does not exist`, [psql(peer, login, 'postgres', '-l')])
+    case '42501':
+      return make('FORBIDDEN', `${server}: user ${login.user} is not allowed this: ${said}`, [
+        `GRANT SELECT ON ${relationIn(said) ?? 'TABLE'} TO "${login.user}";   -- typed in psql by a superuser`,
+      ])
+    case '53300':
+      return make('EXHAUSTED', `${server} has no free connection: ${said}`, [
+        psql(
+          peer,
+          login,
+          login.database,
+          `-c 'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2 ORDER BY 3 DESC'`,
+        ),
+      ])
+    case '55P03':
+      return make('TIMED_OUT', `${server}: ${said}; another session holds a lock on it`)
+    case '57014':
+      return make('TIMED_OUT', `${server} did not finish a statement in time`)
+    case '57P01':
+    case '57P02':
+    case '57P03':
+      return make('UNREACHABLE', `${server} accepts no work: ${said}`)
+    default:
+      if (state !== null) return make('UNEXPECTED_ANSWER', `${server}: ${said} (${state})`)
+  }
+  if (/client password must be a string|password must be a string/i.test(said)) {
+    const why = login.hasPassword ? 'wants a password in a form that was not given' : 'wants a password, and none is configured'
+    return make('UNAUTHENTICATED', `${server} ${why} for user ${login.user}`)
+  }
+  if (/connection terminated|connection error|not queryable|client was closed/i.test(said)) {
+    return make('UNREACHABLE', `${server} closed the connection`)
+  }
+  return networkFailure(thrown, peer) ?? peerFailure(thrown, peer)
+}
+
+function relationIn(said: string): string | undefined {
+  return / for (?:view|table|relation) ("?[\w.]+"?)/.exec(said)?.[1]
+}
+
+/** What the operator types to ask the same server by hand. */
+export function psql(peer: Pick<Peer, 'host' | 'port'>, login: Pick<Login, 'user'>, database: string, rest: string): string {
+  return `psql -h ${peer.host} -p ${peer.port} -U ${login.user} -d ${database} ${rest}`
+}

@@ -1,0 +1,147 @@
+import type { DatabaseEndpoint, Opened } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import type { DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
+import { readClock } from '../clock.ts'
+import { hostPort } from '../failure.ts'
+import { date, epoch, readBackends, readConnections } from './activity.ts'
+import { databaseFailure, sqlState } from './errors.ts'
+import { readChangelogLocks } from './locks.ts'
+import { DatabaseSession } from './session.ts'
+import { probeTemporarySpace, readStorage } from './storage.ts'
+
+/**
+ * One connection that only reads, to the endpoint's first host that is not in recovery.
+ * Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, UNAVAILABLE (no such database), EXHAUSTED, UNEXPECTED_ANSWER.
+ */
+export async function openDatabase(
+  endpoint: DatabaseEndpoint,
+  { timeoutMs }: { timeoutMs: number },
+): Promise<Opened<DatabaseSource>> {
+  const others = new AbortController()
+  const attempts = endpoint.hosts.map(async (at) => {
+    const session = await DatabaseSession.open(endpoint, at, { timeoutMs, signal: others.signal })
+    try {
+      return { session, identity: await identify(session) }
+    } catch (error) {
+      await session.close()
+      throw databaseFailure(error, session.peer, session.login)
+    }
+  })
+  const { session, identity } = await preferred(attempts, endpoint)
+  others.abort()
+  return { source: databaseSource(session, identity, endpoint), close: async () => session.close() }
+}
+
+/**
+ * All of a deployment's databases, equal ones once. The first must open; where another does not, its methods throw
+ * the reason, so that one data source that is down does not hide what the others show.
+ */
+export async function openDatabases(
+  endpoints: readonly [DatabaseEndpoint, ...DatabaseEndpoint[]],
+  options: { timeoutMs: number },
+): Promise<Opened<readonly [DatabaseSource, ...DatabaseSource[]]>> {
+  const distinct = new Map(
+    endpoints.map((endpoint) => [JSON.stringify([endpoint.hosts, endpoint.database, endpoint.user]), endpoint]),
+  )
+  const [main, ...others] = await Promise.allSettled(
+    [...distinct.values()].map(async (endpoint) => openDatabase(endpoint, options)),
+  )
+  const opened = [main, ...others].filter((result) => result?.status === 'fulfilled').map((result) => result.value)
+  const close = async (): Promise<void> => {
+    await Promise.all(opened.map(async (database) => database.close()))
+  }
+  if (main?.status !== 'fulfilled') {
+    await close()
+    throw main?.reason
+  }
+  const rest = [...distinct.values()].slice(1).map((endpoint, index) => {
+    const result = others[index]
+    return result?.status === 'fulfilled' ? result.value.source : closedDatabase(target(endpoint), result?.reason)
+  })
+  return { source: [main.value.source, ...rest], close }
+}
+
+type Attempt = Promise<{ session: DatabaseSession; identity: DatabaseIdentity }>
+
+/** The first that is not in recovery, as soon as it answers; else the first standby; else the first host's error. */
+async function preferred(attempts: readonly Attempt[], endpoint: DatabaseEndpoint): Promise<Awaited<Attempt>> {
+  const primary = attempts.map(async (attempt) => {
+    const opened = await attempt
+    if (opened.identity.inRecovery) throw new Error('in recovery')
+    return opened
+  })
+  const settled = Promise.allSettled(attempts)
+  const chosen = await Promise.any(primary).catch(async () => {
+    const standby = (await settled).find((result) => result.status === 'fulfilled')
+    if (standby) return standby.value
+    return attempts[0] ?? Promise.reject(new AdminError('CONFIGURATION', `database ${endpoint.database} has no host`))
+  })
+  void settled.then(async (results) => {
+    const spare = results.filter((result) => result.status === 'fulfilled').map((result) => result.value.session)
+    await Promise.all(spare.filter((session) => session !== chosen.session).map(async (session) => session.close()))
+  })
+  return chosen
+}
+
+async function identify(session: DatabaseSession): Promise<DatabaseIdentity> {
+  const [row] = await session.read(`
+SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current_user AS "user", current_database() AS database,
+  ${epoch('pg_postmaster_start_time()')} AS started, pg_is_in_recovery() AS recovery`)
+  const startedAt = date(row?.['started'])
+  if (!row || !startedAt) throw new AdminError('UNEXPECTED_ANSWER', `PostgreSQL at ${session.peer.where} does not say what it is`)
+  return {
+    version: row['version'] ?? '',
+    user: row['user'] ?? '',
+    database: row['database'] ?? '',
+    startedAt,
+    inRecovery: row['recovery'] === 't',
+  }
+}
+
+function databaseSource(session: DatabaseSession, identity: DatabaseIdentity, endpoint: DatabaseEndpoint): DatabaseSource {
+  const searchPath =
+    endpoint.schema === null ? null : endpoint.schema.split(',').map((schema) => schema.trim().replace(/^"(.*)"$/, '$1'))
+  const ask = async <T>(question: () => Promise<T>): Promise<T> =>
+    question().catch((error: unknown) => {
+      // a bug of ours is no failure of the database
+      if (error instanceof AdminError || sqlState(error) === null) throw error
+      throw databaseFailure(error, session.peer, session.login)
+    })
+  return {
+    target: session.peer.where,
+    identity: async () => identity,
+    clock: async () =>
+      ask(async () =>
+        readClock(async () => {
+          const [row] = await session.read(`SELECT ${epoch('clock_timestamp()')} AS now`)
+          return Number(row?.['now'])
+        }),
+      ),
+    changelogLocks: async () => ask(async () => readChangelogLocks(session, searchPath)),
+    backends: async () => ask(async () => readBackends(session)),
+    connections: async () => ask(async () => readConnections(session)),
+    temporarySpace: async () => ask(async () => probeTemporarySpace(session)),
+    storage: async () => ask(async () => readStorage(session)),
+  }
+}
+
+function closedDatabase(where: string, reason: unknown): DatabaseSource {
+  const refuse = async (): Promise<never> => {
+    throw reason
+  }
+  return {
+    target: where,
+    identity: refuse,
+    clock: refuse,
+    changelogLocks: refuse,
+    backends: refuse,
+    connections: refuse,
+    temporarySpace: refuse,
+    storage: refuse,
+  }
+}
+
+function target(endpoint: DatabaseEndpoint): string {
+  const [first] = endpoint.hosts
+  return `${first ? hostPort(first.host, first.port) : ''}/${endpoint.database}`
+}

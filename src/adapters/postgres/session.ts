@@ -1,0 +1,163 @@
+import { userInfo } from 'node:os'
+import type { Socket } from 'node:net'
+import type { Client } from 'pg'
+import type { DatabaseEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import { hostPort, withDeadline } from '../failure.ts'
+import type { Peer } from '../failure.ts'
+import { databaseFailure, psql, sqlState } from './errors.ts'
+import type { Login } from './errors.ts'
+import { openSocket } from './socket.ts'
+
+/** How our own connections are marked, so that they never count as evidence. */
+export const applicationName = 'testops-admin'
+
+/** One row of an answer; every value as PostgreSQL writes it, null where it is NULL. */
+export type Row = Readonly<Record<string, string | null>>
+
+/** One connection to one PostgreSQL server on which one read-only transaction runs at a time. */
+export class DatabaseSession {
+  #tail: Promise<unknown> = Promise.resolve()
+  #broken: AdminError | null = null
+
+  private constructor(
+    private readonly client: Client,
+    private readonly socket: Socket,
+    readonly peer: Peer,
+    readonly login: Login,
+    private readonly timeoutMs: number,
+  ) {
+    client.on('error', (error: Error) => this.#break(databaseFailure(error, peer, login)))
+    client.on('end', () =>
+      this.#break(new AdminError('UNREACHABLE', `PostgreSQL at ${peer.where} closed the connection`, peer.suggestions)),
+    )
+  }
+
+  static async open(
+    endpoint: DatabaseEndpoint,
+    at: { host: string; port: number },
+    { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  ): Promise<DatabaseSession> {
+    const login: Login = {
+      user: endpoint.user ?? userInfo().username,
+      database: endpoint.database,
+      hasPassword: endpoint.password !== null,
+    }
+    const peer: Peer = {
+      what: 'PostgreSQL',
+      ...at,
+      where: `${hostPort(at.host, at.port)}/${endpoint.database}`,
+      suggestions: [`pg_isready -h ${at.host} -p ${at.port}`, psql(at, login, endpoint.database, `-c 'SELECT 1'`)],
+    }
+    let socket: Socket | null = null
+    const connecting = async (tls: DatabaseEndpoint['tls']): Promise<DatabaseSession> => {
+      const [{ default: pg }, stream] = await Promise.all([import('pg'), openSocket(peer, tls, (opened) => (socket = opened))])
+      socket = stream
+      const client = new pg.Client({
+        host: at.host,
+        port: at.port,
+        user: login.user,
+        database: login.database,
+        // a function, so that neither PGPASSWORD nor ~/.pgpass decide who we are
+        password: (() => endpoint.password?.reveal()) as () => string,
+        application_name: applicationName,
+        ssl: false,
+        stream: () => connected(stream),
+        types: { getTypeParser: () => (value: string | Buffer) => String(value) },
+      })
+      client.on('error', () => undefined)
+      await client.connect()
+      return new DatabaseSession(client, stream, peer, login, timeoutMs)
+    }
+    const attempt = async (): Promise<DatabaseSession> => {
+      try {
+        return await connecting(endpoint.tls)
+      } catch (error) {
+        socket?.destroy()
+        // as pgjdbc: a server that does not let us in encrypted may do so in plain text
+        if (endpoint.tls.mode !== 'prefer' || sqlState(error) !== '28000') throw databaseFailure(error, peer, login)
+      }
+      try {
+        return await connecting({ mode: 'disable', ca: null })
+      } catch (error) {
+        socket?.destroy()
+        throw databaseFailure(error, peer, login)
+      }
+    }
+    return withDeadline(attempt(), timeoutMs, peer, { abandon: () => socket?.destroy(), signal })
+  }
+
+  /**
+   * The last SELECT's rows, read in a transaction that cannot write. Everything goes in one message and nothing is set
+   * outside the transaction, so that a pooler (PgBouncer) in between neither refuses it nor hands our settings to others.
+   */
+  async read(sql: string, options: { settings?: string } = {}): Promise<readonly Row[]> {
+    const all = await this.readAll([sql], options)
+    return all[0] ?? []
+  }
+
+  /** The same for several statements of one transaction, with one round trip. */
+  async readAll(statements: readonly string[], options: { settings?: string } = {}): Promise<readonly (readonly Row[])[]> {
+    const limitMs = Math.max(100, Math.floor(this.timeoutMs * 0.9))
+    const before = [
+      'BEGIN READ ONLY',
+      `SET LOCAL statement_timeout = ${limitMs}`,
+      `SET LOCAL lock_timeout = ${Math.floor(limitMs / 2)}`,
+      ...(options.settings === undefined ? [] : [options.settings]),
+    ]
+    const results = await this.#inTurn([...before, ...statements, 'COMMIT'].join(';\n'))
+    return results.slice(before.length, -1)
+  }
+
+  async close(): Promise<void> {
+    this.#break(new AdminError('UNREACHABLE', `the connection to PostgreSQL at ${this.peer.where} has been closed`))
+    const ended = this.client.end().catch(() => undefined)
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 250).unref())])
+    this.socket.destroy()
+  }
+
+  #break(error: AdminError): void {
+    this.#broken ??= error
+  }
+
+  async #inTurn(sql: string): Promise<readonly (readonly Row[])[]> {
+    const turn = this.#tail.then(async () => this.#send(sql))
+    this.#tail = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #send(sql: string): Promise<readonly (readonly Row[])[]> {
+    if (this.#broken) throw this.#broken
+    const { peer, login } = this
+    try {
+      const answer: unknown = await withDeadline(this.client.query(sql), this.timeoutMs, peer)
+      return (Array.isArray(answer) ? answer : [answer]).map((result: { rows: Row[] }) => result.rows)
+    } catch (error) {
+      if (sqlState(error) === null || !(await this.#rollBack())) {
+        this.#break(databaseFailure(error, peer, login))
+        this.socket.destroy()
+      }
+      throw sqlState(error) === null ? databaseFailure(error, peer, login) : error
+    }
+  }
+
+  async #rollBack(): Promise<boolean> {
+    return withDeadline(this.client.query('ROLLBACK'), this.timeoutMs, this.peer).then(
+      () => true,
+      () => false,
+    )
+  }
+}
+
+/** A socket that is connected already, in the form in which pg wants to connect it. */
+function connected(socket: Socket): Socket {
+  return Object.assign(socket, {
+    connect(): Socket {
+      process.nextTick(() => {
+        socket.resume()
+        socket.emit('connect')
+      })
+      return socket
+    },
+  })
+}

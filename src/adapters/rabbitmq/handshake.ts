@@ -1,0 +1,91 @@
+import type { BrokerEndpoint } from '../../core/endpoint.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
+import { firstAnswer, hostPort, networkFailure, oneLine, peerFailure, withDeadline } from '../failure.ts'
+import type { Peer } from '../failure.ts'
+
+export interface BrokerIdentity {
+  product: string
+  version: string
+}
+
+/**
+ * What the broker says it is once user, password and virtual host have been accepted. The connection is closed at once:
+ * all else is asked of the management API.
+ */
+export async function shakeHands(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<BrokerIdentity> {
+  let late = false
+  const connecting = async (): Promise<BrokerIdentity> => {
+    const { default: amqp } = await import('amqplib')
+    const { host, port, user, vhost, tls } = endpoint
+    const encrypted = tls.mode === 'require' || tls.mode === 'verify'
+    const model = await amqp.connect(
+      {
+        protocol: encrypted ? 'amqps' : 'amqp',
+        hostname: host,
+        port,
+        username: user,
+        password: endpoint.password?.reveal() ?? '',
+        // amqplib decodes it as a part of an address
+        vhost: encodeURIComponent(vhost),
+        heartbeat: 0,
+      },
+      {
+        // our own deadline comes first; this one lets go of the socket
+        timeout: timeoutMs + 100,
+        noDelay: true,
+        clientProperties: { connection_name: 'testops-admin' },
+        ...(encrypted ? { rejectUnauthorized: tls.mode === 'verify', ...(tls.ca === null ? {} : { ca: [tls.ca] }) } : {}),
+      },
+    )
+    model.on('error', () => undefined)
+    const { product, version } = model.connection.serverProperties
+    const closing = model.close().catch(() => undefined)
+    if (late) await closing
+    return { product, version }
+  }
+  try {
+    return await withDeadline(connecting(), timeoutMs, peer, { abandon: () => (late = true) })
+  } catch (error) {
+    throw await handshakeFailure(error, endpoint, peer, timeoutMs)
+  }
+}
+
+async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<AdminError> {
+  if (thrown instanceof AdminError) return thrown
+  const network = networkFailure(thrown, peer)
+  if (network) return network
+  const { user, vhost, host, port } = endpoint
+  const said = oneLine(messageOf(thrown))
+  const make = (code: AdminError['code'], message: string, suggestions: readonly string[] = peer.suggestions): AdminError =>
+    new AdminError(code, message, suggestions, { cause: thrown })
+  if (/ACCESS.REFUSED|\b403\b/.test(said)) {
+    return make('UNAUTHENTICATED', `RabbitMQ at ${hostPort(host, port)} refused user ${user} or the password`, [
+      `rabbitmqctl list_users`,
+      `rabbitmqctl authenticate_user ${user}   # asks for the password`,
+    ])
+  }
+  if (/Expected ConnectionOpenOk; got <ConnectionClose|NOT_ALLOWED|\b530\b/.test(said)) {
+    return make('FORBIDDEN', `RabbitMQ at ${hostPort(host, port)} has no vhost ${vhost}, or user ${user} may not use it`, [
+      'rabbitmqctl list_vhosts',
+      `rabbitmqctl list_permissions -p ${/^[\w./-]+$/.test(vhost) ? vhost : `"${vhost}"`}`,
+    ])
+  }
+  const header = Buffer.from('AMQP\u0000\u0000\u0009\u0001', 'latin1')
+  const line =
+    endpoint.tls.mode === 'disable' || endpoint.tls.mode === 'prefer'
+      ? await firstAnswer(host, port, header, Math.min(1000, timeoutMs / 4))
+      : null
+  if (line !== null && !line.startsWith('AMQP')) {
+    return make('UNEXPECTED_ANSWER', `what listens at ${hostPort(host, port)} is not RabbitMQ: it answered '${line}'`, [
+      `ss -ltnp 'sport = :${port}'`,
+    ])
+  }
+  if (/Socket closed abruptly|socket ended|SASL mechanism|Invalid frame|Frame|Expected/i.test(said)) {
+    return make(
+      'UNEXPECTED_ANSWER',
+      `what listens at ${hostPort(host, port)} does not speak AMQP 0-9-1 as RabbitMQ does: ${said}`,
+      [`ss -ltnp 'sport = :${port}'`, ...peer.suggestions],
+    )
+  }
+  return peerFailure(thrown, peer)
+}

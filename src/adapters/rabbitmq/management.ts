@@ -1,0 +1,141 @@
+import type { BrokerEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import { gist, isRecord, jsonOf, openHttp } from '../http.ts'
+import type { HttpAnswer, HttpClient, Proxies } from '../http.ts'
+
+export type Item = Readonly<Record<string, unknown>>
+
+/** The part of RabbitMQ's management API that is read. */
+export interface Management {
+  /** all objects of a list that comes in pages */
+  pages(path: string, columns: readonly string[], tag: Tag): Promise<readonly Item[]>
+  /** a list that comes whole; null where this broker has no such list */
+  list(path: string, tag: Tag): Promise<readonly Item[] | null>
+  close(): Promise<void>
+}
+
+/** What a user must be marked with to see something. */
+type Tag = 'management' | 'monitoring'
+
+/** old versions answer 406, not 404, where only JSON is accepted */
+const accept = 'application/json, */*;q=0.1'
+const pageSize = 500
+const maxPages = 200
+
+/** Opens nothing yet. The methods throw UNAVAILABLE where the plugin is not there, FORBIDDEN where the user lacks the tag. */
+export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxies: Proxies): Management {
+  const underWay = new Map<string, Promise<HttpAnswer>>()
+  let client: Promise<HttpClient> | null = null
+
+  const opened = async (): Promise<HttpClient> => {
+    if (endpoint.managementUrl === null) {
+      throw new AdminError(
+        'UNAVAILABLE',
+        `the management API of RabbitMQ at ${endpoint.host}:${endpoint.port} is not known`,
+        howToEnable,
+      )
+    }
+    const { user, managementUrl, tls } = endpoint
+    return openHttp({
+      what: `RabbitMQ's management API`,
+      baseUrl: managementUrl,
+      suggestions: [`curl -u ${user} ${managementUrl}/api/overview   # asks for the password`],
+      ca: tls.ca,
+      verify: tls.mode !== 'require',
+      timeoutMs,
+      maxBytes: 50_000_000,
+      proxies,
+    })
+  }
+
+  const send = async (path: string): Promise<HttpAnswer> => {
+    client ??= opened()
+    const { peer, request } = await client
+    const credentials = Buffer.from(`${endpoint.user}:${endpoint.password?.reveal() ?? ''}`).toString('base64')
+    try {
+      return await request(path, { headers: { authorization: `Basic ${credentials}`, accept } })
+    } catch (error) {
+      if (!(error instanceof AdminError) || error.code !== 'UNREACHABLE') throw error
+      throw new AdminError(
+        'UNAVAILABLE',
+        `RabbitMQ's management API at ${peer.where.replace(/\/api\/.*/, '')} is not reachable`,
+        howToEnable,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+
+  /** Several checks ask the same at the same time: one request serves them all. */
+  const get = async (path: string): Promise<HttpAnswer> => {
+    const same = underWay.get(path)
+    if (same) return same
+    const asked = send(path).finally(() => underWay.delete(path))
+    underWay.set(path, asked)
+    return asked
+  }
+
+  /** `missing` is given back where the broker has nothing of that name; without it that is an error. */
+  const read = async (path: string, tag: Tag, missing?: null): Promise<unknown> => {
+    const answer = await get(path)
+    const value = jsonOf(answer)
+    if (answer.status === 200 && value !== undefined) return value
+    if (answer.status === 404 && missing === null) return missing
+    throw refusal(answer, endpoint, tag)
+  }
+
+  return {
+    async pages(path, columns, tag) {
+      const items: Item[] = []
+      for (let page = 1; page <= maxPages; page += 1) {
+        const value = await read(`${path}?page=${page}&page_size=${pageSize}&columns=${columns.join(',')}`, tag)
+        if (Array.isArray(value)) return value.filter(isRecord)
+        if (!isRecord(value) || !Array.isArray(value['items'])) throw strange(endpoint, path)
+        items.push(...value['items'].filter(isRecord))
+        if (page >= Number(value['page_count'] ?? 1)) return items
+      }
+      return items
+    },
+    async list(path, tag) {
+      const value = await read(path, tag, null)
+      if (value === null) return null
+      if (!Array.isArray(value)) throw strange(endpoint, path)
+      return value.filter(isRecord)
+    },
+    async close() {
+      await client?.then(
+        async (open) => open.close(),
+        () => undefined,
+      )
+    },
+  }
+}
+
+const howToEnable = [
+  'rabbitmq-plugins enable rabbitmq_management   # typed where the broker runs',
+  'or set broker.managementUrl in the configuration',
+]
+
+function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminError {
+  const where = `RabbitMQ's management API at ${endpoint.managementUrl}`
+  // the same user and password were accepted by the broker itself, so what is missing is the tag
+  if (answer.status === 401 || answer.status === 403) {
+    return new AdminError(
+      'FORBIDDEN',
+      `${where} does not admit user ${endpoint.user}: it lacks the tag '${tag}' (HTTP ${answer.status})`,
+      ['rabbitmqctl list_users', `rabbitmqctl set_user_tags ${endpoint.user} monitoring`],
+    )
+  }
+  return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${gist(answer)}: is broker.managementUrl right?`, [
+    `curl -i -u ${endpoint.user} ${endpoint.managementUrl}/api/overview   # asks for the password`,
+  ])
+}
+
+function strange(endpoint: BrokerEndpoint, path: string): AdminError {
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `${endpoint.managementUrl}${path} does not answer as RabbitMQ's management API does`,
+    [`curl -u ${endpoint.user} ${endpoint.managementUrl}${path}   # asks for the password`],
+  )
+}

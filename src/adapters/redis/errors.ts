@@ -1,0 +1,41 @@
+import { AdminError, messageOf } from '../../core/error.ts'
+import { networkFailure, oneLine, peerFailure } from '../failure.ts'
+import type { Peer } from '../failure.ts'
+
+/** What an error reply of Redis, or a broken connection, means to the operator. */
+export function redisFailure(thrown: unknown, peer: Peer): AdminError {
+  if (thrown instanceof AdminError) return thrown
+  // what ioredis says of a cluster as a whole hides what the last of its nodes said
+  const { lastNodeError } = thrown as { lastNodeError?: unknown }
+  if (lastNodeError instanceof Error) return redisFailure(lastNodeError, peer)
+  const server = `Redis at ${peer.where}`
+  const said = oneLine(messageOf(thrown))
+  const make = (code: AdminError['code'], message: string, suggestions: readonly string[] = peer.suggestions): AdminError =>
+    new AdminError(code, message, suggestions, { cause: thrown })
+  if (/^NOAUTH/.test(said)) return make('UNAUTHENTICATED', `${server} wants a password, and none is configured`)
+  if (/^WRONGPASS|^ERR invalid password/.test(said)) return make('UNAUTHENTICATED', `${server} refused the user or the password`)
+  if (/^NOPERM/.test(said))
+    return make('FORBIDDEN', `${server} does not allow this user what is needed: ${said}`, ['redis-cli ACL LIST'])
+  if (/^LOADING/.test(said)) return make('UNREACHABLE', `${server} is still loading its data`)
+  if (/^MASTERDOWN|^CLUSTERDOWN/.test(said)) return make('UNREACHABLE', `${server} cannot serve: ${said}`)
+  if (/max number of clients reached/.test(said)) return make('EXHAUSTED', `${server} has no free connection: ${said}`)
+  if (/^DENIED/.test(said)) return make('FORBIDDEN', `${server} runs in protected mode and lets in its own machine alone`)
+  if (/^ERR DB index is out of range|^ERR invalid DB index/.test(said))
+    return make('UNAVAILABLE', `${server}: it has no database of that number`)
+  const unknown = /^ERR unknown command [`']?([\w-]+)/i.exec(said)?.[1]
+  if (unknown) return make('UNAVAILABLE', `${server} has the command ${unknown} renamed or disabled`)
+  const network = networkFailure(thrown, peer)
+  if (network) return network
+  if (/connection is closed|isn't writeable|connection due to close|All sentinels are unreachable/i.test(said)) {
+    return make(
+      'UNREACHABLE',
+      /sentinel/i.test(said) ? `${server} cannot be reached: ${said}` : `${server} closed the connection`,
+    )
+  }
+  return peerFailure(thrown, peer)
+}
+
+/** Whether something else than Redis answered. */
+export function isForeign(thrown: unknown): boolean {
+  return thrown instanceof Error && (thrown.name === 'ParserError' || /protocol error|unknown RESP/i.test(thrown.message))
+}

@@ -1,0 +1,86 @@
+import type { Redis } from 'ioredis'
+import type { Opened, SessionsEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import type { SessionsSource } from '../../core/sources.ts'
+import { readClock } from '../clock.ts'
+import { withDeadline } from '../failure.ts'
+import { connectRedis } from './connect.ts'
+import type { Connection } from './connect.ts'
+import { redisFailure } from './errors.ts'
+import { sampleSessions } from './sample.ts'
+
+type Memory = Awaited<ReturnType<SessionsSource['memory']>>
+
+/**
+ * One connection that only reads; one to each master of a cluster.
+ * Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, FORBIDDEN, EXHAUSTED, UNAVAILABLE (no such database), UNEXPECTED_ANSWER.
+ */
+export async function openSessions(
+  endpoint: SessionsEndpoint,
+  { timeoutMs }: { timeoutMs: number },
+): Promise<Opened<SessionsSource>> {
+  const connection = await connectRedis(endpoint, timeoutMs)
+  return {
+    source: sessionsSource(connection, endpoint.namespace, timeoutMs),
+    async close() {
+      connection.close()
+    },
+  }
+}
+
+function sessionsSource({ peer, servers, info, close }: Connection, namespace: string | null, timeoutMs: number): SessionsSource {
+  const [first] = servers as readonly [Redis, ...Redis[]]
+  const ask = async <T>(question: () => Promise<T>): Promise<T> => {
+    try {
+      return await withDeadline(question(), timeoutMs, peer)
+    } catch (error) {
+      const failure = redisFailure(error, peer)
+      // whoever does not answer one question is not asked the next
+      if (failure.code === 'TIMED_OUT') close()
+      throw failure
+    }
+  }
+  return {
+    target: peer.where,
+    async identity() {
+      if (info instanceof AdminError) throw info
+      return {
+        version: field(info, 'redis_version') ?? '',
+        role: field(info, 'role') ?? '',
+        loading: field(info, 'loading') === '1',
+      }
+    },
+    clock: async () =>
+      ask(async () =>
+        readClock(async () => {
+          const [wholeSeconds, microseconds] = await first.time()
+          return Number(wholeSeconds) * 1000 + Number(microseconds) / 1000
+        }),
+      ),
+    memory: async () =>
+      ask(async () => {
+        const all = await Promise.all(servers.map(memoryOf))
+        return all.reduce((fullest, next) => (share(next) > share(fullest) ? next : fullest))
+      }),
+    sampleSessions: async (limit) => ask(async () => sampleSessions(servers, { namespace, limit, budgetMs: timeoutMs / 2 })),
+  }
+}
+
+async function memoryOf(server: Redis): Promise<Memory> {
+  const [memory, stats] = await Promise.all([server.info('memory'), server.info('stats')])
+  return {
+    usedBytes: Number(field(memory, 'used_memory') ?? 0),
+    maxBytes: Number(field(memory, 'maxmemory') ?? 0),
+    policy: field(memory, 'maxmemory_policy') ?? '',
+    evictedKeys: Number(field(stats, 'evicted_keys') ?? 0),
+  }
+}
+
+/** How full a server is; one without a limit is never full. */
+function share({ usedBytes, maxBytes }: Memory): number {
+  return maxBytes > 0 ? usedBytes / maxBytes : 0
+}
+
+function field(info: string, name: string): string | null {
+  return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? null
+}

@@ -1,0 +1,37 @@
+import type { SessionTimes } from '../../core/sources.ts'
+
+/** The fields of a session that are read; all others hold users' data (FIELD-NOTES.md 4). */
+export const timeFields = ['creationTime', 'lastAccessedTime', 'maxInactiveInterval'] as const
+
+/** The times of one hash; null where it has none of the three fields, so that it is no session. */
+export function sessionTimes(fields: readonly (Buffer | null)[], ttlMs: number): SessionTimes | null {
+  if (fields.every((field) => field === null)) return null
+  const [creation, lastAccessed, maxInactive] = fields.map((field) => (field ? decodeNumber(field) : null))
+  return {
+    creationTime: creation ?? null,
+    lastAccessedTime: lastAccessed ?? null,
+    maxInactiveSeconds: maxInactive ?? null,
+    ttlMs: ttlMs < 0 ? null : ttlMs,
+  }
+}
+
+const magic = Buffer.from('aced00057372', 'hex')
+const longClass = Buffer.from('\u0000\u000ejava.lang.Long', 'latin1')
+const integerClass = Buffer.from('\u0000\u0011java.lang.Integer', 'latin1')
+
+/** A number as Java's serialisation or as one of the JSON serialisers writes it; null where it is neither. */
+export function decodeNumber(bytes: Buffer): number | null {
+  if (!bytes.subarray(0, magic.length).equals(magic)) return decodeText(bytes)
+  const name = bytes.subarray(magic.length)
+  if (name.subarray(0, longClass.length).equals(longClass) && bytes.length === 82)
+    return Number(bytes.readBigInt64BE(bytes.length - 8))
+  if (name.subarray(0, integerClass.length).equals(integerClass) && bytes.length === 81)
+    return bytes.readInt32BE(bytes.length - 4)
+  return null
+}
+
+function decodeText(bytes: Buffer): number | null {
+  if (bytes.length > 64) return null
+  const digits = /^(?:\["java\.lang\.(?:Long|Integer)",)?"?(-?\d{1,18})"?\]?$/.exec(bytes.toString('latin1').trim())?.[1]
+  return digits === undefined ? null : Number(digits)
+}

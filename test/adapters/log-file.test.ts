@@ -1,0 +1,79 @@
+import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openLog } from '../../src/adapters/log-file.ts'
+import { failureOf } from './failure-of.ts'
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'testops-admin-log-'))
+})
+afterAll(async () => rm(folder, { recursive: true, force: true }))
+
+const options = { timeoutMs: 10_000 }
+
+describe('a log file', () => {
+  const tails = [
+    { what: 'a short file', content: 'one\ntwo\n', maxBytes: 100, complete: true, text: 'one\ntwo\n' },
+    { what: 'a file of just that size', content: 'one\ntwo\n', maxBytes: 8, complete: true, text: 'one\ntwo\n' },
+    { what: 'a part that begins with a line', content: 'one\ntwo\n', maxBytes: 4, complete: false, text: 'two\n' },
+    { what: 'a part that begins within a line', content: 'one\ntwo\nthree\n', maxBytes: 8, complete: false, text: 'three\n' },
+    { what: 'a last line without its end', content: 'one\ntwo\nthr', maxBytes: 8, complete: false, text: 'two\nthr' },
+    { what: 'an empty file', content: '', maxBytes: 8, complete: true, text: '' },
+    {
+      what: 'bytes that are no UTF-8',
+      content: Buffer.from([0x61, 0xff, 0xfe, 0x0a]),
+      maxBytes: 8,
+      complete: true,
+      text: 'a\ufffd\ufffd\n',
+    },
+    { what: 'a character cut in two', content: 'щщ\nдва\n', maxBytes: 8, complete: false, text: 'два\n' },
+  ]
+  test.each(tails)('$what', async ({ content, maxBytes, complete, text }) => {
+    const file = join(folder, 'tail.log')
+    await writeFile(file, content)
+    expect(await openLog({ file }, options).newest({ maxBytes })).toEqual({ complete, text })
+  })
+
+  test('is read anew after it was rotated', async () => {
+    const file = join(folder, 'rotated.log')
+    await writeFile(file, 'old\n')
+    const log = openLog({ file }, options)
+    await log.newest({ maxBytes: 100 })
+    await rename(file, `${file}.1`)
+    expect(await failureOf(log.newest({ maxBytes: 100 }))).toBe(`UNAVAILABLE the log file ${file} does not exist`)
+    await writeFile(file, 'new\n')
+    await appendFile(file, 'newer\n')
+    expect(await log.newest({ maxBytes: 100 })).toEqual({ complete: true, text: 'new\nnewer\n' })
+  })
+
+  test('is no folder', async () => {
+    expect(await failureOf(openLog({ file: folder }, options).newest({ maxBytes: 10 }))).toBe(
+      `UNAVAILABLE the log ${folder} is not a file`,
+    )
+  })
+})
+
+describe('a log command', () => {
+  const print = (script: string): { command: [string, ...string[]] } => ({ command: [process.execPath, '-e', script] })
+
+  test('gives what it prints', async () => {
+    expect(await openLog(print('console.log("one\\ntwo")'), options).newest({ maxBytes: 100 })).toEqual({
+      complete: true,
+      text: 'one\ntwo\n',
+    })
+  })
+
+  test('gives whole lines of a long output', async () => {
+    const log = openLog(print('for (let i = 0; i < 1000; i++) console.log("line " + i)'), options)
+    expect(await log.newest({ maxBytes: 25 })).toEqual({ complete: false, text: 'line 998\nline 999\n' })
+  })
+
+  test('that fails says how', async () => {
+    const origin = print('console.error("no such unit"); process.exit(4)')
+    expect(await failureOf(openLog(origin, options).newest({ maxBytes: 10 }))).toBe(
+      `UNEXPECTED_ANSWER the log command \`${origin.command.join(' ')}\` ended with 4: no such unit`,
+    )
+  })
+})

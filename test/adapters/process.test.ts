@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { endOf, runProgram, runProgramOrFail } from '../../src/adapters/process.ts'
+import { failureOf } from './failure-of.ts'
+
+const node = (script: string): [string, ...string[]] => [process.execPath, '-e', script]
+const timeoutMs = 10_000
+
+describe('runProgram', () => {
+  test('gives what the program said, whatever its exit code', async () => {
+    const result = await runProgram(node('console.log("out"); console.error("err"); process.exit(3)'), { timeoutMs })
+    expect(result).toEqual({ exitCode: 3, signal: null, stdout: 'out\n', stderr: 'err\n', truncated: false })
+    expect(endOf(result)).toBe('ended with 3: err')
+  })
+
+  test('hands over input, environment and folder', async () => {
+    const script =
+      'process.stdin.on("data", (d) => process.stdout.write(`${d}|${process.env.GIVEN}|${process.env.HOME}|${process.cwd()}`))'
+    const { stdout } = await runProgram(node(script), {
+      timeoutMs,
+      input: 'in',
+      environment: { GIVEN: 'yes', HOME: undefined },
+      directory: '/',
+    })
+    expect(stdout).toBe('in|yes|undefined|/')
+  })
+
+  test('survives a program that does not read its input', async () => {
+    const result = await runProgram(node('process.exit(0)'), { timeoutMs, input: 'x'.repeat(1_000_000) })
+    expect(result.exitCode).toBe(0)
+  })
+
+  test('names the signal that ended it', async () => {
+    const result = await runProgram(node('process.kill(process.pid, "SIGKILL")'), { timeoutMs })
+    expect(endOf(result)).toBe('was ended by SIGKILL')
+  })
+
+  test('stops what takes too long, also when it ignores SIGTERM', async () => {
+    const started = performance.now()
+    const command = node('process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)')
+    expect(await failureOf(runProgram(command, { timeoutMs: 300 }))).toBe(
+      `TIMED_OUT \`${command.join(' ')}\` did not finish within 0.3 s`,
+    )
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
+
+  test('keeps the newest of a long output', async () => {
+    const script = 'for (let i = 0; i < 50000; i++) console.log("line " + i)'
+    const result = await runProgram(node(script), { timeoutMs, maxBytes: 1000, keepNewest: true })
+    expect(result.truncated).toBe(true)
+    expect(result.stdout.length).toBe(1000)
+    expect(result.stdout.endsWith('line 49999\n')).toBe(true)
+  })
+
+  const failures = [
+    {
+      what: 'a missing program',
+      command: ['/no/such/program', 'x'],
+      error: 'UNAVAILABLE /no/such/program is not installed on this machine',
+    },
+    { what: 'a file that is no program', command: ['/etc/passwd'], error: 'UNAVAILABLE /etc/passwd may not be executed' },
+  ] satisfies { what: string; command: [string, ...string[]]; error: string | null }[]
+  test.each(failures)('$what', async ({ command, error }) => {
+    expect(await failureOf(runProgram(command, { timeoutMs }))).toBe(error)
+  })
+
+  test('refuses more than maxBytes', async () => {
+    const command = node('process.stdout.write("x".repeat(100000)); setInterval(() => {}, 1000)')
+    expect(await failureOf(runProgram(command, { timeoutMs, maxBytes: 1000 }))).toBe(
+      `UNEXPECTED_ANSWER \`${command.join(' ')}\` wrote more than 1000 bytes`,
+    )
+  })
+
+  test('can be interrupted', async () => {
+    const controller = new AbortController()
+    const running = runProgram(node('setInterval(() => {}, 1000)'), { timeoutMs, signal: controller.signal })
+    setTimeout(() => controller.abort(), 50)
+    expect(await failureOf(running)).toMatch(/^INTERRUPTED /)
+  })
+
+  test('runProgramOrFail tells what the program said last', async () => {
+    const command = node('console.error("first"); console.error("the reason"); process.exit(2)')
+    expect(await failureOf(runProgramOrFail(command, { timeoutMs }))).toBe(
+      `FAILED \`${command.join(' ')}\` ended with 2: the reason`,
+    )
+  })
+})

@@ -1,0 +1,237 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openBroker } from '../../src/adapters/rabbitmq/index.ts'
+import type { BrokerEndpoint } from '../../src/core/endpoint.ts'
+import type { AdminError } from '../../src/core/error.ts'
+import { Secret } from '../../src/core/secret.ts'
+import type { BrokerSource } from '../../src/core/sources.ts'
+import { freshVhost } from '../servers/index.ts'
+import type { FreshVhost } from '../servers/index.ts'
+import { errorOf, failureOf } from './failure-of.ts'
+import { closedPort, cuttableProxy, foreignPeer, listen, silentPeer } from './peers.ts'
+
+const timeoutMs = 5000
+
+let vhost: FreshVhost
+beforeAll(async () => {
+  vhost = await freshVhost('3')
+})
+afterAll(async () => vhost.cleanup())
+
+async function opened(of: Partial<BrokerEndpoint> = {}, options = { timeoutMs }): Promise<BrokerSource> {
+  const { source, close } = await openBroker({ ...vhost.endpoint, ...of }, options)
+  onTestFinished(close)
+  return source
+}
+
+describe('signing in', () => {
+  const refusal = async (of: Partial<BrokerEndpoint>): Promise<AdminError | null> =>
+    errorOf(openBroker({ ...vhost.endpoint, ...of }, { timeoutMs }))
+  const at = (): string => `RabbitMQ at ${vhost.endpoint.host}:${vhost.endpoint.port}`
+
+  test.each([new Secret('wrong-password'), null])('with another password: %s', async (password) => {
+    const failure = await refusal({ password })
+    expect(`${failure?.code} ${failure?.message}`).toBe(
+      `UNAUTHENTICATED ${at()} refused user ${vhost.endpoint.user} or the password`,
+    )
+    expect(JSON.stringify(failure)).not.toContain('wrong-password')
+  })
+
+  test('to a vhost that is not there', async () => {
+    const failure = await refusal({ vhost: 'no/such vhost' })
+    expect(`${failure?.code} ${failure?.message}`).toBe(
+      `FORBIDDEN ${at()} has no vhost no/such vhost, or user ${vhost.endpoint.user} may not use it`,
+    )
+    expect(failure?.suggestions).toEqual(['rabbitmqctl list_vhosts', 'rabbitmqctl list_permissions -p "no/such vhost"'])
+  })
+
+  test('to a vhost of others', async () => {
+    const other = await freshVhost('3')
+    onTestFinished(async () => other.cleanup())
+    expect((await refusal({ vhost: other.vhost }))?.code).toBe('FORBIDDEN')
+  })
+
+  test('encrypted, where the port speaks plain AMQP', async () => {
+    const failure = await refusal({ tls: { mode: 'require', ca: null } })
+    expect(`${failure?.code} ${failure?.message}`).toBe(
+      `UNEXPECTED_ANSWER ${at()}, vhost ${vhost.vhost} does not speak TLS as expected: it answered in plain text`,
+    )
+  })
+
+  test('where the broker goes down in the middle', async () => {
+    const port = await listen((socket) => {
+      const broker = connect({ host: vhost.endpoint.host, port: vhost.endpoint.port })
+      socket.pipe(broker)
+      broker.once('data', () => {
+        socket.destroy()
+        broker.destroy()
+      })
+    })
+    expect((await refusal({ host: '127.0.0.1', port }))?.code).toMatch(/^(UNREACHABLE|UNEXPECTED_ANSWER)$/)
+  })
+
+  test('to a vhost whose name needs escapes', async () => {
+    const name = `${vhost.vhost}/a b%2F?ü`
+    const path = encodeURIComponent(name)
+    await vhost.manage('PUT', `/api/vhosts/${path}`)
+    onTestFinished(async () => void (await vhost.manage('DELETE', `/api/vhosts/${path}`)))
+    await vhost.manage('PUT', `/api/permissions/${path}/${vhost.endpoint.user}`, { configure: '.*', write: '.*', read: '.*' })
+    await vhost.manage('PUT', `/api/queues/${path}/q`, { durable: true })
+    expect(await (await opened({ vhost: name })).queues()).toMatchObject([{ name: 'q', vhost: name, durable: true }])
+  })
+})
+
+describe('the management API', () => {
+  test('lists more queues than one page holds', async () => {
+    const many = await freshVhost('3')
+    onTestFinished(async () => many.cleanup())
+    const queues = Array.from({ length: 1203 }, (_, index) => ({
+      name: `q${index}`,
+      durable: index % 2 === 0,
+      auto_delete: false,
+      arguments: {},
+    }))
+    await many.manage('POST', `/api/definitions/${many.vhost}`, { queues, exchanges: [], bindings: [] })
+    const found = await (await opened(many.endpoint)).queues()
+    expect(found.length).toBe(1203)
+    expect(new Set(found.map(({ name }) => name)).size).toBe(1203)
+    expect(found.filter(({ durable }) => durable).length).toBe(602)
+  })
+
+  test('is asked once by several at the same time', async () => {
+    const proxy = await recordingProxy(vhost.endpoint.managementUrl ?? '')
+    const source = await opened({ managementUrl: `${proxy.url}/behind/a/prefix/` })
+    await Promise.all([source.queues(), source.queues(), source.exchanges()])
+    expect(proxy.paths.sort()).toEqual([
+      expect.stringContaining(`/behind/a/prefix/api/exchanges/${vhost.vhost}?`),
+      expect.stringContaining(`/behind/a/prefix/api/queues/${vhost.vhost}?`),
+    ])
+    await source.queues()
+    expect(proxy.paths.length).toBe(3)
+  })
+
+  const tags = [
+    { tags: '', nodes: 'FORBIDDEN', queues: 'FORBIDDEN' },
+    { tags: 'management', nodes: 'FORBIDDEN', queues: null },
+    { tags: 'monitoring', nodes: null, queues: null },
+  ]
+  test.each(tags)('for a user with the tags "$tags"', async ({ tags: marked, nodes, queues }) => {
+    const own = await freshVhost('4.3')
+    onTestFinished(async () => own.cleanup())
+    await own.manage('PUT', `/api/users/${own.vhost}`, { password: own.endpoint.password?.reveal(), tags: marked })
+    const source = await opened(own.endpoint)
+    const failures = {
+      nodes: await errorOf(source.nodes()),
+      queues: await errorOf(source.queues()),
+      consumers: await errorOf(source.consumers()),
+    }
+    expect(failures.nodes?.code ?? null).toBe(nodes)
+    expect(failures.queues?.code ?? null).toBe(queues)
+    expect(failures.consumers?.code ?? null).toBe(queues)
+    if (failures.nodes) {
+      expect(failures.nodes.message).toMatch(
+        /^RabbitMQ's management API at \S+ does not admit user \S+: it lacks the tag 'monitoring' \(HTTP 40[13]\)$/,
+      )
+      expect(failures.nodes.suggestions).toContain(`rabbitmqctl set_user_tags ${own.endpoint.user} monitoring`)
+    }
+  })
+
+  const addresses: { what: string; url: () => Promise<string | null>; error: RegExp }[] = [
+    {
+      what: 'is not configured',
+      url: async () => null,
+      error: /^UNAVAILABLE the management API of RabbitMQ at \S+ is not known$/,
+    },
+    {
+      what: 'is not enabled',
+      url: async () => `http://127.0.0.1:${await closedPort()}`,
+      error: /^UNAVAILABLE RabbitMQ's management API at http:\/\/127\.0\.0\.1:\d+ is not reachable$/,
+    },
+    {
+      what: 'has another address',
+      url: async () => `${vhost.endpoint.managementUrl}/elsewhere`,
+      error:
+        /^UNEXPECTED_ANSWER RabbitMQ's management API at \S+\/elsewhere answers HTTP 40\d.*: is broker\.managementUrl right\?$/,
+    },
+    {
+      what: 'is a web page',
+      url: async () => page(200, '<html><head><title>Welcome to nginx!</title></head><body>x</body></html>'),
+      error: /^UNEXPECTED_ANSWER .* answers HTTP 200, 'Welcome to nginx!': is broker\.managementUrl right\?$/,
+    },
+    {
+      what: 'is another API',
+      url: async () => page(200, '{"name": "something"}'),
+      error: /^UNEXPECTED_ANSWER \S+\/api\/queues\/\S+ does not answer as RabbitMQ's management API does$/,
+    },
+    {
+      what: 'never answers',
+      url: async () => `http://127.0.0.1:${await silentPeer()}`,
+      error: /^TIMED_OUT RabbitMQ's management API at \S+ accepted the connection but did not answer within 1 s$/,
+    },
+    {
+      what: 'does not speak HTTP',
+      url: async () => `http://127.0.0.1:${await foreignPeer('AMQP\u0000\u0000\u0009\u0001')}`,
+      error: /^UNEXPECTED_ANSWER what listens at 127\.0\.0\.1:\d+ does not speak HTTP$/,
+    },
+    {
+      what: 'is no address',
+      url: async () => 'mq.example.org:15672',
+      error: /^CONFIGURATION the address of RabbitMQ's management API is not an http or https address/,
+    },
+  ]
+  test.each(addresses)('$what', async ({ url, error }) => {
+    const source = await opened({ managementUrl: await url() }, { timeoutMs: 1000 })
+    expect(await source.identity()).toMatchObject({ product: 'RabbitMQ' })
+    expect(await failureOf(source.queues())).toMatch(error)
+  })
+
+  const features = [
+    { what: 'of 4.3', item: { state: 'denied', deprecation_phase: 'denied_by_default' }, state: 'denied' },
+    { what: 'of 4.2', item: { state: 'permitted', deprecation_phase: 'permitted_by_default' }, state: 'permitted' },
+    { what: 'of 4.0, without a state', item: { deprecation_phase: 'permitted_by_default' }, state: 'unknown' },
+    { what: 'once it has been removed', item: { deprecation_phase: 'removed' }, state: 'denied' },
+  ]
+  test.each(features)('a deprecated feature $what', async ({ item, state }) => {
+    const managementUrl = await page(200, JSON.stringify([{ name: 'other' }, { name: 'transient_nonexcl_queues', ...item }]))
+    expect(await (await opened({ managementUrl })).deprecatedFeature('transient_nonexcl_queues')).toEqual({ state, used: true })
+  })
+
+  test('breaks in the middle', async () => {
+    const { hostname, port } = new URL(vhost.endpoint.managementUrl ?? '')
+    const proxy = await cuttableProxy(() => connect({ host: hostname, port: Number(port) }))
+    const source = await opened({ managementUrl: `http://127.0.0.1:${proxy.port}` })
+    await source.queues()
+    proxy.cut()
+    expect(await failureOf(source.queues())).toMatch(/^UNAVAILABLE .* is not reachable$/)
+  })
+})
+
+/** A server with one answer for everything. */
+async function page(status: number, body: string): Promise<string> {
+  const server = createServer((_request, response) => response.writeHead(status).end(body))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Passes requests on without the first part of their path, and remembers them. */
+async function recordingProxy(target: string): Promise<{ url: string; paths: string[] }> {
+  const paths: string[] = []
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '')
+    void fetch(`${target}${request.url?.replace('/behind/a/prefix', '')}`, {
+      headers: { authorization: request.headers.authorization ?? '' },
+    }).then(async (answer) => response.writeHead(answer.status).end(await answer.text()))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths }
+}

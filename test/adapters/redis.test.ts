@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { openSessions } from '../../src/adapters/redis/index.ts'
+import { decodeNumber } from '../../src/adapters/redis/times.ts'
+import type { SessionsEndpoint } from '../../src/core/endpoint.ts'
+import { Secret } from '../../src/core/secret.ts'
+import type { SessionsSource } from '../../src/core/sources.ts'
+import { removeServer, startServer, stopServer } from '../../src/lab/servers/index.ts'
+import type { ServerRecord } from '../../src/lab/servers/index.ts'
+import { freshRedisDatabase } from '../servers/index.ts'
+import type { FreshRedisDatabase } from '../servers/index.ts'
+import { sessionsAt } from './endpoints.ts'
+import { errorOf, failureOf } from './failure-of.ts'
+import { withoutGiven } from './own-servers.ts'
+import { javaInteger, javaLong } from './java-numbers.ts'
+import { closedPort, cuttableProxy } from './peers.ts'
+import { interceptingRedis, resp } from './resp.ts'
+
+const timeoutMs = 3000
+const password = 'pass word/é'
+
+async function opened(endpoint: SessionsEndpoint): Promise<SessionsSource> {
+  const { source, close } = await openSessions(endpoint, { timeoutMs })
+  onTestFinished(close)
+  return source
+}
+
+describe('a Redis of its own', () => {
+  let folder = ''
+  let server: ServerRecord
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'testops-admin-redis-'))
+    server = await startServer(
+      { kind: 'redis', directory: join(folder, 'redis'), redis: { password: new Secret(password) } },
+      { progress: () => undefined, environment: withoutGiven() },
+    )
+  })
+  afterAll(async () => {
+    await removeServer(server)
+    await rm(folder, { recursive: true, force: true })
+  })
+  const endpoint = (of: Partial<SessionsEndpoint> = {}): SessionsEndpoint =>
+    sessionsAt(server.port, { host: server.host, password: new Secret(password), ...of })
+
+  test('lets in whoever knows the password', async () => {
+    expect(await (await opened(endpoint())).identity()).toMatchObject({ role: 'master', loading: false })
+    expect(await (await opened(endpoint({ user: 'default', database: 3 }))).clock()).toBeDefined()
+  })
+
+  test('wants a password', async () => {
+    const failure = await errorOf(openSessions(endpoint({ password: null }), { timeoutMs }))
+    expect(`${failure?.code} ${failure?.message}`).toBe(
+      `UNAUTHENTICATED Redis at ${server.host}:${server.port}/0 wants a password, and none is configured`,
+    )
+  })
+
+  test('refuses another password', async () => {
+    const failure = await errorOf(openSessions(endpoint({ password: new Secret('wrong-one') }), { timeoutMs }))
+    expect(`${failure?.code} ${failure?.message}`).toBe(
+      `UNAUTHENTICATED Redis at ${server.host}:${server.port}/0 refused the user or the password`,
+    )
+    expect(failure?.suggestions).toEqual([`redis-cli -h ${server.host} -p ${server.port} --askpass PING`])
+    expect(JSON.stringify(failure)).not.toContain('wrong-one')
+  })
+
+  test('has no such database', async () => {
+    expect(await failureOf(openSessions(endpoint({ database: 99 }), { timeoutMs }))).toMatch(
+      /^UNAVAILABLE Redis at \S+\/99: it has no database of that number$/,
+    )
+  })
+
+  test('allows a user not everything', async () => {
+    const { Redis } = await import('ioredis')
+    const admin = new Redis({ host: server.host, port: server.port, password })
+    await admin.call('ACL', 'SETUSER', 'few', 'on', '>few-password', '~*', '+select', '+ping', '+time')
+    await admin.quit()
+    const source = await opened(endpoint({ user: 'few', password: new Secret('few-password') }))
+    expect((await source.clock()).uncertaintyMs).toBeGreaterThan(0)
+    for (const question of [source.identity(), source.memory(), source.sampleSessions(10)]) {
+      expect(await failureOf(question)).toMatch(
+        /^FORBIDDEN Redis at .* does not allow this user what is needed: NOPERM .*(info|scan).*/i,
+      )
+    }
+  })
+
+  test('is stopped while it is asked', async () => {
+    const source = await opened(endpoint())
+    await source.clock()
+    await stopServer(server, 'kill')
+    expect(await failureOf(source.clock())).toMatch(/^UNREACHABLE Redis at \S+ closed the connection$/)
+    expect(await failureOf(source.sampleSessions(5))).toMatch(/^UNREACHABLE Redis at \S+ closed the connection$/)
+    expect(await failureOf(openSessions(endpoint(), { timeoutMs }))).toMatch(/^UNREACHABLE Redis at \S+ refused the connection/)
+  })
+})
+
+describe('a shared Redis', () => {
+  let redis: FreshRedisDatabase
+  beforeAll(async () => {
+    redis = await freshRedisDatabase()
+  })
+  beforeEach(async () => {
+    await redis.client.flushdb()
+  })
+  afterAll(async () => redis.cleanup())
+  const server = (): { host: string; port: number } => ({ host: redis.endpoint.host, port: redis.endpoint.port })
+  const addSession = async (namespace: string, time = Date.now()): Promise<void> => {
+    const times = { creationTime: javaLong(time), lastAccessedTime: javaLong(time), maxInactiveInterval: javaInteger(1800) }
+    await redis.client.hset(`${namespace}:sessions:${randomUUID()}`, times)
+  }
+
+  test('a password that is not wanted is no obstacle', async () => {
+    expect(await failureOf(opened({ ...redis.endpoint, password: new Secret('needless') }))).toBe(null)
+  })
+
+  test('what only looks like sessions is none', async () => {
+    await addSession('spring:session')
+    await redis.client.set('spring:session:sessions:a-string', 'x')
+    await redis.client.hset('app:sessions:one', { user: 'x' })
+    await redis.client.sadd('app:sessions:active', 'x')
+    await redis.client.hset('spring:session:sessions:text', {
+      creationTime: 'soon',
+      lastAccessedTime: '',
+      maxInactiveInterval: javaLong(1).subarray(0, 40),
+    })
+    const sample = await (await opened(redis.endpoint)).sampleSessions(100)
+    expect(sample).toMatchObject({ namespace: 'spring:session', indexed: false, complete: true })
+    expect(sample.sessions.length).toBe(2)
+    expect(sample.sessions).toContainEqual({ creationTime: null, lastAccessedTime: null, maxInactiveSeconds: null, ttlMs: null })
+  })
+
+  test('the key space with the most sessions, or the one that is named', async () => {
+    await addSession('one')
+    await addSession('two')
+    await addSession('two')
+    expect(await (await opened(redis.endpoint)).sampleSessions(100)).toMatchObject({ namespace: 'two' })
+    const named = await (await opened({ ...redis.endpoint, namespace: 'one' })).sampleSessions(100)
+    expect([named.namespace, named.sessions.length]).toEqual(['one', 1])
+    expect(await (await opened({ ...redis.endpoint, namespace: 'three' })).sampleSessions(100)).toMatchObject({
+      namespace: null,
+      sessions: [],
+    })
+  })
+
+  test('a large store of foreign keys is left in peace', async () => {
+    for (let part = 0; part < 30; part += 1) {
+      const pipeline = redis.client.pipeline()
+      for (let key = 0; key < 10_000; key += 1) pipeline.set(`foreign:${part}:${key}`, '')
+      await pipeline.exec()
+    }
+    const before = await scans()
+    const sample = await (await opened(redis.endpoint)).sampleSessions(1000)
+    expect(sample).toEqual({ namespace: null, indexed: false, complete: false, sessions: [] })
+    expect((await scans()) - before).toBeLessThanOrEqual(200)
+  })
+
+  test('renamed commands are named', async () => {
+    const port = await interceptingRedis(server(), () => ({
+      info: "-ERR unknown command 'INFO', with args beginning with: \r\n",
+      scan: "-ERR unknown command 'SCAN', with args beginning with: '0' \r\n",
+    }))
+    // each command goes in a packet of its own, so that the peer in between can tell them apart
+    const source = await opened(sessionsAt(port))
+    expect(await failureOf(source.identity())).toBe(
+      `UNAVAILABLE Redis at 127.0.0.1:${port}/0 has the command INFO renamed or disabled`,
+    )
+    expect(await failureOf(source.sampleSessions(1))).toBe(
+      `UNAVAILABLE Redis at 127.0.0.1:${port}/0 has the command SCAN renamed or disabled`,
+    )
+  })
+
+  test('a server that is loading says so', async () => {
+    const port = await interceptingRedis(server(), () => ({ time: '-LOADING Redis is loading the dataset in memory\r\n' }))
+    expect(await failureOf((await opened(sessionsAt(port))).clock())).toBe(
+      `UNREACHABLE Redis at 127.0.0.1:${port}/0 is still loading its data`,
+    )
+  })
+
+  test('the master is found through a sentinel', async () => {
+    const { host, port } = server()
+    const sentinel = await interceptingRedis(server(), () => ({
+      'sentinel get-master-addr-by-name': resp([host, String(port)]),
+      'sentinel sentinels': '*0\r\n',
+    }))
+    const nodes = [
+      { host: '127.0.0.1', port: await closedPort() },
+      { host: '127.0.0.1', port: sentinel },
+    ]
+    await addSession('spring:session')
+    const source = await opened({ ...redis.endpoint, sentinel: { master: 'mymaster', nodes, password: null } })
+    expect((await source.sampleSessions(10)).sessions.length).toBe(1)
+    expect(source.target).toMatch(/^127\.0\.0\.1:\d+ \(sentinel, master mymaster\)\/\d+$/)
+  })
+
+  test('no sentinel answers', async () => {
+    const nodes = [{ host: '127.0.0.1', port: await closedPort() }]
+    const failure = await failureOf(
+      openSessions({ ...redis.endpoint, sentinel: { master: 'mymaster', nodes, password: null } }, { timeoutMs }),
+    )
+    expect(failure).toMatch(/^UNREACHABLE Redis at .*sentinel, master mymaster.* cannot be reached/)
+  })
+
+  test('each master of a cluster is looked at', async () => {
+    const number = redis.database
+    const port = await interceptingRedis(server(), (own) => ({
+      'cluster slots': resp([[0, 16383, ['127.0.0.1', own, 'a'.repeat(40)]]]),
+      'cluster info': resp('cluster_state:ok\r\n'),
+    }))
+    const source = await opened(
+      sessionsAt(1, {
+        cluster: [
+          { host: '127.0.0.1', port: await closedPort() },
+          { host: '127.0.0.1', port },
+        ],
+        namespace: `only-${number}`,
+      }),
+    )
+    expect(await source.identity()).toMatchObject({ role: 'master' })
+    expect((await source.memory()).usedBytes).toBeGreaterThan(0)
+    expect((await source.sampleSessions(10)).sessions).toEqual([])
+  })
+
+  test('no node of a cluster answers', async () => {
+    const failure = await failureOf(
+      openSessions(sessionsAt(1, { cluster: [{ host: '127.0.0.1', port: await closedPort() }] }), { timeoutMs }),
+    )
+    expect(failure).toMatch(/^UNREACHABLE Redis at 127\.0\.0\.1:\d+ \(cluster\) /)
+  })
+
+  test('a connection that stalls is given up', async () => {
+    const proxy = await cuttableProxy(() => connect(server()))
+    const { source, close } = await openSessions(sessionsAt(proxy.port), { timeoutMs: 500 })
+    onTestFinished(close)
+    await source.clock()
+    proxy.stall()
+    expect(await failureOf(source.memory())).toMatch(
+      /^TIMED_OUT Redis at \S+ accepted the connection but did not answer within 0\.5 s$/,
+    )
+    expect(await failureOf(source.clock())).toMatch(/^UNREACHABLE /)
+  })
+
+  async function scans(): Promise<number> {
+    return Number(/^cmdstat_scan:calls=(\d+)/m.exec(await redis.client.info('commandstats'))?.[1] ?? 0)
+  }
+})
+
+describe('decodeNumber', () => {
+  const numbers = [
+    { what: 'a Long', bytes: javaLong(1_795_226_764_463), value: 1_795_226_764_463 },
+    { what: 'a negative Long', bytes: javaLong(-5), value: -5 },
+    { what: 'an Integer', bytes: javaInteger(1800), value: 1800 },
+    { what: 'a negative Integer', bytes: javaInteger(-1), value: -1 },
+    { what: 'digits', bytes: Buffer.from('1795226764463'), value: 1_795_226_764_463 },
+    { what: 'typed JSON', bytes: Buffer.from('["java.lang.Long",1795226764463]'), value: 1_795_226_764_463 },
+    { what: 'a cut Long', bytes: javaLong(1).subarray(0, 81), value: null },
+    {
+      what: 'another class',
+      bytes: Buffer.concat([javaLong(1).subarray(0, 8), Buffer.from('java.lang.Thing'), Buffer.alloc(59)]),
+      value: null,
+    },
+    { what: 'nothing', bytes: Buffer.alloc(0), value: null },
+    { what: 'text', bytes: Buffer.from('soon'), value: null },
+    { what: 'a date', bytes: Buffer.from('2026-11-21'), value: null },
+  ]
+  test.each(numbers)('$what', ({ bytes, value }) => {
+    expect(decodeNumber(bytes)).toBe(value)
+  })
+
+  test('the two forms have the lengths that Java gives them', () => {
+    expect([javaLong(0).length, javaInteger(0).length]).toEqual([82, 81])
+  })
+})

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import type { Opened } from '../../src/core/endpoint.ts'
+import type { ApiSource } from '../../src/core/sources.ts'
+import { failureOf } from '../adapters/failure-of.ts'
+import { expectPlain } from './plain.ts'
+
+export interface ApiSituation {
+  /** right unless told otherwise */
+  apiToken?: 'right' | 'wrong' | 'none'
+  tokenLifeSeconds?: number
+  health?: 'UP' | 'DOWN'
+  /** null: a service without that method */
+  migrationJobs?: readonly { id: number; status: string }[] | null
+}
+
+/** What every API source keeps. */
+export function apiContract(open: (situation: ApiSituation) => Promise<Opened<ApiSource>>): void {
+  const look = async <T>(situation: ApiSituation, question: (source: ApiSource) => Promise<T>): Promise<T> => {
+    const { source, close } = await open(situation)
+    try {
+      const answer = await question(source)
+      expectPlain(answer)
+      return answer
+    } finally {
+      await close()
+    }
+  }
+
+  const healths = [
+    { health: 'UP', httpStatus: 200 },
+    { health: 'DOWN', httpStatus: 503 },
+  ] as const
+  test.each(healths)('reads that health is $health', async ({ health, httpStatus }) => {
+    await look({ health }, async (source) => {
+      expect(source.target).toMatch(/^https?:\/\/[\w.:-]+[^/]$/)
+      const answer = await source.health()
+      expect(answer).toMatchObject({ httpStatus, status: health })
+      expect(answer.durationMs).toBeGreaterThanOrEqual(0)
+      return answer
+    })
+  })
+
+  test('reads the clock', async () => {
+    const { offsetMs, uncertaintyMs } = await look({}, async (source) => source.clock())
+    expect(Math.abs(offsetMs)).toBeLessThanOrEqual(uncertaintyMs + 100)
+    expect(uncertaintyMs).toBeLessThan(800)
+  })
+
+  test('exchanges the API token', async () => {
+    const { issuedAt, expiresAt, expiresInSeconds } = await look({ tokenLifeSeconds: 57_600 }, async (source) =>
+      source.accessToken(),
+    )
+    expect((expiresAt ?? 0) - (issuedAt ?? 0)).toBe(57_600)
+    expect(expiresInSeconds === null || Math.abs(expiresInSeconds - 57_600) <= 1).toBe(true)
+    expect(Math.abs((issuedAt ?? 0) - Date.now() / 1000)).toBeLessThan(5)
+  })
+
+  test('knows the user', async () => {
+    expect(await look({}, async (source) => source.currentUser())).toMatchObject({ username: 'admin' })
+  })
+
+  test('a wrong API token is refused', async () => {
+    const { source, close } = await open({ apiToken: 'wrong' })
+    expect(await failureOf(source.accessToken())).toMatch(/^UNAUTHENTICATED \S+\/api\/uaa\/oauth\/token refused the API token/)
+    expect(await failureOf(source.currentUser())).toMatch(/^UNAUTHENTICATED /)
+    await close()
+  })
+
+  test('without an API token its methods are not configured', async () => {
+    const { source, close } = await open({ apiToken: 'none' })
+    for (const method of ['accessToken', 'currentUser', 'migrationJobs'] as const) {
+      expect(await failureOf(source[method]())).toMatch(/^NOT_CONFIGURED no apiToken is configured$/)
+    }
+    expect(await failureOf(source.health())).toBe(null)
+    await close()
+  })
+
+  test('measures small calls', async () => {
+    const times = await look({}, async (source) => source.latencies())
+    expect(times.length).toBeGreaterThanOrEqual(3)
+    expect(times.every((time) => time >= 0 && time < 5000)).toBe(true)
+  })
+
+  test('lists migration jobs, newest first', async () => {
+    const migrationJobs = [
+      { id: 1, status: 'COMPLETED' },
+      { id: 3, status: 'IN_PROGRESS' },
+      { id: 2, status: 'FAILED' },
+    ]
+    const jobs = await look({ migrationJobs }, async (source) => source.migrationJobs())
+    expect(jobs?.map(({ id, status }) => ({ id, status }))).toEqual([migrationJobs[1], migrationJobs[2], migrationJobs[0]])
+    expect(jobs?.every(({ createdAt }) => createdAt instanceof Date)).toBe(true)
+  })
+
+  test('a service without migration jobs has none to list', async () => {
+    expect(await look({ migrationJobs: null }, async (source) => source.migrationJobs())).toBe(null)
+  })
+}

@@ -1,0 +1,115 @@
+import { describe } from 'vitest'
+import { AdminError } from '../../src/core/error.ts'
+import type { DatabaseSource, SessionsSource } from '../../src/core/sources.ts'
+import {
+  backend,
+  consumer,
+  exchange,
+  fakeApi,
+  fakeBroker,
+  fakeDatabase,
+  fakeSessions,
+  lockTable,
+  migrationJob,
+  queue,
+  sample,
+} from '../fakes/index.ts'
+import { apiContract } from './api.ts'
+import { brokerContract } from './broker.ts'
+import { databaseContract } from './database.ts'
+import { sessionsContract } from './sessions.ts'
+
+/** A source that answers until it is closed. */
+function closable<S extends DatabaseSource | SessionsSource>(source: S, what: string): { source: S; close: () => Promise<void> } {
+  let closed = false
+  const guarded = new Proxy(source, {
+    get(target, name, receiver) {
+      const value: unknown = Reflect.get(target, name, receiver)
+      if (typeof value !== 'function') return value
+      return async (...input: unknown[]): Promise<unknown> => {
+        if (closed) throw new AdminError('UNREACHABLE', `${what} at ${source.target} closed the connection`)
+        return value.apply(target, input)
+      }
+    },
+  })
+  return {
+    source: guarded,
+    close: async () => {
+      closed = true
+    },
+  }
+}
+
+describe('database', () => {
+  databaseContract(async ({ locks = {}, client }) => ({
+    user: 'testops',
+    ...closable(
+      fakeDatabase({
+        changelogLocks: Object.keys(locks)
+          .sort()
+          .map((schema) => lockTable(locks[schema] ?? null, { schema, inSearchPath: schema === 'public' })),
+        ...(client && {
+          backends: { complete: true, backends: [backend({ application: client.application })] },
+          connections: {
+            used: 2,
+            max: 100,
+            reserved: 3,
+            byUser: [{ user: 'testops', application: client.application, count: 1, idle: 1 }],
+          },
+        }),
+      }),
+      'PostgreSQL',
+    ),
+  }))
+})
+
+describe.each(['3', '4.3'] as const)('broker %s', (line) => {
+  brokerContract(async ({ queues = [], exchanges = [], consumer: client, management = true }) => {
+    const missing = new AdminError('UNAVAILABLE', `RabbitMQ's management API at http://mq.example.org:15672 is not reachable`)
+    const source = fakeBroker({
+      identity: { product: 'RabbitMQ', version: line === '3' ? '3.13.7' : '4.3.0' },
+      queues: queues.map(queue),
+      exchanges: exchanges.map(exchange),
+      consumers: client ? [consumer(client)] : [],
+      deprecatedFeature: (name) =>
+        name === 'transient_nonexcl_queues' ? { state: line === '3' ? 'permitted' : 'denied', used: false } : null,
+      ...(management
+        ? {}
+        : { queues: missing, exchanges: missing, consumers: missing, deprecatedFeature: missing, nodes: missing }),
+    })
+    return { source, close: async () => undefined }
+  }, line)
+})
+
+describe('sessions', () => {
+  sessionsContract(async ({ namespace = 'spring:session', indexed = false, sessions = [] }) =>
+    closable(
+      fakeSessions({
+        sampleSessions: (limit) =>
+          sample(sessions.slice(0, limit), {
+            namespace: sessions.length > 0 ? namespace : null,
+            indexed,
+            complete: sessions.length <= limit,
+          }),
+      }),
+      'Redis',
+    ),
+  )
+})
+
+describe('api', () => {
+  apiContract(async ({ apiToken = 'right', tokenLifeSeconds = 3600, health = 'UP', migrationJobs = [] }) => {
+    const issuedAt = Math.floor(Date.now() / 1000)
+    const refusal =
+      apiToken === 'none'
+        ? new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
+        : new AdminError('UNAUTHENTICATED', 'https://testops.example.org/api/uaa/oauth/token refused the API token')
+    const source = fakeApi({
+      health: { httpStatus: health === 'UP' ? 200 : 503, status: health, durationMs: 7 },
+      accessToken: { issuedAt, expiresAt: issuedAt + tokenLifeSeconds, expiresInSeconds: tokenLifeSeconds },
+      migrationJobs: migrationJobs === null ? null : migrationJobs.map(migrationJob).sort((a, b) => b.id - a.id),
+      ...(apiToken === 'right' ? {} : { accessToken: refusal, currentUser: refusal, migrationJobs: refusal }),
+    })
+    return { source, close: async () => undefined }
+  })
+})

@@ -1,0 +1,63 @@
+import type { BrokerConsumer, BrokerExchange, BrokerNode, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
+import { fake } from './fake.ts'
+import type { Answers } from './fake.ts'
+
+/** A healthy broker with one durable queue and exchange, one consumer and one node, unless told otherwise. */
+export function fakeBroker(answers: Answers<BrokerSource> = {}): BrokerSource {
+  return fake<BrokerSource>(
+    {
+      target: 'mq.example.org:5672, vhost /',
+      vhost: '/',
+      user: 'testops',
+      identity: { product: 'RabbitMQ', version: '3.13.7' },
+      queues: [queue()],
+      exchanges: [exchange()],
+      consumers: [consumer()],
+      deprecatedFeature: { state: 'permitted', used: false },
+      nodes: [node()],
+    },
+    ['identity', 'queues', 'exchanges', 'consumers', 'deprecatedFeature', 'nodes'],
+    answers,
+  )
+}
+
+/** A durable classic queue with one consumer, unless told otherwise. */
+export function queue(of: Partial<BrokerQueue> = {}): BrokerQueue {
+  return {
+    name: 'testops.upload',
+    vhost: '/',
+    durable: true,
+    autoDelete: false,
+    exclusive: false,
+    type: 'classic',
+    arguments: {},
+    messages: 0,
+    consumers: 1,
+    policy: null,
+    ...of,
+  }
+}
+
+/** A durable topic exchange, unless told otherwise. */
+export function exchange(of: Partial<BrokerExchange> = {}): BrokerExchange {
+  return { name: 'testops.events', vhost: '/', durable: true, autoDelete: false, internal: false, type: 'topic', ...of }
+}
+
+export function consumer(of: Partial<BrokerConsumer> = {}): BrokerConsumer {
+  return { queue: 'testops.upload', vhost: '/', user: 'testops', connection: 'rabbitConnectionFactory#1', ...of }
+}
+
+/** A running node without alarms, unless told otherwise. */
+export function node(of: Partial<BrokerNode> = {}): BrokerNode {
+  return {
+    name: 'rabbit@mq',
+    running: true,
+    memoryAlarm: false,
+    memoryUsedBytes: 150_000_000,
+    memoryLimitBytes: 3_000_000_000,
+    diskAlarm: false,
+    diskFreeBytes: 20_000_000_000,
+    diskLimitBytes: 50_000_000,
+    ...of,
+  }
+}

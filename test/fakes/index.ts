@@ -1,0 +1,79 @@
+import { AdminError } from '../../src/core/error.ts'
+import type { SourceName, Sources } from '../../src/core/sources.ts'
+import { fakeApi } from './api.ts'
+import { fakeBroker } from './broker.ts'
+import { fakeDatabase } from './database.ts'
+import { fakeLogs } from './logs.ts'
+import { fakeNetwork } from './network.ts'
+import { fakeService } from './service.ts'
+import { fakeSessions } from './sessions.ts'
+
+export * from './api.ts'
+export * from './broker.ts'
+export * from './database.ts'
+export * from './fake.ts'
+export * from './logs.ts'
+export * from './network.ts'
+export * from './service.ts'
+export * from './sessions.ts'
+
+/** A healthy deployment, with what is given in place of its parts. */
+function fakeSources(sources: Partial<Sources> = {}): Sources {
+  return {
+    database: [fakeDatabase()],
+    broker: fakeBroker(),
+    sessions: fakeSessions(),
+    service: fakeService(),
+    api: fakeApi(),
+    logs: fakeLogs(),
+    network: fakeNetwork(),
+    ...sources,
+  }
+}
+
+const errors: Record<SourceName, () => AdminError> = {
+  database: () =>
+    new AdminError('UNREACHABLE', 'PostgreSQL at db.example.org:5432 refused the connection', [
+      'pg_isready -h db.example.org -p 5432',
+    ]),
+  broker: () => new AdminError('UNREACHABLE', 'RabbitMQ at mq.example.org:5672 refused the connection', ['rabbitmqctl status']),
+  sessions: () =>
+    new AdminError('UNREACHABLE', 'Redis at redis.example.org:6379 refused the connection', [
+      'redis-cli -h redis.example.org -p 6379 ping',
+    ]),
+  service: () => new AdminError('UNAVAILABLE', 'systemctl is not installed on this machine', []),
+  api: () =>
+    new AdminError('UNREACHABLE', 'https://testops.example.org refused the connection', [
+      'curl -i https://testops.example.org/api/management/health',
+    ]),
+  logs: () => new AdminError('UNAVAILABLE', '/var/log/testops/testops.log does not exist', []),
+  network: () => new AdminError('UNAVAILABLE', 'no name server answers', []),
+}
+
+/** The error with which opening that source fails where nothing listens. */
+export function unreachable(source: SourceName): AdminError {
+  return errors[source]()
+}
+
+export type Openers = { [K in SourceName]: () => Promise<Sources[K]> }
+
+/** How the runner opens a deployment: each part healthy, as given, or failing with the error given for it. */
+export function openFakes(sources: { [K in SourceName]?: Sources[K] | AdminError } = {}): Openers {
+  const opener =
+    <K extends SourceName>(name: K, healthy: Sources[K]) =>
+    async (): Promise<Sources[K]> => {
+      const given: Sources[K] | AdminError = (sources[name] as Sources[K] | AdminError | undefined) ?? healthy
+      if (given instanceof AdminError) throw given
+      return given
+    }
+  const healthy = fakeSources()
+  return {
+    database: opener('database', healthy.database),
+    broker: opener('broker', healthy.broker),
+    sessions: opener('sessions', healthy.sessions),
+    service: opener('service', healthy.service),
+    api: opener('api', healthy.api),
+    logs: opener('logs', healthy.logs),
+    network: opener('network', healthy.network),
+  }
+}

@@ -1,0 +1,20 @@
+import type { LogRecord, LogsSource } from '../../src/core/sources.ts'
+import { fake } from './fake.ts'
+import type { Answers } from './fake.ts'
+
+/** A log that begins with the first record and holds nothing unusual, unless told otherwise. */
+export function fakeLogs(answers: Answers<LogsSource> = {}): LogsSource {
+  return fake<LogsSource>(
+    {
+      target: '/var/log/testops/testops.log',
+      recent: { complete: true, records: [record('i.q.a.App : Started App in 21.3 seconds')] },
+    },
+    ['recent'],
+    answers,
+  )
+}
+
+/** A record of this moment on level INFO, unless told otherwise. */
+export function record(text: string, of: Partial<LogRecord> = {}): LogRecord {
+  return { at: new Date(), level: 'INFO', text, ...of }
+}

@@ -1,0 +1,62 @@
+import type { Secret } from '../../src/core/secret.ts'
+import type { Machine, ServiceCommands, ServiceImage, ServiceSource, ServiceStatus } from '../../src/core/sources.ts'
+import { ago, fake } from './fake.ts'
+import type { Answers } from './fake.ts'
+
+/** x86-64-v3 flags as in /proc/cpuinfo (FIELD-NOTES.md 5). */
+export const v3Flags: readonly string[] = (
+  'fpu cx8 cmov fxsr mmx syscall sse sse2 lm cx16 lahf_lm popcnt pni ssse3 sse4_1 sse4_2 ' +
+  'avx avx2 bmi1 bmi2 f16c fma abm movbe xsave'
+).split(' ')
+
+export const commands: ServiceCommands = {
+  start: 'systemctl start testops',
+  stop: 'systemctl stop testops',
+  restart: 'systemctl restart testops',
+  status: 'systemctl status testops',
+  logs: 'journalctl -u testops',
+  settings: '/etc/testops/testops.env',
+}
+
+/** A running service of build 527u01 on one machine with x86-64-v3, unless told otherwise. */
+export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource {
+  return fake<ServiceSource>(
+    {
+      status: running(),
+      environment: settings(),
+      image: image(),
+      machines: [machine()],
+      resolve: true,
+      commands,
+    },
+    ['status', 'environment', 'image', 'machines', 'resolve'],
+    answers,
+  )
+}
+
+export function running(of: Partial<ServiceStatus> = {}): ServiceStatus {
+  return {
+    state: 'running',
+    detail: 'active (running)',
+    instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: ago(7_200_000) }],
+    ...of,
+  }
+}
+
+export function stopped(of: Partial<ServiceStatus> = {}): ServiceStatus {
+  return { state: 'stopped', detail: 'inactive (dead)', instances: [], ...of }
+}
+
+/** The service's settings: durable queues, unless told otherwise; undefined takes a setting away. */
+export function settings(of: Readonly<Record<string, string | Secret | undefined>> = {}): ReadonlyMap<string, string | Secret> {
+  const all: Record<string, string | Secret | undefined> = { VENDOR_RABBIT_DURABLE: 'true', TZ: 'UTC', ...of }
+  return new Map(Object.entries(all).filter((entry): entry is [string, string | Secret] => entry[1] !== undefined))
+}
+
+export function image(of: Partial<ServiceImage> = {}): ServiceImage {
+  return { name: 'testops', tag: '527u01', build: '527u01', declaredIn: 'testops-admin.yaml', ...of }
+}
+
+export function machine(of: Partial<Machine> = {}): Machine {
+  return { name: 'testops-1', architecture: 'x86_64', processors: [v3Flags], ...of }
+}
