@@ -55,5 +55,5 @@ export interface Tls {
 /** A source that holds a connection, and how to let go of it. `close` never throws. */
 export interface Opened<T> {
   source: T
-  close(): Promise<void>
+  close: () => Promise<void>
 }

@@ -15,7 +15,14 @@ const pattern = /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1
 export function parseLocalTime(text: string): LocalTime | null {
   const parts = pattern.exec(text)
   if (!parts) return null
-  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [number, number, number, number, number, number]
+  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return null
   const millisecond = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3))
   return { year, month, day, hour, minute, second, millisecond }

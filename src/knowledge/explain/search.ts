@@ -1,7 +1,7 @@
 import { nearestNames } from '../../core/nearest.ts'
 import type { ExplainEntry } from './entry.ts'
 
-export interface ScoredEntry {
+interface ScoredEntry {
   entry: ExplainEntry
   /** 1: the very name that was asked for; less: a guess */
   score: number

@@ -1,0 +1,117 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Finding, Outcome, Remedy, Severity } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ChangelogLockTable, DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import { changelogLock } from '../../knowledge/lock.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { psql } from '../support/evidence.ts'
+import { listed } from '../support/format.ts'
+import { judgeHolder } from '../support/lock-holder.ts'
+import { nameOf, showRow, sortOut } from '../support/lock-row.ts'
+import type { LockTables } from '../support/lock-row.ts'
+import { lockEvidence } from '../support/lock-evidence.ts'
+import { situationOf, zoneAndUser } from '../support/lock-situation.ts'
+import type { Surroundings } from '../support/lock-situation.ts'
+import { isUp, recentRecords } from '../support/service.ts'
+import { had, tolerant } from '../support/wanted.ts'
+
+const unlock: Remedy = {
+  text: 'Release the lock: it is given back only when its holder is shown to be dead, and can be put back.',
+  commands: ['testops-admin unlock-changelog -d {deployment}'],
+}
+
+export const changelogLockCheck = defineCheck({
+  id: 'database/changelog-lock',
+  title: 'change-log lock is free or held by a live migration',
+  reads: ['database'],
+  wants: ['service', 'logs', 'api'],
+  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  remedy: unlock,
+  async run({ database: databases, service, logs, api }, deployment) {
+    const platform = had(service)
+    const status = platform && (await tolerant(platform.status()))
+    const [records, up, known] = await Promise.all([recentRecords(logs), isUp(api, status), zoneAndUser(platform, deployment)])
+    const around: Surroundings = { status, records, up, ...known }
+    return eachDatabase(databases, async (database) => judge(database, around, platform))
+  },
+})
+
+async function judge(database: DatabaseSource, around: Surroundings, service: ServiceSource | null): Promise<Outcome> {
+  const [first, ...others] = await database.changelogLocks()
+  if (!first) return { status: 'skipped', reason: `${database.target} has no table ${changelogLock.table}` }
+  const tables = sortOut([first, ...others], around.user)
+  if (tables.own.rows === null) throw await forbidden(database, tables.own)
+  const { row, flaws } = tables
+  const severity: Severity = around.up ? 'warning' : 'error'
+  if (row?.locked !== true) {
+    const elsewhere = await heldElsewhere(database, tables, around)
+    if (flaws.length === 0 && elsewhere === null)
+      return { status: 'ok', detail: `${nameOf(tables.own)} at ${database.target} is free` }
+    const grave = flaws.some(({ harmless }) => !harmless)
+    const message = [...flaws.map((flaw) => flaw.message), ...(elsewhere === null ? [] : [elsewhere])].join('; ')
+    return problem(grave ? severity : 'warning', { message, evidence: await evidenceOf(database, tables) })
+  }
+  const situation = await situationOf(database, row, around)
+  const holding = judgeHolder(situation)
+  const holder = row.lockedBy ?? 'nobody that is named'
+  const since = situation.granted === null ? '' : ` since ${situation.granted.text}`
+  const odd = flaws.map(({ message }) => message)
+  if (holding.holder === 'live' && flaws.every(({ harmless }) => harmless)) {
+    const shown = [`${holder} holds the change-log lock${since} and lives: ${holding.who}`, ...odd].join('; ')
+    // a dead service is a fault of its own, whoever else migrates
+    if (around.status !== null && around.status.state !== 'running') return { status: 'ok', detail: shown }
+    const underway = 'a migration of the database is under way'
+    return { status: 'ok', detail: `${underway}: ${shown}`, underway: `${underway}: ${holder} holds the change-log lock` }
+  }
+  const verdict =
+    holding.holder === 'live'
+      ? `its holder lives: ${holding.who}`
+      : holding.holder === 'dead'
+        ? `its holder is dead: ${holding.why.join('; ')}`
+        : `whether its holder lives is not shown: ${holding.why.join('; ')}`
+  const blocked = situation.waits
+    ? 'the service waits for it and cannot start'
+    : 'with a change pending, the service cannot start until it is released'
+  const consequence = around.up ? 'the service works, and will not get past its next migration' : blocked
+  const message = [`${holder} holds the change-log lock${since}; ${verdict}; ${consequence}`, ...odd].join('. ')
+  return problem(severity, {
+    message,
+    evidence: [...(await evidenceOf(database, tables)), ...lockEvidence(database, situation, around, service)],
+  })
+}
+
+function problem(severity: Severity, finding: Finding): Outcome {
+  return { status: 'problem', severity, findings: [finding] }
+}
+
+/** A held row in a schema where the service does not look matters where nobody is at work on it. */
+async function heldElsewhere(database: DatabaseSource, { elsewhere }: LockTables, around: Surroundings): Promise<string | null> {
+  const dead: string[] = []
+  for (const { schema, row } of elsewhere) {
+    const holding = judgeHolder(await situationOf(database, row, around))
+    if (holding.holder !== 'live') dead.push(`${nameOf({ schema })} (held by ${row.lockedBy ?? 'nobody that is named'})`)
+  }
+  return dead.length === 0 ? null : `another table holds a lock, in a schema that the service does not look at: ${listed(dead)}`
+}
+
+async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTables): Promise<string[]> {
+  const user = (await tolerant(database.identity()))?.user ?? null
+  const rows = own.rows ?? []
+  const shown = rows.length === 0 ? ['(0 rows)'] : rows.slice(0, 5).map(showRow)
+  return [
+    psql(database.target, user, `SELECT id, locked, lockgranted, lockedby FROM ${nameOf(own)}`),
+    ...shown,
+    ...elsewhere.flatMap(({ schema, row }) => [
+      psql(database.target, user, `SELECT id, locked, lockgranted, lockedby FROM ${nameOf({ schema })}`),
+      showRow(row),
+    ]),
+  ]
+}
+
+async function forbidden(database: DatabaseSource, own: ChangelogLockTable): Promise<AdminError> {
+  const user = (await tolerant(database.identity()))?.user
+  const grantee = user === undefined ? 'this user' : `"${user}"`
+  return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(own)} at ${database.target}`, [
+    `GRANT USAGE ON SCHEMA "${own.schema}" TO ${grantee}; GRANT SELECT ON ${nameOf(own)} TO ${grantee};   -- typed in psql by its owner`,
+  ])
+}

@@ -1,0 +1,45 @@
+import { defineCheck } from '../../core/check.ts'
+import { psql } from '../support/evidence.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { percent } from '../support/format.ts'
+import { tolerant } from '../support/wanted.ts'
+
+/** Pools take connections in handfuls: above this, the next handful may already be refused. */
+const errorShare = 0.95
+const warningShare = 0.85
+
+export const databaseConnections = defineCheck({
+  id: 'database/connections',
+  title: 'database has free connections',
+  reads: ['database'],
+  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  remedy: {
+    text: 'End the sessions that nobody needs, or allow more: raise max_connections (PostgreSQL must be restarted), or make pools smaller.',
+    commands: [
+      "psql -c 'SELECT usename, application_name, state, count(*) FROM pg_stat_activity GROUP BY 1, 2, 3 ORDER BY 4 DESC'",
+      "psql -c 'ALTER SYSTEM SET max_connections = 200'",
+    ],
+    risk: 'Restarting PostgreSQL ends every session.',
+  },
+  async run({ database }) {
+    return eachDatabase(database, async (one) => {
+      const [{ used, max, reserved, byUser }, identity] = await Promise.all([one.connections(), tolerant(one.identity())])
+      const slots = Math.max(1, max - reserved)
+      const figures = `${used} of ${slots} connections of PostgreSQL at ${one.target} are in use (${percent(used, slots)}; max_connections ${max}, ${reserved} reserved)`
+      if (used < slots * warningShare) return { status: 'ok', detail: figures }
+      const evidence = [
+        psql(
+          one.target,
+          identity?.user ?? null,
+          'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2 ORDER BY 3 DESC',
+        ),
+        ...byUser.slice(0, 5).map(({ user, application, count, idle }) => `${user} | ${application} | ${count} (${idle} idle)`),
+      ]
+      return {
+        status: 'problem',
+        severity: used >= slots * errorShare ? 'error' : 'warning',
+        findings: [{ message: figures, evidence }],
+      }
+    })
+  },
+})

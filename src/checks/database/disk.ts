@@ -1,0 +1,55 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Finding, Outcome } from '../../core/check.ts'
+import { word, psql } from '../support/evidence.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { bytes, percent } from '../support/format.ts'
+import { tolerant } from '../support/wanted.ts'
+
+/** Two segments of the write-ahead log, 16 MB each: with less, PostgreSQL may stop at the next one. */
+const leastBytes = 2 * 16 * 1024 * 1024
+/** On a large disk a few per cent are plenty, on a small one a gigabyte is most of it: both must be short. */
+const scarceBytes = 1_000_000_000
+const scarceShare = 0.05
+
+export const databaseDisk = defineCheck({
+  id: 'database/disk',
+  title: 'database has room on its disk',
+  reads: ['database'],
+  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  remedy: {
+    text: "Make room on the disk of PostgreSQL's data directory, or enlarge it. Never delete files of the data directory by hand.",
+    commands: ['df -h', "psql -c 'SHOW data_directory'", "psql -c 'SELECT slot_name, active FROM pg_replication_slots'"],
+  },
+  async run({ database }) {
+    return eachDatabase(database, async (one): Promise<Outcome> => {
+      const [space, storage, identity] = await Promise.all([one.temporarySpace(), one.storage(), tolerant(one.identity())])
+      const { databaseBytes, dataDirectory, freeBytes, totalBytes } = storage
+      const findings: Finding[] = []
+      const room =
+        freeBytes === null || totalBytes === null
+          ? null
+          : `${bytes(freeBytes)} of ${bytes(totalBytes)} are free (${percent(freeBytes, totalBytes)})`
+      const df = dataDirectory === null || room === null ? [] : [`df ${word(dataDirectory)}`, room]
+      const size = [
+        psql(one.target, identity?.user ?? null, 'SELECT pg_size_pretty(pg_database_size(current_database()))'),
+        bytes(databaseBytes),
+      ]
+      if (!space.writable) {
+        const message = `PostgreSQL at ${one.target} has no room left to write: ${space.message}${room === null ? '' : `; ${room}`}`
+        const sql = 'SET work_mem = 64; SELECT count(*) FROM (SELECT n FROM generate_series(1, 60000) n ORDER BY n DESC) t'
+        findings.push({ message, evidence: [psql(one.target, identity?.user ?? null, sql), space.message, ...df, ...size] })
+      } else if (freeBytes !== null && room !== null && isScarce(freeBytes, totalBytes)) {
+        const message = `the disk of PostgreSQL at ${one.target} is nearly full: ${room}`
+        findings.push({ message, evidence: [...df, ...size] })
+      }
+      const [finding] = findings
+      if (!finding) return { status: 'ok', detail: `PostgreSQL at ${one.target} can write${room === null ? '' : `; ${room}`}` }
+      const isError = !space.writable || (freeBytes !== null && freeBytes < leastBytes)
+      return { status: 'problem', severity: isError ? 'error' : 'warning', findings: [finding] }
+    })
+  },
+})
+
+function isScarce(freeBytes: number, totalBytes: number | null): boolean {
+  return freeBytes < leastBytes || (freeBytes < scarceBytes && totalBytes !== null && freeBytes < totalBytes * scarceShare)
+}

@@ -1,0 +1,92 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Finding, Remedy } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
+import { firstLegacyBuild, firstV3Build, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
+import { images } from '../../knowledge/images.ts'
+import { logSignatures } from '../../knowledge/log-signatures.ts'
+import { logLine } from '../support/evidence.ts'
+import { listed } from '../support/format.ts'
+import { judgeMachine } from '../support/processors.ts'
+import type { MachineVerdict } from '../support/processors.ts'
+import { recentRecords } from '../support/service.ts'
+import { had, tolerant } from '../support/wanted.ts'
+
+export const serviceCpuLevel = defineCheck({
+  id: 'service/cpu-level',
+  title: 'processors have what the image needs',
+  reads: ['service'],
+  wants: ['logs'],
+  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  remedy: remedyFor(false),
+  async run({ service, logs }) {
+    const image = await service.image()
+    const name = image.name ?? images.standard
+    if (name === images.legacy) return { status: 'ok', detail: `image ${name} runs without x86-64-v3` }
+    if (name !== images.standard) return { status: 'skipped', reason: `what image ${name} needs is not known` }
+    const declared = image.build ?? image.tag
+    const build = declared === null ? null : parseBuild(declared)
+    if (build && !isAtLeast(build, firstV3Build)) {
+      return {
+        status: 'ok',
+        detail: `build ${build.label} runs without x86-64-v3, which is needed from ${firstV3Build.label} on`,
+      }
+    }
+    const [machines, status] = await Promise.all([service.machines(), tolerant(service.status())])
+    const verdicts = machines.map(judgeMachine)
+    const lacking = verdicts.filter(({ hasV3 }) => hasV3 === false)
+    if (lacking.length === 0) {
+      const known = verdicts.filter(({ hasV3 }) => hasV3 === true)
+      if (known.length > 0 && known.length === verdicts.length)
+        return { status: 'ok', detail: known.map((it) => `${it.name}: ${it.level}`).join('; ') }
+      const other = verdicts.find(({ hasV3, level }) => hasV3 === null && level !== 'unknown')
+      if (other)
+        return { status: 'skipped', reason: `${other.name} is a ${other.level} machine, to which x86-64 levels do not apply` }
+      throw new AdminError('UNAVAILABLE', "the processor flags of the service's machine are not known", [
+        'testops-admin check-cpu',
+        'grep -m1 ^flags /proc/cpuinfo',
+      ])
+    }
+    const records = await recentRecords(logs)
+    const said = records.findLast(({ text }) => logSignatures.cpuLevel.test(text))
+    if (!build && (!said || status?.state === 'running')) {
+      const short = lacking.map((it) => `${it.name} lacks ${it.missing.join(', ')}`).join('; ')
+      return {
+        status: 'skipped',
+        reason: `the build is not known, and from ${firstV3Build.label} on the image needs x86-64-v3: ${short}`,
+      }
+    }
+    const source = had(logs)
+    const log = said && source ? logLine(source, said, logSignatures.cpuLevel) : []
+    const findings = lacking.map((it) => findingFor(it, build?.label ?? null, log))
+    const severity = lacking.length < verdicts.length && status?.state === 'running' ? 'warning' : 'error'
+    const remedy = remedyFor(
+      lacking.some((it) => it.isVirtual),
+      build !== null && !isAtLeast(build, firstLegacyBuild),
+    )
+    return { status: 'problem', severity, findings: findings as [Finding, ...Finding[]], remedy }
+  },
+})
+
+function findingFor({ name, level, missing, isVirtual }: MachineVerdict, build: string | null, log: readonly string[]): Finding {
+  const which = build === null ? `image ${images.standard}` : `image ${images.standard} of build ${build}`
+  const virtual = isVirtual ? '; it is a virtual machine, whose processor type is a setting of its hypervisor' : ''
+  return {
+    message: `${name} lacks ${missing.join(', ')} (it has ${level}), and ${which} needs x86-64-v3${virtual}`,
+    evidence: [
+      'grep -m1 ^flags /proc/cpuinfo',
+      `on ${name}: without ${listed(missing, 9)}${isVirtual ? ', with hypervisor' : ''}`,
+      ...log,
+    ],
+  }
+}
+
+function remedyFor(isVirtual: boolean, tooOld = false): Remedy {
+  const machine = isVirtual
+    ? "Where the host's processor has x86-64-v3, give it to the virtual machine: in Proxmox and QEMU `cpu: host` or `x86-64-v3`, in VMware a newer EVC level. Else use"
+    : 'Move the service to a machine with x86-64-v3, or use'
+  const legacy = ` image ${images.legacy}${tooOld ? `, which is there from build ${firstLegacyBuild.label} on, so upgrade as well` : ''}.`
+  return {
+    text: machine + legacy,
+    commands: ['testops-admin check-cpu -d {deployment}', 'testops-admin use-legacy-image -d {deployment}'],
+  }
+}

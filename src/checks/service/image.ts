@@ -1,0 +1,86 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Finding, Outcome, Remedy } from '../../core/check.ts'
+import type { ServiceImage } from '../../core/sources.ts'
+import { compareBuilds, firstLegacyBuild, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
+import { images } from '../../knowledge/images.ts'
+import { judgeMachine } from '../support/processors.ts'
+import { tolerant } from '../support/wanted.ts'
+
+const correct: Remedy = {
+  text: `Make the image's name, its tag and the declared version agree (the name is ${images.standard} or ${images.legacy}), then restart the service.`,
+  commands: ['{restart}'],
+}
+const proposeBuild: Remedy = {
+  text: `Use build ${firstLegacyBuild.label} or later with ${images.legacy}.`,
+  commands: ['testops-admin use-legacy-image -d {deployment}'],
+}
+const revert: Remedy = {
+  text: `Go back to image ${images.standard}.`,
+  commands: ['testops-admin use-legacy-image --revert -d {deployment}'],
+  risk: 'The service restarts.',
+}
+
+export const serviceImage = defineCheck({
+  id: 'service/image',
+  title: 'image fits the build and the machines',
+  reads: ['service'],
+  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  remedy: correct,
+  async run({ service }): Promise<Outcome> {
+    const image = await service.image()
+    const { name } = image
+    if (name === null && image.tag === null) return { status: 'skipped', reason: `no image is declared in ${image.declaredIn}` }
+    const build = parsed(image.build) ?? parsed(image.tag)
+    const disagreement = disagreementOf(image)
+    if (name === images.legacy && build && !isAtLeast(build, firstLegacyBuild)) {
+      return problem(
+        'error',
+        `there is no image ${images.legacy} of build ${build.label}: it is there from ${firstLegacyBuild.label} on`,
+        image,
+        proposeBuild,
+      )
+    }
+    if (disagreement !== null) return problem('warning', disagreement, image, correct)
+    if (name === images.legacy) {
+      const verdicts = ((await tolerant(service.machines())) ?? []).map(judgeMachine)
+      if (verdicts.length > 0 && verdicts.every(({ hasV3 }) => hasV3 === true)) {
+        const names = verdicts.map(({ name: machine }) => machine).join(', ')
+        return problem('warning', `image ${images.legacy} is not needed: every machine has x86-64-v3 (${names})`, image, revert, [
+          'grep -m1 ^flags /proc/cpuinfo',
+          ...verdicts.map((it) => `${it.name}: ${it.level}`),
+        ])
+      }
+    }
+    return { status: 'ok', detail: describe(image) }
+  },
+})
+
+/** What does not fit together in what is declared; null: nothing. */
+function disagreementOf({ name, tag, build }: ServiceImage): string | null {
+  if (name !== null && name !== images.standard && name !== images.legacy) {
+    return `image ${name} is neither ${images.standard} nor ${images.legacy}`
+  }
+  const [declared, tagged] = [parsed(build), parsed(tag)]
+  if (declared && tagged && compareBuilds(declared, tagged) !== 0)
+    return `the deployment is declared to run build ${build}, and its image has tag ${tag}`
+  return null
+}
+
+function parsed(text: string | null): ReturnType<typeof parseBuild> {
+  return text === null ? null : parseBuild(text)
+}
+
+function problem(
+  severity: 'error' | 'warning',
+  message: string,
+  image: ServiceImage,
+  remedy: Remedy,
+  more: readonly string[] = [],
+): Outcome {
+  const finding: Finding = { message, evidence: [`in ${image.declaredIn}:`, describe(image), ...more] }
+  return { status: 'problem', severity, findings: [finding], remedy }
+}
+
+function describe({ name, tag, build }: ServiceImage): string {
+  return `image ${name ?? '(not declared)'}, tag ${tag ?? '(not declared)'}, build ${build ?? '(not declared)'}`
+}

@@ -1,0 +1,33 @@
+import { defineCheck } from '../../core/check.ts'
+import { logSignatures } from '../../knowledge/log-signatures.ts'
+import { firstLine, listed, moment } from '../support/format.ts'
+import { recentRecords } from '../support/service.ts'
+import { had } from '../support/wanted.ts'
+
+export const serviceRunning = defineCheck({
+  id: 'service/running',
+  title: 'service runs',
+  reads: ['service'],
+  wants: ['logs'],
+  guards: 'service',
+  explains: ['api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  remedy: { text: 'Read why it ended, then start it.', commands: ['{status}', '{logs}', '{start}'] },
+  async run({ service, logs }) {
+    const { state, detail, instances } = await service.status()
+    if (state === 'running') {
+      const named = instances.map(({ name, startedAt }) => (startedAt ? `${name} since ${moment(startedAt)}` : name))
+      return { status: 'ok', detail: named.length > 0 ? listed(named) : detail }
+    }
+    const last = (await recentRecords(logs)).findLast(
+      ({ level, text }) => level === 'ERROR' || level === 'FATAL' || logSignatures.cpuLevel.test(text),
+    )
+    const source = had(logs)
+    const evidence = [
+      service.commands.status,
+      detail,
+      ...(last && source ? [service.commands.logs, firstLine(last.text, 300)] : []),
+    ]
+    const message = state === 'failed' ? `the service has failed: ${detail}` : `the service is stopped: ${detail}`
+    return { status: 'problem', severity: 'error', findings: [{ message, evidence }] }
+  },
+})

@@ -1,0 +1,72 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Finding } from '../../core/check.ts'
+import type { SessionTimes } from '../../core/sources.ts'
+import { limits } from '../../knowledge/limits.ts'
+import { redisCli } from '../support/evidence.ts'
+import { counted, span } from '../support/format.ts'
+
+/** A doctor run looks at so many sessions, not at all of them. */
+const sampleSize = 2000
+
+export const sessionsClock = defineCheck({
+  id: 'sessions/clock',
+  title: 'sessions are neither expired nor from the future',
+  reads: ['sessions'],
+  remedy: {
+    text: 'Remove the sessions that are not valid now; their users sign in again. First make all clocks agree, else it happens again.',
+    commands: ['testops-admin flush-sessions --stale -d {deployment}'],
+    risk: 'The users of those sessions are signed out.',
+  },
+  async run({ sessions }) {
+    const [sample, { offsetMs }] = await Promise.all([sessions.sampleSessions(sampleSize), sessions.clock()])
+    const now = Date.now() + offsetMs
+    const seen = sample.sessions.length
+    if (seen === 0) return { status: 'ok', detail: `${sessions.target} holds no sessions` }
+    const graceMs = (sample.indexed ? limits.indexedSessionGraceSeconds * 1000 : 0) + limits.sessionToleranceMs
+    const ahead = sample.sessions.flatMap((session) => overshoot(aheadBy(session, now), limits.sessionToleranceMs))
+    const expired = sample.sessions.flatMap((session) => overshoot(expiredBy(session, now), graceMs))
+    const of = `${counted(seen, 'session')}${sample.complete ? '' : ' sampled'}`
+    const show = [
+      redisCli(sessions.target, 'TIME'),
+      `${Math.floor(now / 1000)}`,
+      redisCli(sessions.target, `--scan --pattern '${sample.namespace ?? 'spring:session'}:sessions:*' | wc -l`),
+    ]
+    const findings: Finding[] = []
+    if (ahead.length > 0) {
+      const message = `${ahead.length.toLocaleString('en-US')} of ${of} come from the future, by up to ${span(Math.max(...ahead))}: not yet active, so sign-in fails with 401`
+      findings.push({
+        message,
+        evidence: [...show, `creationTime or lastAccessedTime later than TIME: ${ahead.length.toLocaleString('en-US')} of ${of}`],
+      })
+    }
+    if (expired.length > 0) {
+      const message = `${expired.length.toLocaleString('en-US')} of ${of} have expired and are still there, by up to ${span(Math.max(...expired))}: sign-in fails with 401`
+      findings.push({
+        message,
+        evidence: [
+          ...show,
+          `lastAccessedTime + maxInactiveInterval earlier than TIME: ${expired.length.toLocaleString('en-US')} of ${of}`,
+        ],
+      })
+    }
+    const [first, ...others] = findings
+    if (first) return { status: 'problem', severity: 'error', findings: [first, ...others] }
+    return { status: 'ok', detail: `${of} valid at the store's time` }
+  },
+})
+
+function overshoot(byMs: number | null, toleratedMs: number): number[] {
+  return byMs !== null && byMs > toleratedMs ? [byMs] : []
+}
+
+/** How far the session lies in the future; null where it bears no time. */
+function aheadBy({ creationTime, lastAccessedTime }: SessionTimes, now: number): number | null {
+  const times = [creationTime, lastAccessedTime].filter((time) => time !== null)
+  return times.length === 0 ? null : Math.max(...times) - now
+}
+
+/** How long ago the session's time was up; null where it never is (FIELD-NOTES.md 4). */
+function expiredBy({ lastAccessedTime, maxInactiveSeconds }: SessionTimes, now: number): number | null {
+  if (lastAccessedTime === null || maxInactiveSeconds === null || maxInactiveSeconds < 0) return null
+  return now - (lastAccessedTime + maxInactiveSeconds * 1000)
+}

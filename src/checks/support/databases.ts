@@ -1,0 +1,29 @@
+import type { Finding, Outcome, Severity } from '../../core/check.ts'
+import type { DatabaseSource } from '../../core/sources.ts'
+
+/**
+ * Judges each database by itself: one that cannot be asked does not hide what another shows. Throws the first error where
+ * all else is well.
+ */
+export async function eachDatabase(
+  databases: readonly [DatabaseSource, ...DatabaseSource[]],
+  judge: (database: DatabaseSource) => Promise<Outcome>,
+): Promise<Outcome> {
+  const settled = await Promise.allSettled(databases.map(judge))
+  const outcomes = settled.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
+  const problems = outcomes.filter((outcome) => outcome.status === 'problem')
+  const [first, ...others] = problems
+  if (first) {
+    const severity: Severity = problems.some((problem) => problem.severity === 'error') ? 'error' : 'warning'
+    const findings: [Finding, ...Finding[]] = [...first.findings]
+    for (const other of others) findings.push(...other.findings)
+    return { ...first, severity, findings }
+  }
+  const failed = settled.find((it) => it.status === 'rejected')
+  if (failed) throw failed.reason
+  const fine = outcomes.filter((outcome) => outcome.status === 'ok')
+  const busy = fine.find(({ underway }) => underway !== undefined)
+  if (busy) return busy
+  if (fine[0]) return { status: 'ok', detail: fine.map(({ detail }) => detail).join('; ') }
+  return outcomes[0]!
+}

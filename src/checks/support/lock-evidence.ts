@@ -1,0 +1,42 @@
+import type { DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import { logSignatures } from '../../knowledge/log-signatures.ts'
+import { psql } from './evidence.ts'
+import { firstLine, listed, moment } from './format.ts'
+import { describeSession } from './lock-holder.ts'
+import type { LockSituation } from './lock-holder.ts'
+import type { Surroundings } from './lock-situation.ts'
+import { sinceStart } from './service.ts'
+
+/** What else a person can look at to see whether the holder of the lock lives: sessions, the service, its log. */
+export function lockEvidence(
+  database: DatabaseSource,
+  situation: LockSituation,
+  around: Surroundings,
+  service: ServiceSource | null,
+): string[] {
+  const { backends, now, databaseStartedAt } = situation
+  const busy = backends?.filter(({ state }) => state !== null && state !== 'idle') ?? []
+  const sessions =
+    backends === null
+      ? ['(not all sessions may be seen)']
+      : busy.length > 0
+        ? busy.slice(0, 3).map((session) => describeSession(session, now))
+        : [`(none at work of ${backends.length})`]
+  const sql =
+    "SELECT pid, state, backend_start, query_start, query FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
+  const records = sinceStart(around.records, around.status) ?? around.records
+  const waiting = records.findLast(({ text }) => logSignatures.lockRefused.test(text) || logSignatures.lockWaiting.test(text))
+  return [
+    psql(database.target, around.user, sql),
+    ...sessions,
+    psql(database.target, around.user, 'SELECT pg_postmaster_start_time()'),
+    moment(databaseStartedAt),
+    ...(service && around.status ? [service.commands.status, serviceLine(around)] : []),
+    ...(service && waiting ? [service.commands.logs, firstLine(waiting.text)] : []),
+  ]
+}
+
+function serviceLine({ status }: Surroundings): string {
+  const starts = status?.instances.map(({ name, startedAt }) => (startedAt ? `${name} since ${moment(startedAt)}` : name)) ?? []
+  return [status?.detail ?? '', ...(starts.length > 0 ? [listed(starts)] : [])].join('; ')
+}

@@ -1,0 +1,64 @@
+import type { ChangelogLockRow, ChangelogLockTable } from '../../core/sources.ts'
+import { changelogLock } from '../../knowledge/lock.ts'
+import { listed } from './format.ts'
+
+/** A lock table that is not as Liquibase leaves it. */
+export interface LockFlaw {
+  message: string
+  /** nothing waits because of it, at worst it misleads people */
+  harmless: boolean
+}
+
+/** What the tables of one database come to: the service's own table, its row, and what is odd about them. */
+export interface LockTables {
+  own: ChangelogLockTable
+  row: ChangelogLockRow | null
+  flaws: readonly LockFlaw[]
+  /** held rows of tables that the service does not look at */
+  elsewhere: readonly { schema: string; row: ChangelogLockRow }[]
+}
+
+/**
+ * Sorts out the tables of one database; there must be one at least. Only the row with id 1 counts (FIELD-NOTES.md 2).
+ * `user`: as whom the service signs in, whose own schema PostgreSQL looks at too.
+ */
+export function sortOut(tables: readonly [ChangelogLockTable, ...ChangelogLockTable[]], user: string | null): LockTables {
+  const seen = tables.find(({ inSearchPath }) => inSearchPath) ?? tables.find(({ schema }) => schema === user)
+  const own = seen ?? tables[0]
+  const rows = own.rows ?? []
+  const row = rows.find(({ id }) => id === changelogLock.rowId) ?? null
+  const flaws: LockFlaw[] = []
+  if (!seen) {
+    const schemas = listed(tables.map(({ schema }) => schema))
+    const message = `the table ${changelogLock.table} lies in schema ${schemas}, where the service's search path does not find it`
+    flaws.push({ message, harmless: false })
+  }
+  if (own.rows !== null && row === null)
+    flaws.push({ message: `${nameOf(own)} has no row with id ${changelogLock.rowId}`, harmless: false })
+  const extra = rows.filter(({ id }) => id !== changelogLock.rowId)
+  if (extra.length > 0) {
+    const message = `${nameOf(own)} has more rows than the one with id ${changelogLock.rowId} (id ${listed(extra.map(({ id }) => String(id)))}), which Liquibase never looks at`
+    flaws.push({ message, harmless: true })
+  }
+  if (row?.locked && row.lockGranted === null) {
+    const message = `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.granted}${row.lockedBy === null ? ` and ${changelogLock.columns.by}` : ''}; who waits for it fails on that`
+    flaws.push({ message, harmless: false })
+  } else if (row?.locked && row.lockedBy === null) {
+    flaws.push({ message: `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.by}`, harmless: false })
+  }
+  const elsewhere = tables
+    .filter((table) => table !== own)
+    .flatMap(({ schema, rows: others }) =>
+      (others ?? []).filter(({ id, locked }) => locked && id === changelogLock.rowId).map((held) => ({ schema, row: held })),
+    )
+  return { own, row, flaws, elsewhere }
+}
+
+export function nameOf({ schema }: Pick<ChangelogLockTable, 'schema'>): string {
+  return `${schema}.${changelogLock.table}`
+}
+
+/** A row as psql shows it. */
+export function showRow({ id, locked, lockGranted, lockedBy }: ChangelogLockRow): string {
+  return [id, locked ? 't' : 'f', lockGranted ?? 'null', lockedBy ?? 'null'].join(' | ')
+}

@@ -1,0 +1,28 @@
+import type { Machine } from '../../core/sources.ts'
+import { cpuLevel, isVirtual, missingFlags } from '../../knowledge/cpu-levels.ts'
+
+export interface MachineVerdict {
+  name: string
+  /** null: its flags are not known, or it is of another architecture */
+  hasV3: boolean | null
+  /** the highest level of all its processors, for people */
+  level: string
+  missing: readonly string[]
+  isVirtual: boolean
+}
+
+/** What a machine's processors come to against x86-64-v3 (SPEC.md 7). */
+export function judgeMachine({ name, architecture, processors }: Machine): MachineVerdict {
+  if (architecture !== null && !/^(x86_64|amd64)$/.test(architecture)) {
+    return { name, hasV3: null, level: architecture, missing: [], isVirtual: false }
+  }
+  if (processors.length === 0) return { name, hasV3: null, level: 'unknown', missing: [], isVirtual: false }
+  const missing = missingFlags(processors, 'x86-64-v3')
+  return {
+    name,
+    hasV3: missing.length === 0,
+    level: cpuLevel(processors) ?? 'below x86-64',
+    missing,
+    isVirtual: isVirtual(processors),
+  }
+}

@@ -1,0 +1,65 @@
+import type { Wanted } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import type { ApiSource, LogRecord, LogsSource, ServiceSource, ServiceStatus } from '../../core/sources.ts'
+import { Secret } from '../../core/secret.ts'
+import { settingNames, vendorIn } from '../../knowledge/settings.ts'
+import type { SettingNames, Vendor } from '../../knowledge/settings.ts'
+import { had, notConfigured, tolerant } from './wanted.ts'
+
+export interface ServiceSettings {
+  vendor: Vendor
+  names: SettingNames
+  /** a setting's value, null where it is absent; secrets are not values to look at */
+  value(name: string): string | null
+}
+
+/** The service's settings, under the names of the vendor that its environment shows (FIELD-NOTES.md 0). */
+export async function readSettings(service: ServiceSource, deployment: Deployment): Promise<ServiceSettings> {
+  const environment = await service.environment()
+  const vendor = vendorIn(environment.keys(), deployment.vendor)
+  return {
+    vendor,
+    names: settingNames(vendor),
+    value: (name) => {
+      const value = environment.get(name)
+      return value === undefined || value instanceof Secret ? null : value
+    },
+  }
+}
+
+/** How much of the log a check looks at. */
+export const logBytes = 4_000_000
+
+/** The newest records, oldest first; none where there is no log to read. */
+export async function recentRecords(logs: Wanted<LogsSource>): Promise<readonly LogRecord[]> {
+  const source = had(logs)
+  const recent = source && (await tolerant(source.recent({ maxBytes: logBytes })))
+  return recent?.records ?? []
+}
+
+/** When the service, as it runs now, was started: the first of its instances. Null where that is not known or it does not run. */
+export function startOf(status: ServiceStatus | null): Date | null {
+  if (status?.state !== 'running') return null
+  const starts = status.instances.flatMap(({ startedAt }) => startedAt ?? [])
+  return starts.length === 0 ? null : new Date(Math.min(...starts.map((at) => at.getTime())))
+}
+
+/** Records that the service wrote since it was last started; null where that cannot be told. */
+export function sinceStart(records: readonly LogRecord[], status: ServiceStatus | null): readonly LogRecord[] | null {
+  const start = startOf(status)
+  if (!start || records.every(({ at }) => at === null)) return null
+  // from the end: a log may hold times of another time zone further up
+  const last = records.findLastIndex(({ at }) => at !== null && at < start)
+  return records.slice(last + 1)
+}
+
+/**
+ * Whether the service has come through its start, well or not: its health is told, which it is only once it has migrated.
+ * Without an API to ask, whether the platform says that it runs.
+ */
+export async function isUp(api: Wanted<ApiSource>, status: ServiceStatus | null): Promise<boolean> {
+  if (notConfigured(api)) return status?.state === 'running'
+  const source = had(api)
+  const health = source && (await tolerant(source.health()))
+  return health !== null && (health.httpStatus === 200 || health.status !== null)
+}

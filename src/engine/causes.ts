@@ -1,0 +1,70 @@
+import type { Check, Result } from '../core/check.ts'
+
+export interface Judged {
+  check: Check
+  result: Result
+  durationMs: number
+  /** the problem that causes this one, or that keeps this check from being judged */
+  because?: string
+}
+
+/**
+ * Says which problem follows from which. A problem that another explains gets `because`, but a warning never explains
+ * an error; so does a check that could not be judged. What is legitimately under way turns the problems it explains,
+ * and the checks that could not be judged because of them, into skipped ones.
+ */
+export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootCauses: string[] } {
+  const calm = withUnderway(judged)
+  const problems = calm.filter(({ result }) => result.status === 'problem')
+  const roots = problems.filter((problem) => causesOf(problem, problems).length === 0)
+  const rootIds = roots.map(({ check }) => check.id)
+  return {
+    rootCauses: rootIds,
+    judged: calm.map((it) => {
+      if (it.result.status !== 'problem' && it.result.status !== 'unknown') return it
+      const causes = causesOf(it, problems).map(({ check }) => check.id)
+      const named = it.result.status === 'unknown' ? it.result.because : undefined
+      const because = causes.find((id) => rootIds.includes(id)) ?? named ?? causes[0]
+      return because === undefined ? it : { ...it, because }
+    }),
+  }
+}
+
+/** The problems that explain this one, in display order. */
+function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judged[] {
+  return problems.filter((cause) => cause.check.explains?.includes(check.id) && isAsGrave(cause.result, result))
+}
+
+function isAsGrave(cause: Result, effect: Result): boolean {
+  if (cause.status !== 'problem') return false
+  if (cause.severity === 'error') return true
+  return effect.status === 'problem' && effect.severity === 'warning'
+}
+
+function withUnderway(judged: readonly Judged[]): Judged[] {
+  const reasons = new Map<string, string>()
+  for (const { check, result } of judged) {
+    if (result.status !== 'ok' || result.underway === undefined) continue
+    for (const id of check.explains ?? []) if (!reasons.has(id)) reasons.set(id, result.underway)
+  }
+  const stilled = new Map<string, string>()
+  for (const { check, result } of judged) {
+    const reason = reasons.get(check.id)
+    if (reason !== undefined && result.status === 'problem') stilled.set(check.id, reason)
+  }
+  return judged.map((it) => {
+    const { check, result } = it
+    const reason = stilled.get(check.id) ?? (result.status === 'unknown' ? reasonOf(check, result, reasons, stilled) : undefined)
+    return reason === undefined ? it : { ...it, result: { status: 'skipped', reason } }
+  })
+}
+
+/** Why a check could not be judged, where that follows from what is under way. */
+function reasonOf(
+  check: Check,
+  result: { because?: string },
+  reasons: ReadonlyMap<string, string>,
+  stilled: ReadonlyMap<string, string>,
+): string | undefined {
+  return result.because === undefined ? reasons.get(check.id) : stilled.get(result.because)
+}

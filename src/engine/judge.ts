@@ -1,0 +1,89 @@
+import type { Check, Result } from '../core/check.ts'
+import type { Deployment } from '../core/deployment.ts'
+import { AdminError, messageOf } from '../core/error.ts'
+import type { SourceName, Sources } from '../core/sources.ts'
+import { withDeadline } from './deadline.ts'
+import type { Opening, ShareSource } from './sources.ts'
+
+export interface Circumstances {
+  share: ShareSource
+  /** all checks of this run, among which a source's guard is looked for */
+  checks: readonly Check[]
+  deployment: Deployment
+  deadlineMs: number
+}
+
+interface Failure {
+  name: SourceName
+  error: unknown
+}
+
+/** Runs one check on the sources it reads; never throws. */
+export async function judge(check: Check, { share, checks, deployment, deadlineMs }: Circumstances): Promise<Result> {
+  const reads = unique([...check.reads, ...(check.guards ? [check.guards] : [])])
+  const wants = (check.wants ?? []).filter((name) => !reads.includes(name))
+  const openings = await Promise.all([...reads, ...wants].map(async (name) => ({ name, opening: await share(name) })))
+  const failures = openings.flatMap(({ name, opening }) => ('error' in opening ? [{ name, error: opening.error }] : []))
+  const needed = failures.filter(({ name }) => reads.includes(name))
+  if (needed.length > 0) return withoutSources(check, needed, checks)
+  const sources = Object.fromEntries(openings.map(({ name, opening }) => [name, sourceOrError(opening)])) as unknown as Sources
+  const late = (): AdminError =>
+    new AdminError('TIMED_OUT', `${check.id} did not finish within ${deadlineMs / 1000} s`, [
+      'allow more time with --timeout SECONDS',
+    ])
+  try {
+    return await withDeadline(check.run(sources, deployment), deadlineMs, late)
+  } catch (error) {
+    // a check may find that it cannot do without a source that it only wants
+    const failure = failures.find((it) => it.error === error)
+    return failure ? becauseOf(failure, check, checks) : asResult(error)
+  }
+}
+
+/** What a check comes to whose sources cannot all be opened. */
+function withoutSources(check: Check, failures: readonly Failure[], checks: readonly Check[]): Result {
+  const missing = failures.find(({ error }) => isNotConfigured(error))
+  if (missing) return asResult(missing.error)
+  const own = failures.find(({ name }) => name === check.guards)
+  if (own?.error instanceof AdminError) return unreachable(own.error)
+  return becauseOf(failures.find(({ name }) => guardOf(name, check, checks)) ?? failures[0]!, check, checks)
+}
+
+/** A source that cannot be opened is the problem of the check that stands for it. */
+function becauseOf({ name, error }: Failure, check: Check, checks: readonly Check[]): Result {
+  const guard = guardOf(name, check, checks)
+  return guard && !isNotConfigured(error) ? { status: 'unknown', error, because: guard.id } : asResult(error)
+}
+
+function guardOf(name: SourceName, check: Check, checks: readonly Check[]): Check | undefined {
+  return checks.find((other) => other.guards === name && other.id !== check.id)
+}
+
+/** The problem of the check that stands for a source: what the error says, and what shows it. */
+function unreachable(error: AdminError): Result {
+  const cause = error.cause === undefined ? [] : [messageOf(error.cause)].filter((text) => !error.message.includes(text))
+  const shown = [...error.suggestions, ...cause]
+  return {
+    status: 'problem',
+    severity: 'error',
+    findings: [{ message: error.message, evidence: shown.length > 0 ? shown : [error.message] }],
+  }
+}
+
+function asResult(error: unknown): Result {
+  return isNotConfigured(error) ? { status: 'skipped', reason: error.message } : { status: 'unknown', error }
+}
+
+function isNotConfigured(error: unknown): error is AdminError {
+  return error instanceof AdminError && error.code === 'NOT_CONFIGURED'
+}
+
+function sourceOrError(opening: Opening<unknown>): unknown {
+  if ('source' in opening) return opening.source
+  const { error } = opening
+  return error instanceof AdminError ? error : new AdminError('UNEXPECTED_ANSWER', messageOf(error), [], { cause: error })
+}
+
+function unique<T>(items: readonly T[]): T[] {
+  return [...new Set(items)]
+}

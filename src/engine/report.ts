@@ -1,0 +1,52 @@
+import type { Remedy } from '../core/check.ts'
+import type { Deployment } from '../core/deployment.ts'
+import { AdminError, messageOf } from '../core/error.ts'
+import type { CheckReport, DoctorReport } from '../core/report.ts'
+import type { ServiceCommands } from '../core/sources.ts'
+import type { Judged } from './causes.ts'
+import { fillRemedy } from './remedy.ts'
+
+/** One check's part of the report. */
+export function reportCheck(judged: Judged, deployment: Deployment, commands: ServiceCommands | null): CheckReport {
+  const { check, result, durationMs } = judged
+  const because = judged.because ?? (result.status === 'unknown' ? result.because : undefined)
+  const common = { id: check.id, title: check.title }
+  const rest = { ...(because === undefined ? {} : { because }), docs: `testops-admin explain ${check.id}`, durationMs }
+  const filled = (remedy: Remedy): Pick<CheckReport, 'remedy'> =>
+    because === undefined ? { remedy: fillRemedy(remedy, deployment, commands) } : {}
+  switch (result.status) {
+    case 'ok':
+      return { ...common, status: 'ok', detail: result.detail, ...rest }
+    case 'skipped':
+      return { ...common, status: 'skipped', reason: result.reason, ...rest }
+    case 'problem':
+      return {
+        ...common,
+        status: 'problem',
+        severity: result.severity,
+        findings: result.findings,
+        ...filled(result.remedy ?? check.remedy),
+        ...rest,
+      }
+    case 'unknown':
+      return { ...common, status: 'unknown', error: reportError(result.error), ...rest }
+  }
+}
+
+/** Anything but an `AdminError` is a bug, and its stack is what a bug report needs. */
+function reportError(error: unknown): NonNullable<CheckReport['error']> {
+  if (error instanceof AdminError) return { code: error.code, message: error.message, suggestions: error.suggestions }
+  const stack = error instanceof Error && error.stack ? [error.stack] : []
+  return { code: 'BUG', message: `a bug of this program: ${messageOf(error)}`, suggestions: stack }
+}
+
+export function summarise(checks: readonly CheckReport[]): DoctorReport['summary'] {
+  const count = (holds: (check: CheckReport) => boolean): number => checks.filter(holds).length
+  return {
+    ok: count(({ status }) => status === 'ok'),
+    warning: count(({ status, severity }) => status === 'problem' && severity === 'warning'),
+    error: count(({ status, severity }) => status === 'problem' && severity === 'error'),
+    skipped: count(({ status }) => status === 'skipped'),
+    unknown: count(({ status }) => status === 'unknown'),
+  }
+}

@@ -1,0 +1,67 @@
+import type { Check } from '../core/check.ts'
+import type { Deployment } from '../core/deployment.ts'
+import { AdminError } from '../core/error.ts'
+import type { CheckReport, DoctorReport } from '../core/report.ts'
+import type { ServiceCommands } from '../core/sources.ts'
+import { foldCauses } from './causes.ts'
+import { unlessAborted } from './deadline.ts'
+import { judge } from './judge.ts'
+import { reportCheck, summarise } from './report.ts'
+import { shareSources } from './sources.ts'
+import type { OpenSources } from './sources.ts'
+
+export interface RunOptions {
+  /** in display order */
+  checks: readonly Check[]
+  open: OpenSources
+  deployment: Deployment
+  /** for each check, and for opening each source */
+  deadlineMs: number
+  /** what is typed on this platform, to fill remedies with; null: not known */
+  commands: ServiceCommands | null
+  /** called as each check ends, in that order, before causes are folded */
+  onResult?: ((report: CheckReport) => void) | undefined
+  /** aborting ends the run with AdminError INTERRUPTED */
+  signal?: AbortSignal | undefined
+}
+
+/** Runs all checks at once and folds what they found into one report. Throws AdminError INTERRUPTED when aborted. */
+export async function runChecks(options: RunOptions): Promise<Omit<DoctorReport, 'build'>> {
+  const interrupted = (): AdminError => new AdminError('INTERRUPTED', 'the diagnosis was interrupted')
+  return unlessAborted(runAll(options), options.signal, interrupted)
+}
+
+async function runAll({
+  checks,
+  open,
+  deployment,
+  deadlineMs,
+  commands,
+  onResult,
+  signal,
+}: RunOptions): Promise<Omit<DoctorReport, 'build'>> {
+  const startedAt = new Date().toISOString()
+  const begin = performance.now()
+  const share = shareSources(open, deadlineMs)
+  const judged = await Promise.all(
+    checks.map(async (check) => {
+      const before = performance.now()
+      const result = await judge(check, { share, checks, deployment, deadlineMs })
+      const durationMs = Math.round(performance.now() - before)
+      if (!signal?.aborted) onResult?.(reportCheck({ check, result, durationMs }, deployment, commands))
+      return { check, result, durationMs }
+    }),
+  )
+  const folded = foldCauses(judged)
+  const reports = folded.judged.map((it) => reportCheck(it, deployment, commands))
+  return {
+    schemaVersion: 1,
+    deployment: deployment.name,
+    platform: deployment.platform,
+    startedAt,
+    durationMs: Math.round(performance.now() - begin),
+    summary: summarise(reports),
+    rootCauses: folded.rootCauses,
+    checks: reports,
+  }
+}

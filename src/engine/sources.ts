@@ -1,0 +1,46 @@
+import { AdminError } from '../core/error.ts'
+import type { SourceName, Sources } from '../core/sources.ts'
+import { withDeadline } from './deadline.ts'
+import { remember } from './remember.ts'
+
+/** Opens each source; called once at most for each. Throws AdminError NOT_CONFIGURED where the deployment has no such part. */
+export type OpenSources = { readonly [K in SourceName]: () => Promise<Sources[K]> }
+
+/** A source that opened, or the error that opening it gave. */
+export type Opening<T> = { source: T } | { error: unknown }
+
+export type ShareSource = <K extends SourceName>(name: K) => Promise<Opening<Sources[K]>>
+
+/** Opens sources on first use and shares them among the checks. Never throws: a failure is a value, shared too. */
+export function shareSources(open: OpenSources, deadlineMs: number): ShareSource {
+  const openings = new Map<SourceName, Promise<Opening<Sources[SourceName]>>>()
+  return <K extends SourceName>(name: K) => {
+    const opening = openings.get(name) ?? attempt<Sources[SourceName]>(name, open[name], deadlineMs)
+    openings.set(name, opening)
+    return opening as Promise<Opening<Sources[K]>>
+  }
+}
+
+async function attempt<T extends object>(name: SourceName, open: () => Promise<T>, deadlineMs: number): Promise<Opening<T>> {
+  const late = (): AdminError =>
+    new AdminError('TIMED_OUT', `${names[name]} could not be opened within ${deadlineMs / 1000} s`, [
+      'allow more time with --timeout SECONDS',
+    ])
+  try {
+    const source = await withDeadline(open(), deadlineMs, late)
+    const remembered = Array.isArray(source) ? source.map((one: object) => remember(one)) : remember(source)
+    return { source: remembered as T }
+  } catch (error) {
+    return { error }
+  }
+}
+
+const names: Record<SourceName, string> = {
+  database: 'the database',
+  broker: 'the broker',
+  sessions: 'the session store',
+  service: "the platform's view of the service",
+  api: "the service's API",
+  logs: "the service's log",
+  network: 'name resolution on this machine',
+}

@@ -1,0 +1,137 @@
+import { apiLatency } from '../../../src/checks/api/latency.ts'
+import { apiReachable } from '../../../src/checks/api/reachable.ts'
+import { apiTokenLifetime } from '../../../src/checks/api/token-lifetime.ts'
+import { apiToken } from '../../../src/checks/api/token.ts'
+import { AdminError } from '../../../src/core/error.ts'
+import { fakeApi, fakeService, settings, unreachable } from '../../fakes/index.ts'
+import type { Case, CheckTable, Parts } from '../table.ts'
+
+const noToken = new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
+const refused = new AdminError('UNAUTHENTICATED', 'https://testops.example.org refused the API token (401)')
+const down: Case = {
+  situation: 'the API is down',
+  sources: { api: unreachable('api') },
+  status: 'unknown',
+  because: 'api/reachable',
+}
+
+export const apiReachableTable: CheckTable = {
+  check: apiReachable,
+  cases: [
+    { situation: 'the API answers', status: 'ok', says: ['https://testops.example.org answers UP after 12 ms'] },
+    {
+      situation: 'the service is not well',
+      sources: { api: fakeApi({ health: { httpStatus: 503, status: 'DOWN', durationMs: 5 } }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['HTTP 503, status DOWN', 'curl -i https://testops.example.org/api/management/health'],
+    },
+    {
+      situation: 'nothing answers',
+      sources: { api: unreachable('api') },
+      status: 'problem',
+      severity: 'error',
+      says: ['refused the connection'],
+    },
+    {
+      situation: 'nothing answers, since the database is down',
+      sources: { api: unreachable('api'), database: unreachable('database') },
+      status: 'problem',
+      severity: 'error',
+      because: 'database/reachable',
+    },
+  ],
+}
+
+export const apiTokenTable: CheckTable = {
+  check: apiToken,
+  cases: [
+    { situation: 'the token is accepted', status: 'ok' },
+    {
+      situation: 'the token is refused',
+      sources: { api: fakeApi({ accessToken: refused }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['refused the API token', 'grant_type=apitoken'],
+    },
+    {
+      situation: 'the Bearer token is refused',
+      sources: { api: fakeApi({ currentUser: refused }) },
+      status: 'problem',
+      severity: 'error',
+    },
+    {
+      situation: 'no token is configured',
+      sources: { api: fakeApi({ accessToken: noToken }) },
+      status: 'skipped',
+      says: ['no apiToken is configured'],
+    },
+    {
+      situation: 'the service fails at it',
+      sources: { api: fakeApi({ accessToken: new AdminError('UNEXPECTED_ANSWER', 'HTTP 500') }) },
+      status: 'unknown',
+      code: 'UNEXPECTED_ANSWER',
+    },
+    down,
+  ],
+}
+
+const lifetime = (seconds: number, set: string | undefined): Parts => ({
+  api: fakeApi({ accessToken: { issuedAt: 1_000_000, expiresAt: 1_000_000 + seconds, expiresInSeconds: 1 } }),
+  service: fakeService({ environment: settings({ VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: set }) }),
+})
+
+export const apiTokenLifetimeTable: CheckTable = {
+  check: apiTokenLifetime,
+  cases: [
+    { situation: 'an hour, as by default', status: 'ok', says: ['3600 s, as set'] },
+    { situation: 'sixteen hours, as set', sources: lifetime(57_600, '57600'), status: 'ok' },
+    {
+      situation: 'an hour, and sixteen are set',
+      sources: lifetime(3600, '57600'),
+      status: 'problem',
+      severity: 'warning',
+      says: [
+        'Bearer tokens live for 3600 s, the settings say 57600 s',
+        'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=57600 (/etc/testops/testops.env)',
+      ],
+    },
+    {
+      situation: 'sixteen hours, and nothing is set',
+      sources: lifetime(57_600, undefined),
+      status: 'problem',
+      severity: 'warning',
+      says: ['is not set, so 3600 s'],
+    },
+    {
+      situation: 'the setting is no number',
+      sources: lifetime(3600, '1h'),
+      status: 'problem',
+      severity: 'warning',
+      says: ['is not a number of seconds: 1h'],
+    },
+    {
+      situation: 'the token says nothing',
+      sources: { api: fakeApi({ accessToken: { issuedAt: null, expiresAt: null, expiresInSeconds: null } }) },
+      status: 'skipped',
+    },
+    { situation: 'no token is configured', sources: { api: fakeApi({ accessToken: noToken }) }, status: 'skipped' },
+    down,
+  ],
+}
+
+export const apiLatencyTable: CheckTable = {
+  check: apiLatency,
+  cases: [
+    { situation: 'it answers at once', status: 'ok', says: ['a small call takes 10 ms in the middle of 3 (9 ms to 11 ms)'] },
+    { situation: 'one slow answer among quick ones', sources: { api: fakeApi({ latencies: [20, 4000, 30] }) }, status: 'ok' },
+    {
+      situation: 'it answers late',
+      sources: { api: fakeApi({ latencies: [1500, 1600, 1700] }) },
+      status: 'problem',
+      severity: 'warning',
+      says: ['https://testops.example.org is slow: a small call takes 1.6 s', '1.500 1.600 1.700'],
+    },
+    down,
+  ],
+}

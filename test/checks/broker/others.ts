@@ -1,0 +1,49 @@
+import { brokerAlarms } from '../../../src/checks/broker/alarms.ts'
+import { brokerReachable } from '../../../src/checks/broker/reachable.ts'
+import { fakeBroker, node, unreachable } from '../../fakes/index.ts'
+import type { CheckTable } from '../table.ts'
+
+export const brokerReachableTable: CheckTable = {
+  check: brokerReachable,
+  cases: [
+    { situation: 'RabbitMQ answers', status: 'ok', says: ['RabbitMQ 3.13.7 at mq.example.org:5672, vhost / answers testops'] },
+    {
+      situation: 'RabbitMQ is down',
+      sources: { broker: unreachable('broker') },
+      status: 'problem',
+      severity: 'error',
+      says: ['refused the connection'],
+    },
+  ],
+}
+
+export const brokerAlarmsTable: CheckTable = {
+  check: brokerAlarms,
+  cases: [
+    { situation: 'no alarm', status: 'ok', says: ['rabbit@mq: memory 150 MB of 3 GB, disk 20 GB free (limit 50 MB)'] },
+    {
+      situation: 'a memory alarm',
+      sources: { broker: fakeBroker({ nodes: [node({ memoryAlarm: true, memoryUsedBytes: 3_100_000_000 })] }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['memory alarm on rabbit@mq: 3.1 GB used, the limit is 3 GB; publishers are blocked', 'rabbitmq-diagnostics alarms'],
+    },
+    {
+      situation: 'a disk alarm on one of two nodes',
+      sources: {
+        broker: fakeBroker({ nodes: [node(), node({ name: 'rabbit@mq2', diskAlarm: true, diskFreeBytes: 10_000_000 })] }),
+      },
+      status: 'problem',
+      severity: 'error',
+      says: ['disk alarm on rabbit@mq2: 10 MB free, the limit is 50 MB'],
+    },
+    {
+      situation: 'one of two nodes does not run',
+      sources: { broker: fakeBroker({ nodes: [node(), node({ name: 'rabbit@mq2', running: false })] }) },
+      status: 'problem',
+      severity: 'warning',
+      says: ['rabbit@mq2 does not run'],
+    },
+    { situation: 'RabbitMQ is down', sources: { broker: unreachable('broker') }, status: 'unknown', because: 'broker/reachable' },
+  ],
+}

@@ -1,0 +1,282 @@
+import { serviceClocks } from '../../../src/checks/service/clocks.ts'
+import { serviceCpuLevel } from '../../../src/checks/service/cpu-level.ts'
+import { serviceImage } from '../../../src/checks/service/image.ts'
+import { serviceRunning } from '../../../src/checks/service/running.ts'
+import { AdminError } from '../../../src/core/error.ts'
+import {
+  clockAhead,
+  fakeApi,
+  fakeDatabase,
+  fakeLogs,
+  fakeService,
+  fakeSessions,
+  image,
+  machine,
+  record,
+  stopped,
+  unreachable,
+  v3Flags,
+} from '../../fakes/index.ts'
+import type { CheckTable, Parts } from '../table.ts'
+
+export const serviceRunningTable: CheckTable = {
+  check: serviceRunning,
+  cases: [
+    { situation: 'the service runs', status: 'ok', says: ['testops.service since'] },
+    {
+      situation: 'the service is stopped',
+      sources: { service: fakeService({ status: stopped() }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['the service is stopped: inactive (dead)', 'systemctl status testops', 'systemctl start testops'],
+    },
+    {
+      situation: 'the service has failed',
+      sources: {
+        service: fakeService({ status: stopped({ state: 'failed', detail: 'failed (Result: exit-code)' }) }),
+        logs: fakeLogs({
+          recent: {
+            complete: true,
+            records: [record('o.s.boot.SpringApplication : Application run failed', { level: 'ERROR' }), record('bye')],
+          },
+        }),
+      },
+      status: 'problem',
+      severity: 'error',
+      says: ['the service has failed: failed (Result: exit-code)', 'Application run failed'],
+    },
+    {
+      situation: 'the platform cannot be asked',
+      sources: { service: unreachable('service') },
+      status: 'problem',
+      severity: 'error',
+      says: ['systemctl is not installed'],
+    },
+    {
+      situation: 'nothing is known of how it is started',
+      sources: { service: new AdminError('NOT_CONFIGURED', 'set host.unit') },
+      status: 'skipped',
+    },
+  ],
+}
+
+const without = (...flags: string[]): string[] => v3Flags.filter((flag) => !flags.includes(flag))
+const on = (of: Parameters<typeof fakeService>[0]): Parts => ({ service: fakeService(of) })
+const old = machine({ processors: [without('avx2', 'bmi2'), v3Flags] })
+
+export const serviceCpuLevelTable: CheckTable = {
+  check: serviceCpuLevel,
+  cases: [
+    { situation: 'the machine has v3', status: 'ok', says: ['testops-1: x86-64-v3'] },
+    {
+      situation: 'one processor lacks two flags',
+      sources: on({ machines: [old], status: stopped({ state: 'failed' }) }),
+      status: 'problem',
+      severity: 'error',
+      says: [
+        'testops-1 lacks avx2, bmi2 (it has x86-64-v2), and image testops of build 527u01 needs x86-64-v3',
+        'use-legacy-image -d prod',
+      ],
+      silentOn: ['hypervisor'],
+    },
+    {
+      situation: 'a virtual machine lacks a flag, before the legacy image',
+      sources: on({
+        machines: [machine({ processors: [[...without('movbe'), 'hypervisor']] })],
+        image: image({ build: '526u03', tag: '526u03' }),
+      }),
+      status: 'problem',
+      severity: 'error',
+      says: ['it is a virtual machine', 'cpu: host', 'from build 527u01 on, so upgrade as well'],
+    },
+    {
+      situation: 'the build is from before',
+      sources: on({ machines: [old], image: image({ build: '526u02', tag: '526u02' }) }),
+      status: 'ok',
+      says: ['build 526u02 runs without x86-64-v3'],
+    },
+    {
+      situation: 'the image is the legacy one',
+      sources: on({ machines: [old], image: image({ name: 'testops-legacy' }) }),
+      status: 'ok',
+      says: ['testops-legacy runs without'],
+    },
+    { situation: 'the image is unknown', sources: on({ machines: [old], image: image({ name: 'fork' }) }), status: 'skipped' },
+    {
+      situation: 'the build is not known',
+      sources: on({ machines: [old], image: image({ build: null, tag: 'latest' }) }),
+      status: 'skipped',
+      says: ['testops-1 lacks avx2, bmi2'],
+    },
+    {
+      situation: 'the build is not known, and the log tells',
+      sources: {
+        ...on({ machines: [old], image: image({ build: null, tag: null }), status: stopped({ state: 'failed' }) }),
+        logs: fakeLogs({
+          recent: {
+            complete: true,
+            records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })],
+          },
+        }),
+      },
+      status: 'problem',
+      severity: 'error',
+      says: ['Fatal glibc error'],
+    },
+    {
+      situation: 'one of two machines lacks it, and the service runs on the other',
+      sources: on({ machines: [machine(), machine({ name: 'old', processors: [without('fma')] })] }),
+      status: 'problem',
+      severity: 'warning',
+      says: ['old lacks fma'],
+    },
+    {
+      situation: 'another architecture',
+      sources: on({ machines: [machine({ architecture: 'aarch64', processors: [] })] }),
+      status: 'skipped',
+      says: ['aarch64'],
+    },
+    {
+      situation: 'no flags are known',
+      sources: on({ machines: [machine({ architecture: null, processors: [] })] }),
+      status: 'unknown',
+      code: 'UNAVAILABLE',
+    },
+    {
+      situation: 'the platform cannot be asked',
+      sources: { service: unreachable('service') },
+      status: 'unknown',
+      because: 'service/running',
+    },
+  ],
+}
+
+export const serviceImageTable: CheckTable = {
+  check: serviceImage,
+  cases: [
+    { situation: 'the standard image', status: 'ok', says: ['image testops, tag 527u01, build 527u01'] },
+    { situation: 'a version says what the build says', sources: on({ image: image({ tag: '5.27' }) }), status: 'ok' },
+    { situation: 'a tag that is no build', sources: on({ image: image({ tag: 'stable' }) }), status: 'ok' },
+    {
+      situation: 'the legacy image where it is needed',
+      sources: on({ image: image({ name: 'testops-legacy' }), machines: [machine(), old] }),
+      status: 'ok',
+    },
+    {
+      situation: 'the legacy image, machines not known',
+      sources: on({ image: image({ name: 'testops-legacy' }), machines: new AdminError('FORBIDDEN', 'no') }),
+      status: 'ok',
+    },
+    {
+      situation: 'the legacy image before there was one',
+      sources: on({ image: image({ name: 'testops-legacy', tag: '526u03', build: '526u03' }), machines: [old] }),
+      status: 'problem',
+      severity: 'error',
+      says: ['there is no image testops-legacy of build 526u03: it is there from 527u01 on', 'in testops-admin.yaml:'],
+    },
+    {
+      situation: 'the legacy image where nobody needs it',
+      sources: on({ image: image({ name: 'testops-legacy' }) }),
+      status: 'problem',
+      severity: 'warning',
+      says: ['image testops-legacy is not needed: every machine has x86-64-v3 (testops-1)', 'use-legacy-image --revert -d prod'],
+    },
+    {
+      situation: 'tag and build disagree',
+      sources: on({ image: image({ tag: '526u03' }) }),
+      status: 'problem',
+      severity: 'warning',
+      says: ['declared to run build 527u01, and its image has tag 526u03'],
+    },
+    {
+      situation: 'an image of another name',
+      sources: on({ image: image({ name: 'testops-fork' }) }),
+      status: 'problem',
+      severity: 'warning',
+      says: ['neither testops nor testops-legacy'],
+    },
+    {
+      situation: 'nothing is declared',
+      sources: on({ image: image({ name: null, tag: null }) }),
+      status: 'skipped',
+      says: ['no image is declared in testops-admin.yaml'],
+    },
+    {
+      situation: 'the platform cannot be asked',
+      sources: { service: unreachable('service') },
+      status: 'unknown',
+      because: 'service/running',
+    },
+  ],
+}
+
+const hour = 3_600_000
+
+export const serviceClocksTable: CheckTable = {
+  check: serviceClocks,
+  cases: [
+    { situation: 'all agree', status: 'ok', says: ['4 clocks lie within'] },
+    {
+      situation: "the service's clock is ahead",
+      sources: { api: fakeApi({ clock: clockAhead(2 * hour, 510) }) },
+      status: 'problem',
+      severity: 'error',
+      says: [
+        'the clock of the service at https://testops.example.org is 2 h ahead of this machine, the database at',
+        'timedatectl',
+        'curl -sI https://testops.example.org/api/management/health',
+      ],
+    },
+    {
+      situation: "the database's clock is a little behind",
+      sources: { database: [fakeDatabase({ clock: clockAhead(-20_000) })] },
+      status: 'problem',
+      severity: 'warning',
+      says: ['the clock of the database at db.example.org:5432/testops is 20 s behind'],
+    },
+    {
+      situation: "the operator's own clock is off, elsewhere than the deployment",
+      sources: {
+        database: [fakeDatabase({ clock: clockAhead(hour) })],
+        sessions: fakeSessions({ clock: clockAhead(hour) }),
+        api: fakeApi({ clock: clockAhead(hour, 510) }),
+      },
+      deployment: { platform: 'kubernetes' },
+      status: 'problem',
+      severity: 'warning',
+      says: ['the clock of this machine is 1 h behind'],
+    },
+    {
+      situation: 'two clocks, which disagree',
+      sources: {
+        database: [fakeDatabase({ clock: clockAhead(hour) })],
+        sessions: unreachable('sessions'),
+        api: unreachable('api'),
+      },
+      status: 'problem',
+      severity: 'error',
+      says: ['lie 1 h apart; which one is wrong cannot be told'],
+    },
+    {
+      situation: 'readings that are too rough to tell',
+      sources: { api: fakeApi({ clock: clockAhead(9000, 6000) }) },
+      status: 'ok',
+    },
+    { situation: 'one clock cannot be asked', sources: { sessions: unreachable('sessions') }, status: 'ok', says: ['3 clocks'] },
+    {
+      situation: 'no other clock can be asked',
+      sources: { database: unreachable('database'), sessions: unreachable('sessions'), api: unreachable('api') },
+      status: 'unknown',
+      because: 'database/reachable',
+    },
+    {
+      situation: 'there is no other clock',
+      sources: {
+        database: new AdminError('NOT_CONFIGURED', 'none'),
+        sessions: new AdminError('NOT_CONFIGURED', 'none'),
+        api: new AdminError('NOT_CONFIGURED', 'none'),
+      },
+      status: 'skipped',
+    },
+  ],
+}

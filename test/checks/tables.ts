@@ -1,0 +1,36 @@
+import { apiLatencyTable, apiReachableTable, apiTokenLifetimeTable, apiTokenTable } from './api/all.ts'
+import { brokerAlarmsTable, brokerReachableTable } from './broker/others.ts'
+import { queuesDurableTable, upgradeTable } from './broker/queues.ts'
+import { changelogLockTable } from './database/changelog-lock.ts'
+import { databaseConnectionsTable, databaseDiskTable, databaseReachableTable } from './database/others.ts'
+import { integrationsDebugLoggingTable, integrationsReachableTable } from './integrations/all.ts'
+import { serviceClocksTable, serviceCpuLevelTable, serviceImageTable, serviceRunningTable } from './service/all.ts'
+import { sessionsClockTable, sessionsMemoryTable, sessionsReachableTable } from './sessions/all.ts'
+import type { CheckTable } from './table.ts'
+import { treesMigratedTable } from './trees/migrated.ts'
+
+/** The situations of every check. */
+export const tables: readonly CheckTable[] = [
+  databaseReachableTable,
+  changelogLockTable,
+  databaseConnectionsTable,
+  databaseDiskTable,
+  brokerReachableTable,
+  queuesDurableTable,
+  upgradeTable,
+  brokerAlarmsTable,
+  sessionsReachableTable,
+  sessionsClockTable,
+  sessionsMemoryTable,
+  serviceRunningTable,
+  serviceImageTable,
+  serviceCpuLevelTable,
+  serviceClocksTable,
+  apiReachableTable,
+  apiTokenTable,
+  apiTokenLifetimeTable,
+  apiLatencyTable,
+  treesMigratedTable,
+  integrationsReachableTable,
+  integrationsDebugLoggingTable,
+]

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import type { Check, Result } from '../../src/core/check.ts'
+import { AdminError } from '../../src/core/error.ts'
+import { foldCauses } from '../../src/engine/causes.ts'
+import type { Judged } from '../../src/engine/causes.ts'
+
+const results: Record<string, Result> = {
+  ok: { status: 'ok', detail: '' },
+  error: { status: 'problem', severity: 'error', findings: [{ message: '', evidence: [] }] },
+  warning: { status: 'problem', severity: 'warning', findings: [{ message: '', evidence: [] }] },
+  skipped: { status: 'skipped', reason: '' },
+  unknown: { status: 'unknown', error: new AdminError('TIMED_OUT', '') },
+  underway: { status: 'ok', detail: '', underway: 'a migration' },
+}
+
+function judged(id: string, result: Result, explains: readonly string[] = []): Judged {
+  const check: Check = {
+    id,
+    title: id,
+    reads: [],
+    explains,
+    remedy: { text: '', commands: [] },
+    run: async () => ({ status: 'ok', detail: '' }),
+  }
+  return { check, result, durationMs: 0 }
+}
+
+function folded(...all: Judged[]): { roots: string[]; shown: Record<string, string> } {
+  const { judged: results, rootCauses } = foldCauses(all)
+  const shown = results.map(
+    ({ check, result, because }) =>
+      [check.id, because === undefined ? result.status : `${result.status} because ${because}`] as const,
+  )
+  return { roots: rootCauses, shown: Object.fromEntries(shown) }
+}
+
+describe('two checks, of which the first explains the second', () => {
+  it.each([
+    ['ok', 'error', ['b'], { a: 'ok', b: 'problem' }],
+    ['error', 'error', ['a'], { a: 'problem', b: 'problem because a' }],
+    ['error', 'warning', ['a'], { a: 'problem', b: 'problem because a' }],
+    ['error', 'unknown', ['a'], { a: 'problem', b: 'unknown because a' }],
+    ['error', 'ok', ['a'], { a: 'problem', b: 'ok' }],
+    ['error', 'skipped', ['a'], { a: 'problem', b: 'skipped' }],
+    ['warning', 'error', ['a', 'b'], { a: 'problem', b: 'problem' }],
+    ['warning', 'warning', ['a'], { a: 'problem', b: 'problem because a' }],
+    ['warning', 'unknown', ['a'], { a: 'problem', b: 'unknown' }],
+    ['unknown', 'error', ['b'], { a: 'unknown', b: 'problem' }],
+    ['skipped', 'error', ['b'], { a: 'skipped', b: 'problem' }],
+    ['underway', 'error', [], { a: 'ok', b: 'skipped' }],
+    ['underway', 'warning', [], { a: 'ok', b: 'skipped' }],
+    ['underway', 'unknown', [], { a: 'ok', b: 'skipped' }],
+    ['underway', 'ok', [], { a: 'ok', b: 'ok' }],
+  ])('%s, %s', (first, second, roots, shown) => {
+    expect(folded(judged('a', results[first]!, ['b']), judged('b', results[second]!))).toEqual({ roots, shown })
+  })
+})
+
+it('names the root of a chain, not its next link', () => {
+  const chain = folded(judged('c', results.error!), judged('b', results.error!, ['c']), judged('a', results.error!, ['b', 'c']))
+  expect(chain).toEqual({ roots: ['a'], shown: { a: 'problem', b: 'problem because a', c: 'problem because a' } })
+})
+
+it('names the next link where the root says nothing of it', () => {
+  const chain = folded(judged('a', results.error!, ['b']), judged('b', results.error!, ['c']), judged('c', results.error!))
+  expect(chain.shown).toEqual({ a: 'problem', b: 'problem because a', c: 'problem because b' })
+  expect(chain.roots).toEqual(['a'])
+})
+
+it('lets what is under way still the unknown checks that follow from a stilled problem, and no others', () => {
+  const behind = (because: string): Result => ({ status: 'unknown', error: new AdminError('UNREACHABLE', ''), because })
+  const run = folded(
+    judged('lock', results.underway!, ['api', 'token']),
+    judged('broker', results.error!),
+    judged('api', results.error!),
+    judged('token', behind('api')),
+    judged('trees', behind('api')),
+    judged('queues', behind('broker')),
+  )
+  expect(run).toEqual({
+    roots: ['broker'],
+    shown: {
+      lock: 'ok',
+      broker: 'problem',
+      api: 'skipped',
+      token: 'skipped',
+      trees: 'skipped',
+      queues: 'unknown because broker',
+    },
+  })
+})
+
+it('holds for any graph without circles: roots explain themselves, all else names a problem of the run', () => {
+  let seed = 42
+  const random = (below: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((seed / 2_147_483_648) * below)
+  }
+  const kinds = ['ok', 'error', 'warning', 'skipped', 'unknown'] as const
+  for (let round = 0; round < 500; round += 1) {
+    const ids = Array.from({ length: 2 + random(8) }, (_, index) => `check${index}`)
+    const all = ids.map((id, index) =>
+      judged(
+        id,
+        results[kinds[random(kinds.length)]!]!,
+        ids.slice(index + 1).filter(() => random(3) === 0),
+      ),
+    )
+    const { judged: after, rootCauses } = foldCauses(all)
+    const status = new Map(after.map((it) => [it.check.id, it]))
+    const problems = after.filter(({ result }) => result.status === 'problem')
+    expect(problems.length > 0).toBe(rootCauses.length > 0)
+    for (const it of problems) {
+      expect(rootCauses.includes(it.check.id)).toBe(it.because === undefined)
+      const cause = it.because === undefined ? undefined : status.get(it.because)?.result
+      if (cause) expect(cause.status).toBe('problem')
+      if (cause?.status === 'problem' && cause.severity === 'warning') expect(it.result).toMatchObject({ severity: 'warning' })
+    }
+    expect(after.map(({ result }) => result)).toEqual(all.map(({ result }) => result))
+  }
+})

@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest'
+import { defineCheck } from '../../src/core/check.ts'
+import type { Check } from '../../src/core/check.ts'
+import { AdminError } from '../../src/core/error.ts'
+import type { CheckReport } from '../../src/core/report.ts'
+import { runChecks } from '../../src/engine/run-checks.ts'
+import type { RunOptions } from '../../src/engine/run-checks.ts'
+import { commands, fakeApi, fakeDatabase, openFakes, unreachable } from '../fakes/index.ts'
+
+const remedy = { text: 'Repair {deployment}.', commands: ['repair -d {deployment}', '{start}'] }
+const fine = async () => ({ status: 'ok', detail: 'fine' }) as const
+const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+function run(checks: readonly Check[], options: Partial<RunOptions> = {}): ReturnType<typeof runChecks> {
+  return runChecks({
+    checks,
+    open: openFakes(),
+    deployment: { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null },
+    deadlineMs: 1000,
+    commands,
+    ...options,
+  })
+}
+
+async function one(check: Check, options: Partial<RunOptions> = {}): Promise<CheckReport> {
+  return (await run([check], options)).checks[0]!
+}
+
+describe('what a check throws', () => {
+  const throwing = (error: unknown): Check => ({
+    id: 'a/b',
+    title: 'well',
+    reads: [],
+    remedy,
+    run: async () => {
+      throw error
+    },
+  })
+
+  it('leaves it unknown with the error', async () => {
+    expect(await one(throwing(new AdminError('FORBIDDEN', 'not allowed', ['GRANT it'])))).toMatchObject({
+      status: 'unknown',
+      error: { code: 'FORBIDDEN', message: 'not allowed', suggestions: ['GRANT it'] },
+    })
+  })
+
+  it('skips it where the deployment has no such part', async () => {
+    expect(await one(throwing(new AdminError('NOT_CONFIGURED', 'no token')))).toMatchObject({
+      status: 'skipped',
+      reason: 'no token',
+    })
+  })
+
+  it('is a bug where it is no error for the operator, and never ends the run', async () => {
+    const report = await run([throwing(new TypeError('x is not a function')), { ...throwing(null), id: 'c/d', run: fine }])
+    expect(report.checks[0]).toMatchObject({
+      status: 'unknown',
+      error: { code: 'BUG', message: 'a bug of this program: x is not a function' },
+    })
+    expect(report.checks[0]?.error?.suggestions[0]).toContain('run-checks.test.ts')
+    expect(report.summary).toEqual({ ok: 1, warning: 0, error: 0, skipped: 0, unknown: 1 })
+  })
+
+  it('is a bug too where it is thrown before there is a promise', async () => {
+    const check: Check = {
+      ...throwing(null),
+      run: () => {
+        throw new RangeError('early')
+      },
+    }
+    expect(await one(check)).toMatchObject({ status: 'unknown', error: { code: 'BUG' } })
+  })
+})
+
+describe('sources', () => {
+  const reader = (id: string): Check => defineCheck({ id, title: 'well', reads: ['database', 'api'], remedy, run: fine })
+  const guard = defineCheck({
+    id: 'database/reachable',
+    title: 'well',
+    reads: ['database'],
+    guards: 'database',
+    remedy,
+    run: fine,
+  })
+
+  it('are opened once each, and only those that are read', async () => {
+    const opened: string[] = []
+    const open = Object.fromEntries(
+      Object.entries(openFakes()).map(([name, opener]) => [name, () => (opened.push(name), opener())]),
+    ) as unknown as RunOptions['open']
+    await run([guard, reader('a/b'), reader('c/d')], { open })
+    expect(opened.sort()).toEqual(['api', 'database'])
+  })
+
+  it('that cannot be opened are the problem of the check that stands for them', async () => {
+    const report = await run([guard, reader('a/b')], { open: openFakes({ database: unreachable('database') }) })
+    expect(report.rootCauses).toEqual(['database/reachable'])
+    expect(report.checks).toMatchObject([
+      {
+        status: 'problem',
+        severity: 'error',
+        findings: [
+          {
+            message: 'PostgreSQL at db.example.org:5432 refused the connection',
+            evidence: ['pg_isready -h db.example.org -p 5432'],
+          },
+        ],
+        remedy: { text: 'Repair prod.', commands: ['repair -d prod', 'systemctl start testops'] },
+      },
+      { status: 'unknown', because: 'database/reachable', error: { code: 'UNREACHABLE' } },
+    ])
+    expect(report.checks[1]).not.toHaveProperty('remedy')
+  })
+
+  it('leave a check unknown by itself where none stands for them', async () => {
+    const report = await one(reader('a/b'), { open: openFakes({ database: unreachable('database') }) })
+    expect(report).toMatchObject({ status: 'unknown', error: { code: 'UNREACHABLE' } })
+    expect(report).not.toHaveProperty('because')
+  })
+
+  it('that the deployment does not have skip their checks', async () => {
+    const open = openFakes({ database: new AdminError('NOT_CONFIGURED', 'no database'), api: unreachable('api') })
+    expect((await run([guard, reader('a/b')], { open })).checks).toMatchObject([
+      { status: 'skipped', reason: 'no database' },
+      { status: 'skipped', reason: 'no database' },
+    ])
+  })
+
+  it('that are wanted only come as the error that opening them gave', async () => {
+    const seen: unknown[] = []
+    const check = defineCheck({
+      id: 'a/b',
+      title: 'well',
+      reads: [],
+      wants: ['database', 'api'],
+      remedy,
+      run: async ({ database, api }) => {
+        seen.push(database instanceof AdminError && database.code, api instanceof AdminError)
+        return { status: 'ok', detail: '' }
+      },
+    })
+    await one(check, { open: openFakes({ database: unreachable('database') }) })
+    expect(seen).toEqual(['UNREACHABLE', false])
+  })
+
+  it('fail with a bug of ours as a bug', async () => {
+    const open = {
+      ...openFakes(),
+      database: async () => {
+        throw new TypeError('oops')
+      },
+    }
+    expect((await run([guard, reader('a/b')], { open })).checks).toMatchObject([
+      { status: 'unknown', error: { code: 'BUG' } },
+      { status: 'unknown', error: { code: 'BUG' }, because: 'database/reachable' },
+    ])
+  })
+
+  it('are asked each question once', async () => {
+    const asked: string[] = []
+    const api = fakeApi({
+      latencies: () => (asked.push('latencies'), [1]),
+      health: () => (asked.push('health'), { httpStatus: 200, status: 'UP', durationMs: 1 }),
+    })
+    const database = fakeDatabase({ changelogLocks: () => (asked.push('locks'), []) })
+    const asking = (id: string): Check =>
+      defineCheck({
+        id,
+        title: 'well',
+        reads: ['api', 'database'],
+        remedy,
+        run: async (sources) => {
+          await Promise.all([
+            sources.api.latencies(),
+            sources.api.health(),
+            sources.api.health(),
+            sources.database[0].changelogLocks(),
+          ])
+          return { status: 'ok', detail: sources.database[0].target }
+        },
+      })
+    const report = await run([asking('a/b'), asking('c/d')], { open: openFakes({ api, database: [database] }) })
+    expect(asked.sort()).toEqual(['health', 'latencies', 'locks'])
+    expect(report.checks[0]?.detail).toBe('db.example.org:5432/testops')
+  })
+})
+
+describe('deadlines', () => {
+  const hanging = defineCheck({ id: 'a/b', title: 'well', reads: [], remedy, run: () => new Promise<never>(() => undefined) })
+
+  it('end a check that hangs, and no other', async () => {
+    const report = await run([hanging, { ...hanging, id: 'c/d', run: fine }], { deadlineMs: 30 })
+    expect(report.checks).toMatchObject([
+      { status: 'unknown', error: { code: 'TIMED_OUT', message: 'a/b did not finish within 0.03 s' } },
+      { status: 'ok' },
+    ])
+  })
+
+  it('end the opening of a source that hangs', async () => {
+    const open = { ...openFakes(), database: () => new Promise<never>(() => undefined) }
+    const check = defineCheck({
+      id: 'database/reachable',
+      title: 'well',
+      reads: ['database'],
+      guards: 'database',
+      remedy,
+      run: fine,
+    })
+    expect(await one(check, { open, deadlineMs: 30 })).toMatchObject({
+      status: 'problem',
+      findings: [{ message: 'the database could not be opened within 0.03 s' }],
+    })
+  })
+
+  it('run at the same time', async () => {
+    const slow = (id: string): Check => ({ ...hanging, id, run: async () => (await wait(60), { status: 'ok', detail: '' }) })
+    const before = performance.now()
+    await run(['a/a', 'a/b', 'a/c', 'a/d'].map(slow))
+    expect(performance.now() - before).toBeLessThan(200)
+  })
+})
+
+describe('events', () => {
+  const after = (id: string, milliseconds: number): Check =>
+    defineCheck({
+      id,
+      title: 'well',
+      reads: [],
+      remedy,
+      run: async () => (await wait(milliseconds), { status: 'ok', detail: 'fine' }),
+    })
+
+  it('come as checks end, the report in display order', async () => {
+    const seen: string[] = []
+    const report = await run([after('a/slow', 60), after('b/quick', 1)], { onResult: ({ id }) => seen.push(id) })
+    expect(seen).toEqual(['b/quick', 'a/slow'])
+    expect(report.checks.map(({ id }) => id)).toEqual(['a/slow', 'b/quick'])
+  })
+
+  it('cease when the run is aborted, which ends at once', async () => {
+    const controller = new AbortController()
+    const seen: string[] = []
+    const running = run([after('a/slow', 300), after('b/quick', 1)], {
+      onResult: ({ id }) => seen.push(id),
+      signal: controller.signal,
+    })
+    setTimeout(() => controller.abort(), 40)
+    const before = performance.now()
+    await expect(running).rejects.toMatchObject({ code: 'INTERRUPTED', exitCode: 6 })
+    expect(performance.now() - before).toBeLessThan(250)
+    await wait(300)
+    expect(seen).toEqual(['b/quick'])
+  })
+
+  it('do not come at all where it was aborted before', async () => {
+    await expect(run([after('a/b', 1)], { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  })
+})
+
+it('makes a whole report', async () => {
+  const report = await run([defineCheck({ id: 'a/b', title: 'well', reads: [], remedy, run: fine })])
+  expect({
+    ...report,
+    startedAt: '',
+    durationMs: 0,
+    checks: report.checks.map((check) => ({ ...check, durationMs: 0 })),
+  }).toEqual({
+    schemaVersion: 1,
+    deployment: 'prod',
+    platform: 'host',
+    startedAt: '',
+    durationMs: 0,
+    summary: { ok: 1, warning: 0, error: 0, skipped: 0, unknown: 0 },
+    rootCauses: [],
+    checks: [{ id: 'a/b', title: 'well', status: 'ok', detail: 'fine', docs: 'testops-admin explain a/b', durationMs: 0 }],
+  })
+})

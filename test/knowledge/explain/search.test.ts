@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { explainEntries } from '../../../src/knowledge/explain/index.ts'
+import { searchEntries } from '../../../src/knowledge/explain/search.ts'
+
+test.each<[query: string, found: string[], nearest: string[]]>([
+  ['database/changelog-lock', ['database/changelog-lock'], []],
+  ['  Database/Changelog-Lock ', ['database/changelog-lock'], []],
+  ['sessions', ['sessions/reachable', 'sessions/clock', 'sessions/memory'], []],
+  ['sessions/*', ['sessions/reachable', 'sessions/clock', 'sessions/memory'], []],
+  ['queues-durable', ['broker/queues-durable'], []],
+  ['Could not acquire change log lock', ['database/changelog-lock'], []],
+  ['CPU does not support x86-64-v3', ['service/cpu-level'], []],
+  ['java.net.UnknownHostException', ['integrations/reachable'], []],
+  ['database/changelog-lok', [], ['database/changelog-lock']],
+  ['sesions/clok', [], ['sessions/clock']],
+  ['zebra', [], []],
+  ['', [], []],
+  ['/', [], []],
+])('%j finds %j', (query, found, nearest) => {
+  const answer = searchEntries(query, explainEntries)
+  const ids = answer.found.map(({ entry }) => entry.id)
+  expect(found.length === 1 ? ids.slice(0, 1) : ids).toEqual(found)
+  expect(answer.nearest.slice(0, 1)).toEqual(nearest)
+})
+
+test('an exact id scores 1, a guess less, and the best comes first', () => {
+  expect(searchEntries('api/token', explainEntries).found.map(({ score }) => score)).toEqual([1])
+  const scores = searchEntries('expected CSRF token', explainEntries).found.map(({ score }) => score)
+  expect(scores.length).toBeGreaterThan(0)
+  expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+  expect(Math.max(...scores)).toBeLessThan(1)
+})
+
+test('every text is complete', () => {
+  const lacking = explainEntries.filter(
+    ({ meaning, causes, verify, remedies, severities, source }) =>
+      meaning.length < 80 ||
+      causes.length === 0 ||
+      verify.length === 0 ||
+      remedies.length === 0 ||
+      severities.length === 0 ||
+      source === '',
+  )
+  expect(lacking.map(({ id }) => id)).toEqual([])
+  expect(new Set(explainEntries.map(({ id }) => id)).size).toBe(explainEntries.length)
+})
