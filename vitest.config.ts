@@ -5,6 +5,7 @@ const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to
 
 export default defineConfig({
   test: {
+    reporters: ['default', './test/runner/summary.ts'],
     projects: [
       {
         test: {

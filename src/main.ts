@@ -1,8 +1,9 @@
-import { Config, run } from '@oclif/core'
-import { helpWords, unknownCommand } from './cli/command-names.ts'
+import { Config, loadHelpClass } from '@oclif/core'
+import { readWords } from './cli/command-names.ts'
 import { failureOf } from './cli/failure.ts'
 import { jsonText, wantsJson } from './cli/json.ts'
 import { screenOf } from './cli/screen.ts'
+import { inOwnWords } from './cli/usage-error.ts'
 import { errorText } from './output/error-text.ts'
 
 const program = 'testops-admin'
@@ -20,17 +21,31 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
     })
   }
   try {
-    await Promise.race([start(helpWords(words)), crashed])
+    await Promise.race([start(words), crashed])
   } catch (thrown) {
     report(thrown, wantsJson(words))
   }
 }
 
-async function start(words: string[]): Promise<void> {
+async function start(words: readonly string[]): Promise<void> {
   const config = await Config.load(import.meta.url)
-  const unknown = unknownCommand(words, config.commandIDs, program)
-  if (unknown) throw unknown
-  await run(words, config)
+  const wish = readWords(words, config.commandIDs, program)
+  switch (wish.kind) {
+    case 'version':
+      process.stdout.write(`${config.userAgent}\n`)
+      return
+    case 'help': {
+      const Help = await loadHelpClass(config)
+      await new Help(config, config.pjson.oclif.helpOptions).showHelp([...wish.names, '--help'])
+      return
+    }
+    case 'command':
+      try {
+        await config.runCommand(wish.id, wish.rest)
+      } catch (thrown) {
+        throw inOwnWords(thrown, `${program} ${wish.id.replaceAll(':', ' ')}`)
+      }
+  }
 }
 
 function report(thrown: unknown, json: boolean): void {

@@ -73,7 +73,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       broker: share(async () => {
         const endpoint = await brokerEndpoint(context)
         const { openBroker } = await import('../adapters/rabbitmq/index.ts')
-        return openBroker(endpoint, { timeoutMs })
+        return openBroker(endpoint, { timeoutMs, environment })
       }),
       sessions: share(async () => {
         const endpoint = await sessionsEndpoint(context)
@@ -83,7 +83,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       api: share(async () => {
         const endpoint = await apiEndpoint(context, deployment.vendor)
         const { openApi } = await import('../adapters/api/index.ts')
-        return openApi(endpoint, { timeoutMs })
+        return openApi(endpoint, { timeoutMs, environment })
       }),
       service: share(async () => unheld(await platform.service())),
       logs: share(async () => unheld(await logsSource(platform, deployment.timeZone))),

@@ -24,7 +24,7 @@ export interface QueueSituation {
   refused: { transient: LogRecord | null; conflict: LogRecord | null }
 }
 
-export interface OwnQueue {
+interface OwnQueue {
   queue: BrokerQueue
   /** why it is the service's */
   proof: string

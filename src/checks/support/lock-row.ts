@@ -3,7 +3,7 @@ import { changelogLock } from '../../knowledge/lock.ts'
 import { listed } from './format.ts'
 
 /** A lock table that is not as Liquibase leaves it. */
-export interface LockFlaw {
+interface LockFlaw {
   message: string
   /** nothing waits because of it, at worst it misleads people */
   harmless: boolean

@@ -1,0 +1,37 @@
+// Wall times of commands, taken in turns so that a busy moment falls on all of them alike.
+import {spawn} from 'node:child_process'
+import {performance} from 'node:perf_hooks'
+
+/** Runs a command with its output thrown away; milliseconds. Fails where the exit code is not `expected`. */
+export function time(command, {env = process.env, expected = 0} = {}) {
+  return new Promise((resolve, reject) => {
+    const started = performance.now()
+    const child = spawn(command[0], command.slice(1), {env, stdio: ['ignore', 'ignore', 'pipe']})
+    let errors = ''
+    child.stderr.on('data', (chunk) => (errors += chunk))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      const took = performance.now() - started
+      if (code === expected) resolve(took)
+      else reject(new Error(`${command.join(' ')} ended with ${code}, not ${expected}\n${errors.slice(-2000)}`))
+    })
+  })
+}
+
+/** Median milliseconds of each of the named runs over `rounds`, after one round that does not count. */
+export async function inTurns(runs, rounds) {
+  const times = Object.fromEntries(Object.keys(runs).map((name) => [name, []]))
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, run] of Object.entries(runs)) {
+      const took = await run()
+      if (round > 0) times[name].push(took)
+    }
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)]))
+}
+
+function median(list) {
+  const sorted = [...list].sort((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}

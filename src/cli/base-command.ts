@@ -1,0 +1,51 @@
+import { Command, Flags } from '@oclif/core'
+import type { Screen } from '../output/screen.ts'
+import { jsonText } from './json.ts'
+import { screenOf } from './screen.ts'
+
+/** What every command shares: the flags of DESIGN.md 2 and the one way to print. Errors are left to `main`. */
+export abstract class BaseCommand extends Command {
+  static override baseFlags = {
+    deployment: Flags.string({
+      char: 'd',
+      summary: 'deployment of the configuration to work on; `lab` is the practice deployment',
+      helpValue: 'NAME',
+      env: 'TESTOPS_ADMIN_DEPLOYMENT',
+      helpGroup: 'COMMON',
+    }),
+    config: Flags.string({
+      summary: 'configuration file, instead of testops-admin.yaml here or in a parent folder',
+      helpValue: 'FILE',
+      env: 'TESTOPS_ADMIN_CONFIG',
+      helpGroup: 'COMMON',
+    }),
+    json: Flags.boolean({
+      summary: 'print one JSON document and nothing else on standard output',
+      env: 'TESTOPS_ADMIN_JSON',
+      helpGroup: 'COMMON',
+    }),
+    verbose: Flags.boolean({ summary: 'show more', env: 'TESTOPS_ADMIN_VERBOSE', helpGroup: 'COMMON' }),
+    timeout: Flags.integer({
+      summary: 'how long to wait for any one answer (default 10)',
+      helpValue: 'SECONDS',
+      min: 1,
+      max: 3600,
+      env: 'TESTOPS_ADMIN_TIMEOUT',
+      helpGroup: 'COMMON',
+    }),
+  }
+
+  /** Prints the result on standard output: the document under --json, else the text. */
+  protected show(flags: { json: boolean }, document: object, text: (screen: Screen) => string): void {
+    process.stdout.write(flags.json ? jsonText(document) : text(screenOf(process.stdout)))
+  }
+
+  /** Says on standard error what is being done. */
+  protected progress(message: string): void {
+    process.stderr.write(`${message}\n`)
+  }
+
+  protected override async catch(error: Error): Promise<never> {
+    throw error
+  }
+}

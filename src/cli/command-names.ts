@@ -1,0 +1,56 @@
+import { AdminError } from '../core/error.ts'
+import { nearestNames } from '../core/nearest.ts'
+
+/** What the words of a command line ask for. `id` is oclif's, `lab:up`; `names` may be a group of commands, or empty. */
+export type Wish = { kind: 'command'; id: string; rest: string[] } | { kind: 'help'; names: string[] } | { kind: 'version' }
+
+/**
+ * Reads the words of a command line. Throws USAGE where they name no command, with the nearest that do. oclif alone answers
+ * `lab pu` with help and 0, and takes `doctor broker` for a command of that name.
+ */
+export function readWords(words: readonly string[], ids: readonly string[], program: string): Wish {
+  const [first] = words
+  if (first === '--version' || first === '-v') return { kind: 'version' }
+  if (first === 'help') return readHelp(words.slice(1), ids, program)
+  const end = words.indexOf('--')
+  const flags = end < 0 ? words : words.slice(0, end)
+  if (words.length === 0 || flags.includes('--help') || flags.includes('-h')) return readHelp(namesIn(words), ids, program)
+  const names = namesIn(words)
+  if (names.length === 0)
+    throw new AdminError('USAGE', `flags come after the command: ${program} COMMAND ${first}`, [`${program} --help`])
+  const id = commandIn(names, ids)
+  if (id !== null) return { kind: 'command', id, rest: words.slice(id.split(':').length) }
+  return readHelp(names, ids, program)
+}
+
+function readHelp(words: readonly string[], ids: readonly string[], program: string): Wish {
+  const names = namesIn(words)
+  const id = commandIn(names, ids)
+  if (id !== null) return { kind: 'help', names: id.split(':') }
+  const isGroup = ids.some((known) => `${known}:`.startsWith(names.map((name) => `${name}:`).join('')))
+  if (isGroup) return { kind: 'help', names }
+  throw unknownCommand(names, ids, program)
+}
+
+function unknownCommand(names: readonly string[], ids: readonly string[], program: string): AdminError {
+  const siblings = ids.filter((id) => id.startsWith(`${names[0]}:`))
+  const inGroup = siblings.length > 0
+  const typed = names.slice(0, inGroup ? 2 : 1).join(' ')
+  const known = inGroup ? siblings : ids.flatMap((id) => [id.split(':')[0] ?? id, id])
+  const near = nearestNames(typed, new Set(known.map((id) => id.replaceAll(':', ' '))))
+  const help = `${[program, ...(inGroup ? [names[0]] : [])].join(' ')} --help`
+  return new AdminError('USAGE', `\`${typed}\` is not a command of ${program}`, [
+    ...near.map((name) => `${program} ${name}`),
+    help,
+  ])
+}
+
+/** The command whose name the words begin with. */
+function commandIn(names: readonly string[], ids: readonly string[]): string | null {
+  return ids.find((id) => id.split(':').every((part, index) => names[index] === part)) ?? null
+}
+
+function namesIn(words: readonly string[]): string[] {
+  const flag = words.findIndex((word) => word.startsWith('-'))
+  return flag < 0 ? [...words] : words.slice(0, flag)
+}

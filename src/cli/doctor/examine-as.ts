@@ -1,0 +1,141 @@
+import type { Check } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
+import type { DoctorReport } from '../../core/report.ts'
+import { exitCodeOf } from '../../engine/exit-code.ts'
+import type { FailOn } from '../../engine/exit-code.ts'
+import { interruptible, withInterrupts } from '../interrupt.ts'
+import { screenOf } from '../screen.ts'
+import { liveList } from './live.ts'
+import { reportText, roundText } from './print.ts'
+import type { Format } from './print.ts'
+import { diagnosis } from './session.ts'
+import type { Diagnosis } from './session.ts'
+import { waitUntilHealthy } from './wait.ts'
+import { watch } from './watch.ts'
+
+/** The flags of `doctor` that say how to examine and how to show it. */
+export interface DoctorFlags {
+  deployment?: string | undefined
+  config?: string | undefined
+  json: boolean
+  verbose: boolean
+  timeout?: number | undefined
+  format: Format
+  'fail-on': FailOn
+  wait: boolean
+  'wait-seconds': number
+  watch: boolean
+  interval: number
+}
+
+const defaultTimeoutSeconds = 10
+/** an adapter's own time-out says more than the deadline of its check, so it gets the chance to come first */
+const deadlineSlackMs = 1000
+
+/** Examines once, until healthy, or again and again; prints; gives the exit code. */
+export async function examineAs(
+  flags: DoctorFlags,
+  checks: readonly Check[],
+  progress: (message: string) => void,
+): Promise<number> {
+  const format: Format = flags.json ? 'json' : flags.format
+  if (flags.watch && format === 'json') {
+    throw new AdminError('USAGE', '--watch prints many reports, and --json is one document', [
+      'testops-admin doctor --watch',
+      'testops-admin doctor --json',
+    ])
+  }
+  const run = flags.watch ? withInterrupts : interruptible
+  return run(async (signal) => {
+    const examined = await open(flags, checks, signal)
+    try {
+      const report = flags.watch
+        ? await watchOn(flags, format, examined, signal)
+        : flags.wait
+          ? await waitOn(flags, examined, progress, signal)
+          : await once(examined, checks, format)
+      const exitCode = exitCodeOf(report, flags['fail-on'])
+      if (!flags.watch) process.stdout.write(textOf(flags, format, report))
+      return exitCode
+    } finally {
+      await examined.close()
+    }
+  })
+}
+
+async function open(
+  { deployment: name, config: file, timeout = defaultTimeoutSeconds }: DoctorFlags,
+  checks: readonly Check[],
+  signal: AbortSignal,
+): Promise<Diagnosis> {
+  // the runtime and all that it loads is not needed for --help
+  const { findDeployment, openDeployment } = await import('../../runtime/index.ts')
+  const environment = process.env
+  const selected = await findDeployment({ file, name, environment, workingDirectory: process.cwd() })
+  const timeoutMs = timeout * 1000
+  return diagnosis({
+    checks,
+    open: () => openDeployment(selected, { timeoutMs, environment, signal }),
+    deadlineMs: timeoutMs + deadlineSlackMs,
+    signal,
+  })
+}
+
+async function once(examined: Diagnosis, checks: readonly Check[], format: Format): Promise<DoctorReport> {
+  const { stdout, stderr } = process
+  if (!stdout.isTTY || !stderr.isTTY || format === 'json') return examined.examine()
+  const live = liveList(
+    stderr,
+    screenOf(stderr),
+    checks.map(({ id }) => id),
+  )
+  try {
+    return await examined.examine((report) => live.add(report))
+  } finally {
+    live.clear()
+  }
+}
+
+async function waitOn(
+  flags: DoctorFlags,
+  examined: Diagnosis,
+  progress: (message: string) => void,
+  signal: AbortSignal,
+): Promise<DoctorReport> {
+  const isHealthy = (report: DoctorReport): boolean => exitCodeOf(report, flags['fail-on']) === 0
+  return waitUntilHealthy(examined, {
+    forMs: flags['wait-seconds'] * 1000,
+    intervalMs: flags.interval * 1000,
+    isHealthy,
+    progress,
+    signal,
+  })
+}
+
+async function watchOn(flags: DoctorFlags, format: Format, examined: Diagnosis, signal: AbortSignal): Promise<DoctorReport> {
+  const { stdout } = process
+  const gone = new AbortController()
+  // nobody reads any more, as after `head -1`
+  stdout.once('error', () => gone.abort())
+  const intervalMs = flags.interval * 1000
+  return watch(examined, {
+    intervalMs,
+    signal: AbortSignal.any([signal, gone.signal]),
+    show: (report, before) =>
+      stdout.write(
+        roundText(textOf(flags, format, report), report, before, {
+          terminal: stdout.isTTY === true,
+          screen: screenOf(stdout),
+          intervalMs,
+        }),
+      ),
+  })
+}
+
+function textOf(flags: DoctorFlags, format: Format, report: DoctorReport): string {
+  return reportText(report, format, {
+    screen: screenOf(process.stdout),
+    exitCode: exitCodeOf(report, flags['fail-on']),
+    verbose: flags.verbose,
+  })
+}

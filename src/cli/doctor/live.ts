@@ -1,0 +1,45 @@
+import type { CheckReport } from '../../core/report.ts'
+import { shortLine } from '../../output/doctor/short.ts'
+import { clip, countOf } from '../../output/text.ts'
+import type { Screen } from '../../output/screen.ts'
+
+/** Results shown as they come, on a terminal, until the report takes their place. */
+export interface LiveList {
+  add(report: CheckReport): void
+  clear(): void
+}
+
+interface Terminal {
+  write(text: string): unknown
+  rows?: number
+}
+
+/** `ids`: of all checks that will be added. Nothing is written before the first. */
+export function liveList(terminal: Terminal, screen: Screen, ids: readonly string[]): LiveList {
+  const idWidth = Math.max(...ids.map((id) => id.length))
+  // colours are left out: a line is cut to one row of the terminal, and a cut colour would run on
+  const plain = { ...screen, colour: false }
+  const room = Math.max(2, (terminal.rows ?? 24) - 2)
+  const waiting = new Set(ids)
+  let lines = 0
+  let begun = false
+  return {
+    add(report) {
+      waiting.delete(report.id)
+      const result = lines < room - 1 ? `${clip(shortLine(report, idWidth, plain), screen.columns - 1)}\n` : ''
+      if (result) lines += 1
+      const rest =
+        waiting.size === 0
+          ? ''
+          : clip(`… ${countOf(waiting.size, 'check')} at work: ${[...waiting].join(', ')}`, screen.columns - 1)
+      terminal.write(`\r\u001b[K${result}${rest}`)
+      begun = true
+    },
+    clear() {
+      if (!begun) return
+      terminal.write(`\r${lines > 0 ? `\u001b[${lines}A` : ''}\u001b[J`)
+      lines = 0
+      begun = false
+    },
+  }
+}

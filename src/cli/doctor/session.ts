@@ -1,0 +1,61 @@
+import type { Check } from '../../core/check.ts'
+import type { CheckReport, DoctorReport } from '../../core/report.ts'
+import type { ServiceSource } from '../../core/sources.ts'
+import { runChecks } from '../../engine/run-checks.ts'
+import type { OpenedDeployment } from '../../runtime/index.ts'
+
+export interface DiagnosisOptions {
+  checks: readonly Check[]
+  /** makes the deployment observable; called again where a connection has been lost */
+  open: () => Promise<OpenedDeployment>
+  deadlineMs: number
+  signal: AbortSignal
+}
+
+/** Diagnoses of one deployment, one after the other, on the same connections and tokens. */
+export interface Diagnosis {
+  examine(onResult?: (report: CheckReport) => void): Promise<DoctorReport>
+  /** never throws */
+  close(): Promise<void>
+}
+
+/** Opens nothing yet. `examine` throws what `open` throws, and INTERRUPTED. */
+export function diagnosis({ checks, open, deadlineMs, signal }: DiagnosisOptions): Diagnosis {
+  let current: OpenedDeployment | null = null
+
+  const close = async (): Promise<void> => {
+    const closing = current
+    current = null
+    await closing?.close()
+  }
+  const examine = async (onResult?: (report: CheckReport) => void): Promise<DoctorReport> => {
+    const reused = current !== null
+    const opened = (current ??= await open())
+    const { deployment, commands } = opened
+    const [report, build] = await Promise.all([
+      runChecks({ checks, open: opened.open, deployment, deadlineMs, commands, onResult, signal }),
+      declaredBuild(opened.open.service),
+    ])
+    // a connection that has gone stale since the last time is no news of the deployment
+    if (reused && report.checks.some(isLost)) {
+      await close()
+      return examine(onResult)
+    }
+    const { schemaVersion, deployment: name, platform, ...rest } = report
+    return { schemaVersion, deployment: name, platform, build, ...rest }
+  }
+  return { examine, close }
+}
+
+function isLost({ status, error }: CheckReport): boolean {
+  return status === 'unknown' && (error?.code === 'UNREACHABLE' || error?.code === 'TIMED_OUT')
+}
+
+/** The build that the deployment is declared to run; null where that is not known. */
+async function declaredBuild(service: () => Promise<ServiceSource>): Promise<string | null> {
+  try {
+    return (await (await service()).image()).build
+  } catch {
+    return null
+  }
+}

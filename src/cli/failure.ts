@@ -1,0 +1,28 @@
+import { Errors } from '@oclif/core'
+import { AdminError, messageOf } from '../core/error.ts'
+import type { ErrorDocument } from '../output/error-text.ts'
+
+/** The exit code of a bug of this program. */
+const bugExitCode = 70
+
+export interface Failure {
+  exitCode: number
+  document: ErrorDocument
+  /** only of bugs */
+  stack?: string
+}
+
+/** What to say of anything that a command threw; null where it only asked to end. */
+export function failureOf(thrown: unknown, program: string): Failure | null {
+  if (thrown instanceof Errors.ExitError) return null
+  if (thrown instanceof AdminError) {
+    const { code, message, suggestions, exitCode } = thrown
+    return { exitCode, document: { error: { code, message, suggestions } } }
+  }
+  const stack = thrown instanceof Error ? thrown.stack : undefined
+  return {
+    exitCode: bugExitCode,
+    document: { error: { code: 'BUG', message: `this is a bug of ${program}: ${messageOf(thrown)}`, suggestions: [] } },
+    ...(stack ? { stack } : {}),
+  }
+}

@@ -1,0 +1,41 @@
+import { checks } from '../checks/index.ts'
+import type { DoctorReport } from '../core/report.ts'
+import { withInterrupts } from './interrupt.ts'
+import { diagnosis } from './doctor/session.ts'
+
+/** What the commands of the lab work with. */
+export interface LabSession {
+  /** the lab's folder */
+  root: string
+  progress: (message: string) => void
+  signal: AbortSignal
+  /** looks at the lab as `doctor -d lab` does, whatever the operator's own configuration holds */
+  diagnose: (signal?: AbortSignal) => Promise<DoctorReport>
+}
+
+/** milliseconds for any one answer of the lab's own servers, which are near */
+const timeoutMs = 10_000
+
+/** Runs a command of the lab, which Ctrl-C interrupts at its next safe point. Progress shows the seconds since the start. */
+export async function withLab<T>(progress: (message: string) => void, run: (session: LabSession) => Promise<T>): Promise<T> {
+  const { findDeployment, labConfigurationFile, labDirectory, openDeployment } = await import('../runtime/index.ts')
+  const environment = process.env
+  const since = performance.now()
+  return withInterrupts((signal) =>
+    run({
+      root: labDirectory(environment),
+      progress: (message) => progress(`${((performance.now() - since) / 1000).toFixed(1).padStart(6)} s  ${message}`),
+      signal,
+      async diagnose() {
+        const file = labConfigurationFile(environment)
+        const selected = await findDeployment({ file, name: 'lab', environment, workingDirectory: process.cwd() })
+        const opened = diagnosis({ checks, open: () => openDeployment(selected, { timeoutMs, environment, signal }), deadlineMs: timeoutMs + 1000, signal })
+        try {
+          return await opened.examine()
+        } finally {
+          await opened.close()
+        }
+      },
+    }),
+  )
+}

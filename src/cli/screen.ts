@@ -1,0 +1,15 @@
+import type { Screen } from '../output/screen.ts'
+
+interface Stream {
+  isTTY?: boolean
+  columns?: number
+}
+
+/** What a stream can show. Colours only on a terminal, and never with NO_COLOR or TERM=dumb. */
+export function screenOf(stream: Stream, environment: NodeJS.ProcessEnv = process.env): Screen {
+  const terminal = stream.isTTY === true
+  return {
+    columns: terminal ? Math.max(40, stream.columns || 80) : 80,
+    colour: terminal && !environment.NO_COLOR && environment.TERM !== 'dumb',
+  }
+}

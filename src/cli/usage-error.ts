@@ -1,0 +1,33 @@
+import { Errors } from '@oclif/core'
+import { AdminError } from '../core/error.ts'
+import { nearestNames } from '../core/nearest.ts'
+
+/** oclif's own errors (a flag or argument that is missing, unknown or malformed) in this program's words; all else as it is. */
+export function inOwnWords(thrown: unknown, command: string): unknown {
+  if (!(thrown instanceof Errors.CLIError) || thrown instanceof Errors.ExitError) return thrown
+  const help = `${command} --help`
+  const { flags, parse } = thrown as Error & {
+    flags?: readonly string[]
+    parse?: { input?: { flags?: Record<string, unknown> } }
+  }
+  const known = parse?.input?.flags
+  if (!flags || !known) return new AdminError('USAGE', plainMessage(thrown.message), [help], { cause: thrown })
+  const names = Object.keys(known).map((name) => `--${name}`)
+  const nearest = flags.flatMap((flag) => nearestNames(flag, names)).map((flag) => `${command} ${flag}`)
+  const message = `${flags.join(', ')} ${flags.length > 1 ? 'are no flags' : 'is no flag'} of \`${command}\``
+  return new AdminError('USAGE', message, [...nearest, help], { cause: thrown })
+}
+
+const colours = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g')
+
+function plainMessage(message: string): string {
+  return message
+    .replace(colours, '')
+    .replace(/\n*See more help with --help\s*$/, '')
+    .replace(/^The following errors? occurred:\s*/, '')
+    .replace(/^Missing \d+ required args?:?\s*/, 'missing: ')
+    .replace(/(--[\w-]+)=true\b/g, '$1')
+    .replace(/(?<=\w) {2,}/g, ': ')
+    .replace(/\s*\n\s*/g, ' ')
+    .trim()
+}

@@ -1,0 +1,28 @@
+import { BaseCommand } from '../cli/base-command.ts'
+import { checks } from '../checks/index.ts'
+import { explainEntries } from '../knowledge/explain/index.ts'
+import { checksText } from '../output/checks.ts'
+import type { ChecksDocument } from '../output/checks.ts'
+
+export default class Checks extends BaseCommand {
+  static override summary = 'list the checks that doctor makes'
+  static override description = 'For each check: its id, the healthy state, how grave a problem is, and what is read for it.'
+  static override examples = ['<%= config.bin %> checks', '<%= config.bin %> checks --json']
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(Checks)
+    const severities = new Map(explainEntries.map((entry) => [entry.id, entry.severities]))
+    const document: ChecksDocument = {
+      schemaVersion: 1,
+      checks: checks.map(({ id, title, reads, wants = [], explains = [] }) => ({
+        id,
+        title,
+        severities: severities.get(id) ?? [],
+        reads,
+        wants,
+        explains,
+      })),
+    }
+    this.show(flags, document, (screen) => checksText(document, screen))
+  }
+}

@@ -1,0 +1,57 @@
+import { Flags } from '@oclif/core'
+import { checks } from '../checks/index.ts'
+import { BaseCommand } from '../cli/base-command.ts'
+import { examineAs } from '../cli/doctor/examine-as.ts'
+import { formats } from '../cli/doctor/print.ts'
+import { selectChecks } from '../cli/doctor/select-checks.ts'
+
+export default class Doctor extends BaseCommand {
+  static override summary = 'find what is wrong with a deployment, show the evidence, and name the repair'
+  static override description =
+    'Runs all checks at once and folds what they find into causes. Changes nothing.\n\n' +
+    'Ends with 0 when all is healthy, 1 for a problem, 2 for warnings only, 3 when something could not be determined, ' +
+    '6 when interrupted, 64 for wrong usage or configuration.'
+  static override examples = [
+    { description: 'examine the deployment that the configuration names', command: '<%= config.bin %> doctor' },
+    {
+      description: 'the practice deployment, without two checks',
+      command: '<%= config.bin %> doctor -d lab --skip api/latency service/clocks',
+    },
+    { description: 'one part only, for a script', command: '<%= config.bin %> doctor --only broker --json' },
+    { description: 'after a restart, wait until it is healthy', command: '<%= config.bin %> doctor --wait --wait-seconds 600' },
+  ]
+  static override flags = {
+    only: Flags.string({
+      summary: 'run these checks only; a group such as `broker` stands for all of its checks',
+      helpValue: 'ID',
+      multiple: true,
+      delimiter: ',',
+    }),
+    skip: Flags.string({ summary: 'leave these checks out', helpValue: 'ID', multiple: true, delimiter: ',' }),
+    'fail-on': Flags.option({
+      options: ['warning', 'error', 'unknown'] as const,
+      summary: 'what counts as failed: `error` turns 2 and 3 into 0, `unknown` turns 3 into 1',
+      default: 'warning',
+    })(),
+    format: Flags.option({
+      options: formats,
+      summary: 'how to print the report; `json` is the same as --json',
+      default: 'table',
+    })(),
+    wait: Flags.boolean({ summary: 'repeat until the exit code is 0 or the time is up', exclusive: ['watch'] }),
+    'wait-seconds': Flags.integer({ summary: 'how long --wait goes on', helpValue: 'SECONDS', min: 1, default: 300 }),
+    watch: Flags.boolean({ summary: 'repeat until interrupted; ends with the exit code of the last report' }),
+    interval: Flags.integer({
+      summary: 'time between two rounds of --wait and --watch',
+      helpValue: 'SECONDS',
+      min: 1,
+      default: 5,
+    }),
+  }
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(Doctor)
+    const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
+    process.exitCode = await examineAs(flags, chosen, (message) => this.progress(message))
+  }
+}

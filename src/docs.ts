@@ -1,0 +1,78 @@
+import { checks } from './checks/index.ts'
+import { exitCodes } from './core/error.ts'
+import { explainEntries } from './knowledge/explain/index.ts'
+import { faultRows } from './lab/fault-list.ts'
+import type { FaultRow } from './lab/fault-list.ts'
+import { markdownTable } from './output/markdown.ts'
+import { configurationKeys } from './runtime/configuration/template.ts'
+
+export { withGenerated } from './output/markdown.ts'
+
+/** One measured figure beside its peer, as `npm run bench` writes it. Times in milliseconds. */
+export interface Measurement {
+  what: string
+  ours: number
+  peer: string
+  theirs: number
+  ratio: number
+  goal: number
+}
+
+export interface DocumentedCommand {
+  id: string
+  summary?: string
+}
+
+/** The README's tables by name, made from what the program itself uses. */
+export function generatedTables(commands: readonly DocumentedCommand[], measured: readonly Measurement[]): Record<string, string> {
+  return {
+    commands: markdownTable(['command', 'does'], commands.map(({ id, summary }) => [code(id.replaceAll(':', ' ')), summary ?? ''])),
+    'exit-codes': exitCodeTable(),
+    checks: checkTable(),
+    faults: markdownTable(['fault', 'made by', '`doctor` says', 'exit', 'repaired by'], faultRows().map(faultCells)),
+    configuration: markdownTable(['key', 'form', 'meaning'], configurationKeys().map(({ key, form, about }) => [code(key), form, about])),
+    speed: markdownTable(
+      ['what', 'time', 'beside', 'its time', 'ratio', 'goal'],
+      measured.map(({ what, ours, peer, theirs, ratio, goal }) => [what, `${ours} ms`, peer, `${theirs} ms`, String(ratio), `at most ${goal}`]),
+    ),
+  }
+}
+
+function checkTable(): string {
+  const severities = new Map(explainEntries.map(({ id, severities }) => [id, severities.join(' or ')]))
+  return markdownTable(
+    ['check', 'healthy', 'a problem is', 'reads'],
+    checks.map(({ id, title, reads, wants = [] }) => [code(id), title, severities.get(id) ?? '', [...reads, ...wants].join(', ')]),
+  )
+}
+
+const meanings: Readonly<Record<number, string>> = {
+  0: 'healthy; or done; or nothing to do',
+  1: 'a problem of severity error; or a repair failed',
+  2: 'warnings only',
+  3: 'no problem found, but something could not be determined; `explain` found nothing',
+  4: 'refused: not confirmed, unsafe, or out of date',
+  5: 'another operator is at work on this deployment',
+  6: 'interrupted or half done',
+  64: 'wrong usage or configuration',
+  69: 'what the command needs cannot be reached or had',
+  70: 'a bug of this program, with its stack',
+}
+
+function exitCodeTable(): string {
+  const named = (exitCode: number): string =>
+    Object.entries(exitCodes)
+      .filter(([, value]) => value === exitCode)
+      .map(([name]) => code(name))
+      .join(', ')
+  return markdownTable(['code', 'meaning', '`error.code` under `--json`'], Object.entries(meanings).map(([exitCode, meaning]) => [exitCode, meaning, exitCode === '70' ? code('BUG') : named(Number(exitCode))]))
+}
+
+function faultCells({ name, made, expected, repair }: FaultRow): string[] {
+  const problems = expected.problems.map(({ check, severity }) => `${severity} ${code(check)}`)
+  return [code(name), made, problems.join(', ') || 'nothing: it only looks like a fault', String(expected.exitCode), repair]
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}

@@ -1,0 +1,37 @@
+import { paintFor } from './paint.ts'
+import type { Screen } from './screen.ts'
+import { countOf, hang, pad, widthOf } from './text.ts'
+
+/** What `checks --json` prints. */
+export interface ChecksDocument {
+  schemaVersion: 1
+  checks: readonly {
+    id: string
+    /** the healthy state */
+    title: string
+    /** how grave its problems can be */
+    severities: readonly ('error' | 'warning')[]
+    /** sources that it needs */
+    reads: readonly string[]
+    /** sources that it uses where they are there */
+    wants: readonly string[]
+    /** checks whose problems it causes */
+    explains: readonly string[]
+  }[]
+}
+
+/** The catalogue, a line a check: id, what is healthy, how grave a problem is, what is read. */
+export function checksText({ checks }: ChecksDocument, screen: Screen): string {
+  const paint = paintFor(screen)
+  const width = Math.max(...checks.map(({ id }) => widthOf(id)), 0)
+  const lines = checks.flatMap(({ id, title, severities, reads, wants }) => {
+    const [first = '', ...rest] = hang(`${pad(id, width)}  `, title, screen.columns)
+    const facts = `${severities.join(' or ')}; reads ${[...reads, ...wants].join(', ')}`
+    return [
+      first.replace(id, paint.strong(id)),
+      ...rest,
+      ...hang(' '.repeat(width + 2), facts, screen.columns).map((line) => paint.faint(line)),
+    ]
+  })
+  return `${lines.join('\n')}\n\n${countOf(checks.length, 'check')}. More on one: testops-admin explain ID\n`
+}

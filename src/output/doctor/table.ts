@@ -1,0 +1,65 @@
+import type { CheckReport, DoctorReport } from '../../core/report.ts'
+import { paintFor } from '../paint.ts'
+import type { Paint } from '../paint.ts'
+import type { Screen } from '../screen.ts'
+import { clip, countOf, hang, pad, printable, widthOf } from '../text.ts'
+import { badge, oneLine, statusWord } from './status.ts'
+import { tell } from './stories.ts'
+import { storyLines } from './story.ts'
+import { verdict } from './verdict.ts'
+import type { DoctorView } from './view.ts'
+
+/**
+ * The report for people: each root cause as a story, then what could not be determined, what was skipped and what is
+ * healthy, then the verdict. Prose is wrapped; evidence and commands are never broken, so that they can be copied.
+ */
+export function doctorTable(report: DoctorReport, view: DoctorView): string {
+  const paint = paintFor(view.screen)
+  const told = tell(report)
+  const calm = told.stories.length === 0 && told.unknown.length === 0
+  const showOk = calm || view.verbose
+  const blocks = [
+    [heading(report, paint)],
+    ...told.stories.map((story) => storyLines(story, view, paint)),
+    ...told.unknown.map((check) => unknownLines(check, view.screen, paint)),
+    rows([...(showOk ? told.ok : []), ...told.skipped], view, paint),
+    !showOk && told.ok.length > 0
+      ? [`${countOf(told.ok.length, 'other check is', 'other checks are')} ok (--verbose lists them).`]
+      : [],
+    verdict(told, view.exitCode, view.screen),
+  ]
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`
+}
+
+function heading(report: DoctorReport, paint: Paint): string {
+  const { deployment, platform, build, checks, durationMs } = report
+  const about = build === null ? platform : `${platform}, build ${printable(build)}`
+  const effort = `${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`
+  return `${paint.strong(printable(deployment))} (${about}): ${effort}`
+}
+
+function unknownLines(check: CheckReport, screen: Screen, paint: Paint): string[] {
+  const message = `Could not be determined: ${printable(check.error?.message ?? 'no reason was given')}`
+  return [
+    `${badge('unknown', paint)}  ${paint.strong(check.id)}`,
+    ...hang('  ', message, screen.columns),
+    ...(check.error?.suggestions ?? []).flatMap((text) => text.split(/\r?\n/)).map((line) => `      ${printable(line)}`),
+  ]
+}
+
+/** A line for each: badge, id, detail. Details of healthy ones are cut at the screen's edge unless all is wanted. */
+function rows(checks: readonly CheckReport[], { screen, verbose }: DoctorView, paint: Paint): string[] {
+  const width = Math.max(0, ...checks.map(({ id }) => widthOf(id)))
+  return checks.flatMap((check) => {
+    const word = statusWord(check)
+    const left = `${pad(`x ${word}`, 9)}  ${pad(check.id, width)}  `
+    const [first = '', ...rest] =
+      check.status === 'ok' && !verbose
+        ? [clip(left + oneLine(check), screen.columns)]
+        : hang(left, oneLine(check), screen.columns)
+    return [badge(word, paint) + first.slice(`x ${word}`.length), ...rest]
+  })
+}

@@ -1,0 +1,21 @@
+import type { ErrorCode } from '../core/error.ts'
+import { paintFor } from './paint.ts'
+import type { Screen } from './screen.ts'
+import { hang, printable } from './text.ts'
+
+/** What `--json` prints in place of a result (DESIGN.md 2). `BUG` is anything that was not foreseen. */
+export interface ErrorDocument {
+  error: { code: ErrorCode | 'BUG'; message: string; suggestions: readonly string[] }
+}
+
+/** An error as shown to people: what happened, then what to type next. */
+export function errorText({ error }: ErrorDocument, screen: Screen): string {
+  const paint = paintFor(screen)
+  const [first = '', ...rest] = hang('Error: ', printable(error.message), screen.columns)
+  const lines = [first.replace('Error:', paint.bad('Error:')), ...rest]
+  if (error.suggestions.length > 0) {
+    lines.push('', 'Try:')
+    for (const suggestion of error.suggestions) lines.push(`  ${printable(suggestion)}`)
+  }
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,143 @@
+import { paintFor } from './paint.ts'
+import type { Screen } from './screen.ts'
+import { countOf, hang, pad, widthOf } from './text.ts'
+
+/** What `lab status --json` prints, and `lab up --json` with `already` and `started` beside it. */
+export interface LabStatusDocument {
+  schemaVersion: 1
+  phase: 'absent' | 'starting' | 'up' | 'stopping'
+  directory: string
+  servers: readonly { kind: string; version: string; way: string; address: string; running: boolean }[]
+  service: { url: string; state: string; detail: string; log: string } | null
+  configuration: string | null
+  broken: readonly { name: string; since: string; state: 'half' | 'broken' }[]
+  operator: { command: string; pid: number; since: string } | null
+  /** lines to copy into a shell */
+  commands: readonly string[]
+}
+
+export interface LabUpDocument extends LabStatusDocument {
+  /** it was up before */
+  already: boolean
+  started: readonly string[]
+}
+
+export interface LabDownDocument {
+  schemaVersion: 1
+  found: boolean
+  removed: readonly string[]
+}
+
+export interface LabBreakDocument {
+  schemaVersion: 1
+  made: readonly { name: string; made: string; repair: string }[]
+  already: readonly string[]
+  /** what doctor has to end with, where one fault was made alone */
+  expectedExitCode: number | null
+}
+
+export interface LabMendDocument {
+  schemaVersion: 1
+  mended: readonly string[]
+  remaining: readonly string[]
+  healthy: true | null
+}
+
+export interface LabFaultsDocument {
+  schemaVersion: 1
+  faults: readonly {
+    name: string
+    fault: string
+    variant: string | null
+    kind: 'fault' | 'healthy'
+    title: string
+    made: string
+    repair: string
+    expected: {
+      exitCode: number
+      problems: readonly { check: string; severity: 'error' | 'warning' }[]
+      rootCauses: readonly string[]
+      allowedConsequences: readonly string[]
+    }
+    needs: { own: readonly string[]; broker: string | null }
+  }[]
+}
+
+export function labStatusText(document: LabStatusDocument, screen: Screen): string {
+  const { phase, directory, servers, service, broken, operator, commands, configuration } = document
+  const paint = paintFor(screen)
+  const atWork = operator ? [`${operator.command} is at work (process ${operator.pid}) since ${operator.since}`] : []
+  if (phase === 'absent') return lines([`There is no lab in ${directory}.`, ...atWork, '', 'Start one: testops-admin lab up'])
+  if (phase !== 'up') {
+    const next = operator ? [] : ['', 'Go on: testops-admin lab up, or take it away: testops-admin lab down']
+    return lines([`The lab in ${directory} is ${phase}.`, ...atWork, ...next])
+  }
+  const width = Math.max(...servers.map(({ kind }) => widthOf(kind)), widthOf('service'))
+  const state = (running: boolean): string => (running ? paint.good('running') : paint.bad('stopped'))
+  return lines([
+    `${paint.strong('Lab')} in ${directory}`,
+    ...atWork,
+    '',
+    ...servers.map(({ kind, version, way, address, running }) => `  ${pad(kind, width)}  ${state(running)}  ${address}  ${version} (${way})`),
+    ...(service ? [`  ${pad('service', width)}  ${service.state === 'running' ? paint.good('running') : paint.bad(service.state)}  ${service.url}`] : []),
+    '',
+    ...(broken.length === 0
+      ? ['Nothing is broken. Break it: testops-admin lab break FAULT (lab faults lists them)']
+      : [
+          ...broken.map(({ name, since, state: how }) => paint.bad(`Broken${how === 'half' ? ' half way' : ''}: ${name}, since ${since}`)),
+          'Mend it: testops-admin lab mend',
+        ]),
+    '',
+    `Configuration: ${configuration}`,
+    'To copy:',
+    ...commands.map((command) => `  ${command}`),
+  ])
+}
+
+export function labUpText(document: LabUpDocument, screen: Screen): string {
+  const { already, started, broken } = document
+  const what =
+    already && started.length === 0
+      ? 'The lab is up already.'
+      : already
+        ? `The lab was up already; ${started.join(', ')} ${started.length === 1 ? 'was' : 'were'} missing and ${started.length === 1 ? 'is' : 'are'} back.`
+        : 'The lab is up and healthy.'
+  const note = broken.length > 0 ? ' What is broken stays so.' : ''
+  return `${what}${note}\n\n${labStatusText(document, screen)}`
+}
+
+export function labDownText({ found, removed }: LabDownDocument): string {
+  if (!found) return 'There is no lab; nothing to take down.\n'
+  return removed.length === 0 ? 'The lab is gone.\n' : `The lab is gone: ${removed.join(', ')}.\n`
+}
+
+export function labBreakText({ made, already, expectedExitCode }: LabBreakDocument, screen: Screen): string {
+  const told = made.flatMap(({ name, made: how, repair }) => [...hang(`${name}: `, `${how}.`, screen.columns), ...hang('  repair: ', repair, screen.columns)])
+  const before = already.map((name) => `${name}: the lab is broken by it already.`)
+  const ends = expectedExitCode === null ? '' : ` (ends with ${expectedExitCode})`
+  return lines([...told, ...before, '', `Look: testops-admin doctor -d lab${ends}`, 'Mend: testops-admin lab mend'])
+}
+
+export function labMendText({ mended, remaining, healthy }: LabMendDocument): string {
+  const done = mended.length === 0 ? 'Nothing to mend' : `Mended: ${mended.join(', ')}`
+  const state = healthy ? 'doctor finds nothing' : remaining.length > 0 ? `still broken: ${remaining.join(', ')}` : 'the lab is not broken by that'
+  return `${done}; ${state}.\n`
+}
+
+export function labFaultsText({ faults }: LabFaultsDocument, screen: Screen): string {
+  const paint = paintFor(screen)
+  const shown = faults.flatMap(({ name, made, repair, expected: { exitCode, problems } }) => {
+    const said = problems.length === 0 ? 'nothing' : problems.map(({ check, severity }) => `${severity} ${check}`).join(', ')
+    return [
+      paint.strong(name),
+      ...hang('  made:   ', made, screen.columns),
+      ...hang('  doctor: ', `${said}; ends with ${exitCode}`, screen.columns),
+      ...hang('  repair: ', repair, screen.columns),
+    ]
+  })
+  return lines([...shown, '', `${countOf(faults.length, 'way')} to break the lab, or to make it look broken. Try one: testops-admin lab break NAME`])
+}
+
+function lines(all: readonly string[]): string {
+  return `${all.join('\n')}\n`
+}

@@ -1,0 +1,27 @@
+import { Errors } from '@oclif/core'
+import { expect, test } from 'vitest'
+import { failureOf } from '../../src/cli/failure.ts'
+import { AdminError } from '../../src/core/error.ts'
+
+test('an AdminError keeps its code, its message and its suggestions', () => {
+  const error = new AdminError('UNREACHABLE', 'no answer from db:5432', ['pg_isready -h db'])
+  expect(failureOf(error, 'tool')).toEqual({
+    exitCode: 69,
+    document: { error: { code: 'UNREACHABLE', message: 'no answer from db:5432', suggestions: ['pg_isready -h db'] } },
+  })
+})
+
+test.each([
+  [new TypeError('x is not a function'), 'x is not a function'],
+  ['thrown text', 'thrown text'],
+  [undefined, 'undefined'],
+])('anything else is a bug: %s', (thrown, message) => {
+  const failure = failureOf(thrown, 'tool')
+  expect(failure?.exitCode).toBe(70)
+  expect(failure?.document.error).toEqual({ code: 'BUG', message: `this is a bug of tool: ${message}`, suggestions: [] })
+  expect(failure?.stack === undefined).toBe(!(thrown instanceof Error))
+})
+
+test('a wish to end is no failure', () => {
+  expect(failureOf(new Errors.ExitError(0), 'tool')).toBeNull()
+})

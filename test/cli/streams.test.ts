@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest'
+import { wantsJson } from '../../src/cli/json.ts'
+import { screenOf } from '../../src/cli/screen.ts'
+
+describe('whether JSON is wanted', () => {
+  test.each<[words: string[], environment: NodeJS.ProcessEnv, wanted: boolean]>([
+    [['doctor'], {}, false],
+    [['doctor', '--json'], {}, true],
+    [['doctor', '--format', 'json'], {}, true],
+    [['doctor', '--format=json'], {}, true],
+    [['doctor', '--format', 'table'], {}, false],
+    [['explain', '--', '--json'], {}, false],
+    [['doctor'], { TESTOPS_ADMIN_JSON: 'true' }, true],
+    [['doctor'], { TESTOPS_ADMIN_JSON: '0' }, false],
+  ])('%j %j', (words, environment, wanted) => expect(wantsJson(words, environment)).toBe(wanted))
+})
+
+describe('what a stream can show', () => {
+  test.each<[stream: { isTTY?: boolean; columns?: number }, environment: NodeJS.ProcessEnv, columns: number, colour: boolean]>([
+    [{}, {}, 80, false],
+    [{ columns: 200 }, {}, 80, false],
+    [{ isTTY: true, columns: 132 }, {}, 132, true],
+    [{ isTTY: true, columns: 132 }, { NO_COLOR: '1' }, 132, false],
+    [{ isTTY: true, columns: 132 }, { NO_COLOR: '' }, 132, true],
+    [{ isTTY: true, columns: 132 }, { TERM: 'dumb' }, 132, false],
+    [{ isTTY: true, columns: 0 }, {}, 80, true],
+    [{ isTTY: true, columns: 20 }, {}, 40, true],
+  ])('%j %j', (stream, environment, columns, colour) => expect(screenOf(stream, environment)).toEqual({ columns, colour }))
+})

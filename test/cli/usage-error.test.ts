@@ -1,0 +1,49 @@
+import { Errors } from '@oclif/core'
+import { describe, expect, test } from 'vitest'
+import { inOwnWords } from '../../src/cli/usage-error.ts'
+import { AdminError } from '../../src/core/error.ts'
+
+describe("oclif's errors are wrong usage", () => {
+  test.each([
+    [
+      'Parsing --timeout \n\tExpected an integer but received: x\nSee more help with --help',
+      'Parsing --timeout Expected an integer but received: x',
+    ],
+    [
+      'Missing 1 required arg:\nFAULT  fault to break the deployment by\nSee more help with --help',
+      'missing: FAULT: fault to break the deployment by',
+    ],
+    [
+      'The following error occurred:\n  \u001b[2m--watch=true cannot also be provided when using --wait\u001b[22m\nSee more help with --help',
+      '--watch cannot also be provided when using --wait',
+    ],
+    [
+      'Expected --format=tabel to be one of: table, short\nSee more help with --help',
+      'Expected --format=tabel to be one of: table, short',
+    ],
+  ])('%j', (message, expected) => {
+    expect(inOwnWords(new Errors.CLIError(message), 'tool doctor')).toMatchObject({
+      code: 'USAGE',
+      message: expected,
+      suggestions: ['tool doctor --help'],
+    })
+  })
+
+  test.each([
+    [['--onyl'], '--onyl is no flag of `tool doctor`', ['tool doctor --only', 'tool doctor --help']],
+    [['--onyl', '-z'], '--onyl, -z are no flags of `tool doctor`', ['tool doctor --only', 'tool doctor --help']],
+  ])('unknown flags: %j', (flags, message, suggestions) => {
+    const error = Object.assign(new Errors.CLIError('Nonexistent flag'), {
+      flags,
+      parse: { input: { flags: { only: {}, skip: {} } } },
+    })
+    expect(inOwnWords(error, 'tool doctor')).toMatchObject({ message, suggestions })
+  })
+})
+
+test.each([new AdminError('BUSY', 'busy'), new Errors.ExitError(0), new TypeError('x'), 'text'])(
+  'anything else stays what it is: %s',
+  (thrown) => {
+    expect(inOwnWords(thrown, 'tool')).toBe(thrown)
+  },
+)

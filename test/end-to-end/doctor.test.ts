@@ -1,0 +1,230 @@
+import { createServer } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { DoctorReport } from '../../src/core/report.ts'
+import { faultsOf } from '../output/schemas.ts'
+import { freshPlace } from './program.ts'
+import type { Ended, Place } from './program.ts'
+
+let place: Place
+beforeEach(async () => {
+  place = await freshPlace()
+})
+afterEach(async () => place.remove())
+
+/** Every part of the deployment at one address. */
+function configuration(port: number, name = 'prod'): string {
+  return `deployments:
+  ${name}:
+    url: http://127.0.0.1:${port}
+    apiToken: {env: TOKEN}
+    platform: host
+    host: {commands: {start: ["true"], stop: ["true"], status: ["true"]}}
+    database: {url: "postgresql://testops@127.0.0.1:${port}/testops"}
+    broker: {url: "amqp://testops@127.0.0.1:${port}", managementUrl: "http://127.0.0.1:${port}"}
+    sessions: {url: "redis://127.0.0.1:${port}/0"}
+`
+}
+
+const environment = { TOKEN: 'never-shown' }
+const sources = ['database/reachable', 'broker/reachable', 'sessions/reachable']
+
+describe('a deployment of which nothing answers', () => {
+  let port: number
+  beforeAll(async () => {
+    port = await closedPort()
+  })
+
+  test('has one problem a source, and exit code 1', async () => {
+    await place.write('testops-admin.yaml', configuration(port))
+    const ended = await place.run(['doctor', '--json'], { environment })
+    const report = reportIn(ended)
+    expect(ended).toMatchObject({ exitCode: 1, stderr: '' })
+    expect(ended.milliseconds).toBeLessThan(8000)
+    expect(report.rootCauses).toEqual(expect.arrayContaining(sources))
+    const stray = report.checks.filter(
+      ({ id, status, because }) => status === 'problem' && because === undefined && !id.endsWith('/reachable'),
+    )
+    expect(stray).toEqual([])
+    expect(ended.stdout).not.toContain('never-shown')
+  })
+
+  test('is told as stories, in short, and by groups', async () => {
+    await place.write('testops-admin.yaml', configuration(port))
+    const [table, short, group] = await Promise.all([
+      place.run(['doctor'], { environment }),
+      place.run(['doctor', '--format', 'short'], { environment }),
+      place.run(['doctor', '--only', 'broker', '--format=json'], { environment }),
+    ])
+    expect([table.exitCode, short.exitCode, group.exitCode]).toEqual([1, 1, 1])
+    expect([table.stderr, short.stderr, group.stderr]).toEqual(['', '', ''])
+    for (const id of sources) expect(table.stdout).toContain(`✖ error  ${id}\n`)
+    expect(table.stdout).toMatch(/Exit code\s1\.\nNext: .+\n$/)
+    const report = reportIn(group)
+    expect(report.checks.every(({ id }) => id.startsWith('broker/'))).toBe(true)
+    expect(report.rootCauses).toEqual(['broker/reachable'])
+    expect(
+      short.stdout
+        .trimEnd()
+        .split('\n')
+        .every((line) => /^. (ok|error|warning|skipped|unknown) /.test(line)),
+    ).toBe(true)
+  })
+
+  test('may be read no further than its first line', async () => {
+    await place.write('testops-admin.yaml', configuration(port))
+    const ended = await place.run(['doctor'], {
+      environment,
+      meanwhile: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
+    })
+    expect(ended).toMatchObject({ stderr: '', exitCode: 1 })
+  })
+
+  test('is waited for no longer than was asked', async () => {
+    await place.write('testops-admin.yaml', configuration(port))
+    const ended = await place.run(['doctor', '--wait', '--wait-seconds', '2', '--interval', '1', '--only', 'broker', '--json'], {
+      environment,
+    })
+    expect(ended.exitCode).toBe(1)
+    expect(reportIn(ended).rootCauses).toEqual(['broker/reachable'])
+    expect(ended.stderr).toContain('1 problem: broker/reachable. Trying again in 1 s; giving up in')
+    expect(ended.milliseconds).toBeLessThan(6000)
+  })
+
+  test('is watched until interrupted, with a line for what has changed', async () => {
+    await place.write('testops-admin.yaml', configuration(port))
+    const ended = await place.run(['doctor', '--watch', '--interval', '1', '--only', 'broker/reachable'], {
+      environment,
+      meanwhile: (child) => {
+        let rounds = 0
+        child.stdout?.on('data', () => (rounds += 1) === 2 && child.kill('SIGINT'))
+      },
+    })
+    expect(ended).toMatchObject({ exitCode: 1, stderr: '' })
+    expect(ended.stdout.replaceAll(/\d{4}-\S+Z/g, 'TIME').split('\n')).toEqual([
+      'TIME 1 problem: broker/reachable.',
+      expect.stringMatching(/^TIME {3}✖ error {4}broker\/reachable {2}RabbitMQ at /) as string,
+      'TIME 1 problem: broker/reachable.',
+      '',
+    ])
+  })
+})
+
+describe('parts that accept a connection and never answer', () => {
+  let silent: Server
+  const open = new Set<Socket>()
+  beforeAll(async () => {
+    silent = createServer((socket) => open.add(socket.on('error', () => undefined)))
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  })
+  afterAll(async () => {
+    for (const socket of open) socket.destroy()
+    await new Promise((resolve) => silent.close(resolve))
+  })
+
+  test('cost no more than the time-out, and are problems', async () => {
+    await place.write('testops-admin.yaml', configuration((silent.address() as AddressInfo).port))
+    const ended = await place.run(['doctor', '--timeout', '1', '--json'], { environment })
+    expect(ended.exitCode).toBe(1)
+    expect(reportIn(ended).rootCauses).toEqual(expect.arrayContaining(sources))
+    expect(ended.milliseconds).toBeLessThan(8000)
+  })
+
+  test.each([
+    ['a rejection that nobody handles', "void Promise.reject(new Error('unforeseen'))"],
+    ['an exception outside of everything', "throw new Error('unforeseen')"],
+  ])('%s meanwhile is a bug: 70, with its stack', async (_, statement) => {
+    await place.write('testops-admin.yaml', configuration((silent.address() as AddressInfo).port))
+    const preload = await place.write('preload.mjs', `setTimeout(() => { ${statement} }, 1000)`)
+    const ended = await place.run(['doctor', '--timeout', '60', '--json'], {
+      environment: { ...environment, NODE_OPTIONS: `--import=${preload}` },
+    })
+    expect(ended.exitCode).toBe(70)
+    expect(ended.stderr).toMatch(/^Error: unforeseen\n +at .*preload\.mjs/)
+    expect(JSON.parse(ended.stdout)).toEqual({
+      error: { code: 'BUG', message: 'this is a bug of testops-admin: unforeseen', suggestions: [] },
+    })
+    expect(ended.milliseconds).toBeLessThan(6000)
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it at once, with 6', async (signal) => {
+    await place.write('testops-admin.yaml', configuration((silent.address() as AddressInfo).port))
+    const ended = await place.run(['doctor', '--timeout', '60', '--json'], {
+      environment,
+      meanwhile: (child) => setTimeout(() => child.kill(signal), 1500),
+    })
+    expect(ended).toMatchObject({ exitCode: 6, stderr: '' })
+    expect(faultsOf('error', JSON.parse(ended.stdout))).toEqual([])
+    expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'INTERRUPTED' } })
+    expect(ended.milliseconds).toBeLessThan(6000)
+  })
+})
+
+describe('configurations that cannot be used: 64, the file and the line', () => {
+  test.each<[what: string, text: string, words: string[], message: RegExp]>([
+    ['an empty file', '', [], /testops-admin\.yaml/],
+    ['broken YAML', 'deployments:\n  prod: {url: [\n', [], /testops-admin\.yaml:\d+/],
+    ['an unknown key', 'deployments:\n  prod:\n    urll: http://127.0.0.1:9\n', [], /testops-admin\.yaml:3.*`?url`?/],
+    ['a wrong type', 'deployments: 7\n', [], /testops-admin\.yaml:1/],
+    [
+      'a missing secret',
+      'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    apiToken: {env: NO_SUCH_VARIABLE}\n',
+      [],
+      /NO_SUCH_VARIABLE/,
+    ],
+    [
+      'an unknown deployment',
+      'deployments:\n  prod:\n    url: http://127.0.0.1:9\n',
+      ['-d', 'prd'],
+      /no deployment `prd`.*`prod`/,
+    ],
+    [
+      'a file that is not there',
+      'deployments:\n  prod:\n    url: http://127.0.0.1:9\n',
+      ['--config', 'nowhere.yaml'],
+      /nowhere\.yaml/,
+    ],
+  ])('%s', async (_, text, words, message) => {
+    await place.write('testops-admin.yaml', text)
+    const [plain, json] = await Promise.all([place.run(['doctor', ...words]), place.run(['doctor', ...words, '--json'])])
+    expect({ stdout: plain.stdout, exitCode: plain.exitCode }).toEqual({ stdout: '', exitCode: 64 })
+    expect(plain.stderr).toMatch(/^Error: /)
+    expect({ stderr: json.stderr, exitCode: json.exitCode }).toEqual({ stderr: '', exitCode: 64 })
+    expect(faultsOf('error', JSON.parse(json.stdout))).toEqual([])
+    expect((JSON.parse(json.stdout) as { error: { message: string } }).error.message).toMatch(message)
+  })
+
+  test('none at all, and no practice deployment', async () => {
+    const [none, lab] = await Promise.all([place.run(['doctor']), place.run(['doctor', '-d', 'lab'])])
+    expect([none.exitCode, lab.exitCode]).toEqual([64, 64])
+    expect(none.stderr).toContain('Error: no configuration found')
+    expect(lab.stderr).toContain('\n  testops-admin lab up\n')
+  })
+
+  test('the flags may come from the environment', async () => {
+    const file = await place.write('elsewhere.yaml', configuration(await closedPort(), 'other'))
+    const given = {
+      TESTOPS_ADMIN_CONFIG: file,
+      TESTOPS_ADMIN_DEPLOYMENT: 'other',
+      TESTOPS_ADMIN_JSON: 'true',
+      TESTOPS_ADMIN_TIMEOUT: '5',
+    }
+    const ended = await place.run(['doctor', '--only', 'sessions/reachable'], { environment: { ...environment, ...given } })
+    expect(reportIn(ended)).toMatchObject({ deployment: 'other', rootCauses: ['sessions/reachable'] })
+  })
+})
+
+function reportIn({ stdout }: Ended): DoctorReport {
+  const report = JSON.parse(stdout) as DoctorReport
+  expect(faultsOf('doctor', report)).toEqual([])
+  return report
+}
+
+/** A port that nothing listens on: one that was free a moment ago. */
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const program = join(dirname(fileURLToPath(import.meta.url)), '../../bin/run.js')
+
+export interface Ended {
+  stdout: string
+  stderr: string
+  exitCode: number | null
+  milliseconds: number
+}
+
+/** A folder of its own in which the built program is run, as by a user who has never run it before. */
+export interface Place {
+  directory: string
+  write(name: string, text: string): Promise<string>
+  run(
+    words: readonly string[],
+    options?: { environment?: Record<string, string>; meanwhile?: (child: ChildProcess) => unknown },
+  ): Promise<Ended>
+  remove(): Promise<void>
+}
+
+export async function freshPlace(): Promise<Place> {
+  const directory = await mkdtemp(join(tmpdir(), 'testops-admin-'))
+  return {
+    directory,
+    async write(name, text) {
+      const file = join(directory, name)
+      await writeFile(file, text, { mode: 0o600 })
+      return file
+    },
+    run: async (words, { environment = {}, meanwhile } = {}) =>
+      new Promise((resolve, reject) => {
+        const begin = performance.now()
+        const env = { PATH: process.env.PATH ?? '', HOME: directory, LANG: 'C.UTF-8', TZ: 'UTC', ...environment }
+        const child = spawn(process.execPath, [program, ...words], { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
+        const texts = { stdout: '', stderr: '' }
+        child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))
+        child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text))
+        child.once('error', reject)
+        child.once('close', (exitCode) => resolve({ ...texts, exitCode, milliseconds: performance.now() - begin }))
+        meanwhile?.(child)
+      }),
+    remove: async () => rm(directory, { recursive: true, force: true }),
+  }
+}

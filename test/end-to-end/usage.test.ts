@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { faultsOf } from '../output/schemas.ts'
+import { freshPlace } from './program.ts'
+import type { Place } from './program.ts'
+
+let place: Place
+beforeAll(async () => {
+  place = await freshPlace()
+})
+afterAll(async () => place.remove())
+
+describe('what works without any deployment', () => {
+  test.each([
+    ['--version', /^testops-admin\/\d+\.\d+\.\d+ \S+ node-v\d+/],
+    ['--help', /COMMANDS\n(.*\n)*  doctor  +find what is wrong/],
+    ['help', /COMMANDS\n/],
+    ['', /COMMANDS\n/],
+    ['help doctor', /--fail-on=<option>/],
+    ['lab', /lab break +break the practice deployment/],
+    ['doctor -h', /--fail-on=<option>/],
+    ['checks', /^database\/reachable/],
+    ['explain', /database\/changelog-lock/],
+    ['explain database/changelog-lock', /^database\/changelog-lock\n/],
+    ['explain broker', /broker\/queues-durable/],
+    ['explain Could not acquire change log lock', /^ {0,2}database\/changelog-lock/],
+  ])('%s', async (line, expected) => {
+    const { stdout, stderr, exitCode } = await place.run(words(line))
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
+    expect(stdout).toMatch(expected)
+  })
+
+  test.each(['doctor', 'checks', 'explain'])('%s --help', async (command) => {
+    const { stdout } = await place.run([command, '--help'])
+    await expect(stdout).toMatchFileSnapshot(`golden/help-${command}.txt`)
+  })
+
+  test.each([
+    ['checks', 'checks --json', 0],
+    ['explain', 'explain service/cpu-level --json', 0],
+    ['explain', 'explain service/cpu-levle --json', 3],
+    ['lab-faults', 'lab faults --json', 0],
+    ['lab-status', 'lab status --json', 0],
+    ['lab-down', 'lab down --json', 0],
+  ])('%s: %s fits its schema', async (schema, line, code) => {
+    const { stdout, stderr, exitCode } = await place.run(words(line))
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: code })
+    expect(faultsOf(schema, JSON.parse(stdout))).toEqual([])
+  })
+
+  test('every check has a text, and its title', async () => {
+    const { checks } = JSON.parse((await place.run(['checks', '--json'])).stdout) as { checks: { id: string; title: string }[] }
+    const { entries } = JSON.parse((await place.run(['explain', '--json'])).stdout) as {
+      entries: { id: string; kind: string; title: string }[]
+    }
+    const told = entries.filter(({ kind }) => kind === 'check').map(({ id, title }) => ({ id, title }))
+    expect(told).toEqual(checks.map(({ id, title }) => ({ id, title })))
+  })
+})
+
+describe('wrong usage: one clear line, what to type next, and 64', () => {
+  test.each<[line: string, message: string, suggestion: string]>([
+    ['docter', '`docter` is not a command of testops-admin', 'testops-admin doctor'],
+    ['zebra --help', '`zebra` is not a command of testops-admin', 'testops-admin --help'],
+    ['-d prod doctor', 'flags come after the command: testops-admin COMMAND -d', 'testops-admin --help'],
+    ['doctor --onyl broker', '--onyl is no flag of `testops-admin doctor`', 'testops-admin doctor --only'],
+    ['doctor broker', 'Unexpected argument: broker', 'testops-admin doctor --help'],
+    ['doctor --format tabel', 'Expected --format=tabel to be one of: table, short, json', 'testops-admin doctor --help'],
+    ['doctor --timeout soon', 'Parsing --timeout Expected an integer but received: soon', 'testops-admin doctor --help'],
+    [
+      'doctor --timeout 0',
+      'Parsing --timeout Expected an integer greater than or equal to 1 but received: 0',
+      'testops-admin doctor --help',
+    ],
+    ['doctor --only broker/queue-durable', 'no check `broker/queue-durable`', '--only broker/queues-durable'],
+    ['doctor --skip databse', 'no check `databse`', '--skip database'],
+    ['doctor --only broker --skip broker', '--only and --skip leave no check to run', 'testops-admin checks'],
+    ['doctor --wait --watch', '--watch cannot also be provided when using --wait', 'testops-admin doctor --help'],
+    ['lab pu', '`lab pu` is not a command of testops-admin', 'testops-admin lab up'],
+    ['lab break', 'missing: fault: FAULT or FAULT/VARIANT, one or several', 'testops-admin lab break --help'],
+    ['checks extra', 'Unexpected argument: extra', 'testops-admin checks --help'],
+  ])('%s', async (line, message, suggestion) => {
+    const [plain, json] = await Promise.all([place.run(words(line)), place.run([...words(line), '--json'])])
+    expect({ stdout: plain.stdout, exitCode: plain.exitCode }).toEqual({ stdout: '', exitCode: 64 })
+    expect(plain.stderr.replaceAll(/\s+/g, ' ')).toContain(`Error: ${message}`)
+    expect(plain.stderr).toContain(`\n  ${suggestion}\n`)
+    expect({ stderr: json.stderr, exitCode: json.exitCode }).toEqual({ stderr: '', exitCode: 64 })
+    const document = JSON.parse(json.stdout) as { error: { code: string; message: string; suggestions: string[] } }
+    expect(faultsOf('error', document)).toEqual([])
+    expect(document.error).toMatchObject({ code: 'USAGE', suggestions: expect.arrayContaining([suggestion]) as string[] })
+    expect(document.error.message).toContain(message)
+  })
+
+  test('a watch is no one document', async () => {
+    const { stdout, exitCode } = await place.run(['doctor', '--watch', '--json'])
+    expect(exitCode).toBe(64)
+    expect(faultsOf('error', JSON.parse(stdout))).toEqual([])
+  })
+
+  test('JSON can be asked for by the environment', async () => {
+    const { stdout, exitCode } = await place.run(['zebra'], { environment: { TESTOPS_ADMIN_JSON: '1' } })
+    expect(exitCode).toBe(64)
+    expect(faultsOf('error', JSON.parse(stdout))).toEqual([])
+  })
+})
+
+test('who stops reading does no harm', async () => {
+  for (const line of ['checks', 'checks --json', 'explain', 'doctor --help', 'zebra --json']) {
+    const { stderr, exitCode } = await place.run(words(line), { meanwhile: (child) => child.stdout?.destroy() })
+    expect({ line, stderr, exitCode }).toEqual({ line, stderr: '', exitCode: line.startsWith('zebra') ? 64 : 0 })
+  }
+})
+
+test('no colours where no terminal is, whatever else is said', async () => {
+  for (const line of ['checks', 'explain api/token', 'doctor --help', 'zebra']) {
+    const { stdout, stderr } = await place.run(words(line), { environment: { NO_COLOR: '1', TERM: 'xterm-256color' } })
+    expect(stdout + stderr).not.toContain('\u001b')
+  }
+})
+
+function words(line: string): string[] {
+  return line.split(' ').filter(Boolean)
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import type { DoctorReport } from '../../src/core/report.ts'
+import { doctorChanges } from '../../src/output/doctor/changes.ts'
+import { doctorShort } from '../../src/output/doctor/short.ts'
+import { doctorTable } from '../../src/output/doctor/table.ts'
+import type { DoctorView } from '../../src/output/doctor/view.ts'
+import { plainScreen } from '../../src/output/screen.ts'
+import {
+  databaseDown,
+  healthy,
+  hostile,
+  ok,
+  problem,
+  reportOf,
+  skipped,
+  stuckLock,
+  unknown,
+  unknownOnly,
+  warningsOnly,
+} from './reports.ts'
+
+const plain = { screen: plainScreen, exitCode: 0, verbose: false }
+
+describe('the report as a table', () => {
+  const situations: [name: string, report: DoctorReport, view: Partial<DoctorView>][] = [
+    ['healthy', healthy, {}],
+    ['healthy-verbose', healthy, { verbose: true }],
+    ['stuck-lock', stuckLock, { exitCode: 1 }],
+    ['stuck-lock-verbose', stuckLock, { exitCode: 1, verbose: true }],
+    ['stuck-lock-colour', stuckLock, { exitCode: 1, screen: { columns: 80, colour: true } }],
+    ['stuck-lock-wide', stuckLock, { exitCode: 1, screen: { columns: 200, colour: false } }],
+    ['stuck-lock-narrow', stuckLock, { exitCode: 1, screen: { columns: 40, colour: false } }],
+    ['database-down', databaseDown, { exitCode: 1 }],
+    ['warnings-only', warningsOnly, { exitCode: 2 }],
+    ['warnings-forgiven', warningsOnly, { exitCode: 0 }],
+    ['unknown-only', unknownOnly, { exitCode: 3 }],
+    ['hostile-text', hostile, { exitCode: 1 }],
+    [
+      'several-causes',
+      reportOf([...warningsOnly.checks, ...databaseDown.checks, ...unknownOnly.checks.slice(1)], { build: null }),
+      { exitCode: 1 },
+    ],
+  ]
+  test.each(situations)('%s', async (name, report, view) => {
+    await expect(doctorTable(report, { ...plain, ...view })).toMatchFileSnapshot(`golden/doctor-${name}.txt`)
+  })
+
+  test('prose keeps within the screen', () => {
+    const commands = /psql|rabbitmqctl|testops-admin/
+    for (const columns of [40, 60, 80, 120]) {
+      for (const report of [healthy, stuckLock, databaseDown, warningsOnly, unknownOnly]) {
+        const wide = doctorTable(report, { ...plain, screen: { columns, colour: false } })
+          .split('\n')
+          .filter((line) => line.length > Math.max(columns, 60) && !commands.test(line))
+        expect(wide).toEqual([])
+      }
+    }
+  })
+
+  test('a cause that is not in the report, or that leads in a circle, hides nothing', () => {
+    const circle = reportOf([
+      problem('api/reachable', 'error', 'no answer', { because: 'service/running' }),
+      problem('service/running', 'error', 'stopped', { because: 'api/reachable' }),
+      unknown('api/token', 'no answer', { because: 'database/reachable' }),
+    ])
+    const text = doctorTable(circle, plain)
+    for (const { id } of circle.checks) expect(text).toContain(id)
+  })
+})
+
+describe('the report in short', () => {
+  test.each([
+    ['stuck-lock', stuckLock],
+    ['hostile-text', hostile],
+  ])('%s', async (name, report) => {
+    const text = doctorShort(report, plainScreen)
+    await expect(text).toMatchFileSnapshot(`golden/doctor-${name}-short.txt`)
+    expect(text.split('\n')).toHaveLength(report.checks.length + 1)
+  })
+})
+
+test('a watch tells of what is not as it was', async () => {
+  const before = reportOf([ok('database/reachable'), ok('broker/alarms'), skipped('api/token', 'no apiToken')])
+  const after = reportOf([
+    ok('database/reachable'),
+    problem('broker/alarms', 'error', 'memory alarm on node a'),
+    skipped('api/token', 'no apiToken'),
+  ])
+  const text = [
+    doctorChanges(before, null, plainScreen),
+    doctorChanges(after, before, plainScreen),
+    doctorChanges(after, after, plainScreen),
+    doctorChanges(before, after, plainScreen),
+  ]
+  await expect(text.join('')).toMatchFileSnapshot('golden/doctor-changes.txt')
+})

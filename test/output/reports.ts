@@ -1,0 +1,154 @@
+import type { CheckReport, DoctorReport } from '../../src/core/report.ts'
+
+/** A report made of checks, with everything that follows from them. */
+export function reportOf(checks: readonly CheckReport[], about: Partial<DoctorReport> = {}): DoctorReport {
+  const count = (holds: (check: CheckReport) => boolean): number => checks.filter(holds).length
+  return {
+    schemaVersion: 1,
+    deployment: 'prod',
+    platform: 'host',
+    build: '527u01',
+    startedAt: '2026-11-21T04:00:00.000Z',
+    durationMs: 1234,
+    summary: {
+      ok: count(({ status }) => status === 'ok'),
+      warning: count(({ severity }) => severity === 'warning'),
+      error: count(({ severity }) => severity === 'error'),
+      skipped: count(({ status }) => status === 'skipped'),
+      unknown: count(({ status }) => status === 'unknown'),
+    },
+    rootCauses: checks.filter(({ status, because }) => status === 'problem' && because === undefined).map(({ id }) => id),
+    checks,
+    ...about,
+  }
+}
+
+function common(id: string, title = 'all is well'): Pick<CheckReport, 'id' | 'title' | 'docs' | 'durationMs'> {
+  return { id, title, docs: `testops-admin explain ${id}`, durationMs: 12 }
+}
+
+export function ok(id: string, detail = 'as it should be'): CheckReport {
+  return { ...common(id), status: 'ok', detail }
+}
+
+export function skipped(id: string, reason: string): CheckReport {
+  return { ...common(id), status: 'skipped', reason }
+}
+
+export function problem(
+  id: string,
+  severity: 'error' | 'warning',
+  message: string,
+  more: Partial<CheckReport> = {},
+): CheckReport {
+  return { ...common(id), status: 'problem', severity, findings: [{ message, evidence: [] }], ...more }
+}
+
+export function unknown(id: string, message: string, more: Partial<CheckReport> = {}): CheckReport {
+  return { ...common(id), status: 'unknown', error: { code: 'FORBIDDEN', message, suggestions: [] }, ...more }
+}
+
+export const healthy = reportOf([
+  ok('database/reachable', 'PostgreSQL 15.4 at db.example.org:5432/testops'),
+  ok('database/changelog-lock', 'nobody holds the lock'),
+  ok('broker/queues-durable', '12 queues and 3 exchanges are durable, and VENDOR_RABBIT_DURABLE is true'),
+  ok('service/running', 'systemd unit testops is active since 2026-11-20 08:00:00Z'),
+  skipped('api/token', 'no apiToken is configured for this deployment'),
+])
+
+export const stuckLock = reportOf([
+  ok('database/reachable', 'PostgreSQL 15.4 at db.example.org:5432/testops'),
+  problem('database/changelog-lock', 'error', '', {
+    findings: [
+      {
+        message:
+          'public.databasechangeloglock is held by app-1 (10.0.0.7) since 2026-11-21 02:12:44 UTC (1 h 47 min ago), and its holder is dead: the process it was is gone',
+        evidence: [
+          'psql -h db.example.org -p 5432 -U testops -d testops -c "SELECT id, locked, lockgranted, lockedby FROM public.databasechangeloglock"',
+          '1 | t | 2026-11-21 02:12:44.463171 | app-1 (10.0.0.7)',
+        ],
+      },
+    ],
+    remedy: {
+      text: 'Release the lock and start the service.',
+      commands: ['testops-admin unlock-changelog -d prod'],
+      risk: 'none, as long as no other service works on this database',
+      undo: 'testops-admin undo RUN',
+    },
+  }),
+  problem('service/running', 'error', 'systemd unit testops has failed (exit status 1)', { because: 'database/changelog-lock' }),
+  problem('api/reachable', 'error', 'connect ECONNREFUSED 127.0.0.1:8080', { because: 'database/changelog-lock' }),
+  unknown('api/token', 'connect ECONNREFUSED 127.0.0.1:8080', { because: 'api/reachable' }),
+  unknown('trees/migrated', 'connect ECONNREFUSED 127.0.0.1:8080', { because: 'api/reachable' }),
+  skipped('integrations/reachable', 'no log is configured'),
+  ok('sessions/memory', '12 MB of 512 MB'),
+])
+
+export const databaseDown = reportOf([
+  problem('database/reachable', 'error', 'db.example.org:5432 refuses connections', {
+    findings: [
+      {
+        message: 'db.example.org:5432 refuses connections',
+        evidence: ['pg_isready -h db.example.org -p 5432', 'connect ECONNREFUSED 10.0.0.3:5432'],
+      },
+    ],
+    remedy: {
+      text: 'Start PostgreSQL, or correct its address.',
+      commands: ['# start the database', 'pg_isready -h db.example.org -p 5432'],
+    },
+  }),
+  unknown('database/changelog-lock', 'db.example.org:5432 refuses connections', { because: 'database/reachable' }),
+  unknown('database/connections', 'db.example.org:5432 refuses connections', { because: 'database/reachable' }),
+  problem('api/reachable', 'error', 'the service says DOWN', { because: 'database/reachable' }),
+  ok('broker/reachable', 'RabbitMQ 4.3.6'),
+])
+
+export const warningsOnly = reportOf([
+  ok('database/reachable'),
+  problem('broker/upgrade', 'warning', '12 transient queues are in use on RabbitMQ 3.13.7, which 4.3 will refuse', {
+    findings: [
+      {
+        message: '12 transient queues are in use on RabbitMQ 3.13.7, which 4.3 will refuse',
+        evidence: ['rabbitmqctl -p / list_queues name durable exclusive\nupload\tfalse\tfalse'],
+      },
+    ],
+    remedy: { text: 'Make them durable before the upgrade.', commands: ['testops-admin reset-queues -d prod'] },
+  }),
+  problem('integrations/debug-logging', 'warning', 'LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION is debug', {
+    remedy: {
+      text: 'Take the setting away.',
+      commands: ['testops-admin set-env -d prod --unset LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION'],
+    },
+  }),
+])
+
+export const unknownOnly = reportOf([
+  ok('database/reachable'),
+  unknown('database/changelog-lock', 'user reader may not read public.databasechangeloglock', {
+    error: {
+      code: 'FORBIDDEN',
+      message: 'user reader may not read public.databasechangeloglock',
+      suggestions: ['GRANT SELECT ON public.databasechangeloglock TO reader'],
+    },
+  }),
+  unknown('broker/queues-durable', 'the management plugin is not enabled', {
+    error: {
+      code: 'UNAVAILABLE',
+      message: 'the management plugin is not enabled',
+      suggestions: ['rabbitmq-plugins enable rabbitmq_management'],
+    },
+  }),
+])
+
+/** Text from outside that tries to be more than text. */
+export const hostile = reportOf([
+  problem('broker/queues-durable', 'error', 'queue \u001b[31mred\u001b[0m\u0007 in vhost \u202e/', {
+    findings: [
+      {
+        message:
+          'queue \u001b[31mred\u001b[0m\u0007 in vhost \u202e/ and the 界面 of «Не удается установить соединение» end here, well beyond the edge',
+        evidence: ['\u001b]0;title\u0007', 'line one\r\nline two'],
+      },
+    ],
+  }),
+])

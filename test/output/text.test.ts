@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import { errorText } from '../../src/output/error-text.ts'
+import { plainScreen } from '../../src/output/screen.ts'
+import { clip, countOf, hang, pad, printable, widthOf, wrap } from '../../src/output/text.ts'
+
+describe('widths', () => {
+  test.each([
+    ['', 0],
+    ['abc', 3],
+    ['соединение', 10],
+    ['界面', 4],
+    ['e\u0301', 1],
+    ['😀', 2],
+  ])('%s takes %i columns', (text, width) => expect(widthOf(text)).toBe(width))
+
+  test.each([
+    ['a b c', 3, ['a b', 'c']],
+    ['', 10, ['']],
+    ['https://example.org/a/long/address of', 10, ['https://example.org/a/long/address', 'of']],
+    ['界面 界面', 4, ['界面', '界面']],
+  ])('%s wrapped at %i', (text, width, lines) => expect(wrap(text, width)).toEqual(lines))
+
+  test('hangs, pads, clips, counts', () => {
+    expect(hang('  - ', 'one two three four five six', 24)).toEqual(['  - one two three four', '    five six'])
+    expect(pad('界', 4)).toBe('界  ')
+    expect(clip('as it should be', 8)).toBe('as it s…')
+    expect(clip('short', 8)).toBe('short')
+    expect([countOf(1, 'check'), countOf(0, 'check'), countOf(2, 'check is', 'checks are')]).toEqual([
+      '1 check',
+      '0 checks',
+      '2 checks are',
+    ])
+  })
+})
+
+test('text from outside cannot steer the terminal', () => {
+  expect(printable('a\u001b[31mb\r\nc\td\u009be\u202ef')).toBe('a\ufffd[31mb c d\ufffde\ufffdf')
+})
+
+test('an error says what happened and what to type next', () => {
+  const document = {
+    error: {
+      code: 'USAGE' as const,
+      message: 'no check `broker/queue-durable` among the checks of this program, which are many, and listed',
+      suggestions: ['--only broker/queues-durable', 'testops-admin checks'],
+    },
+  }
+  expect(errorText(document, plainScreen)).toMatchInlineSnapshot(`
+    "Error: no check \`broker/queue-durable\` among the checks of this program, which
+           are many, and listed
+
+    Try:
+      --only broker/queues-durable
+      testops-admin checks
+    "
+  `)
+  expect(errorText({ error: { ...document.error, suggestions: [] } }, { columns: 80, colour: true })).toMatchInlineSnapshot(`
+    "[31mError:[39m no check \`broker/queue-durable\` among the checks of this program, which
+           are many, and listed
+    "
+  `)
+})
