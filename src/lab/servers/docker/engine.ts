@@ -1,0 +1,105 @@
+import { request } from 'node:http'
+import { createRequire } from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type * as Testcontainers from 'testcontainers'
+import { AdminError, messageOf } from '../../../core/error.ts'
+import { redactUrl } from '../../../core/secret.ts'
+import { cacheFolder, cached } from '../packages/cache.ts'
+import { installFromNpm } from '../packages/npm.ts'
+import type { StartOptions } from '../types.ts'
+
+/** The newest that runs on Node 20. */
+const testcontainersVersion = '11.14.0'
+
+const deadlineMs = 2000
+
+/** Null, or why there is no engine: a client may be installed without one, so the engine itself is asked, with a deadline. */
+export async function whyNoEngine(environment: NodeJS.ProcessEnv): Promise<string | null> {
+  const addresses = environment['DOCKER_HOST'] ? [environment['DOCKER_HOST']] : usualSockets(environment)
+  const answers = await Promise.all(addresses.map(ping))
+  if (answers.includes(true)) return null
+  return environment['DOCKER_HOST'] ? 'no Docker engine answers at DOCKER_HOST' : 'no Docker engine answers'
+}
+
+/** Where the engine is asked for that the environment names; null: at the usual places. */
+export function engineAddress(environment: NodeJS.ProcessEnv): string | null {
+  return environment['DOCKER_HOST'] || null
+}
+
+/**
+ * The client of the engine, by way of testcontainers, which knows where engines are to be found. It is fetched where it is
+ * not installed. Throws UNAVAILABLE where it cannot be fetched, UNREACHABLE where the engine does not answer.
+ */
+export async function connectEngine(
+  address: string | null,
+  options: StartOptions,
+): Promise<Testcontainers.ContainerRuntimeClient> {
+  const { getContainerRuntimeClient } = await loadTestcontainers(options)
+  // it takes the address from nowhere else
+  if (address) process.env['DOCKER_HOST'] = address
+  try {
+    return await getContainerRuntimeClient()
+  } catch (error) {
+    const where = address ? ` at ${redactUrl(address)}` : ''
+    throw new AdminError(
+      'UNREACHABLE',
+      `The Docker engine${where} does not answer: ${messageOf(error)}`,
+      ['start Docker, then try again'],
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+export async function loadTestcontainers(options: StartOptions): Promise<typeof Testcontainers> {
+  // servers outlive the process that starts them: its reaper must not take them down
+  process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true'
+  try {
+    return await import('testcontainers')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error
+  }
+  const folder = await cached(
+    cacheFolder(options.environment ?? process.env),
+    `testcontainers-${testcontainersVersion}`,
+    async (temporary) => {
+      options.progress(`fetching testcontainers ${testcontainersVersion} from npm (once)`)
+      await installFromNpm(temporary, `testcontainers@${testcontainersVersion}`, options)
+    },
+    options,
+  )
+  return createRequire(join(folder, 'package.json'))('testcontainers') as typeof Testcontainers
+}
+
+function usualSockets(environment: NodeJS.ProcessEnv): readonly string[] {
+  const runtime = environment['XDG_RUNTIME_DIR']
+  const paths = [
+    '/var/run/docker.sock',
+    join(homedir(), '.docker/run/docker.sock'),
+    join(homedir(), '.docker/desktop/docker.sock'),
+  ]
+  return [...paths, ...(runtime ? [join(runtime, 'docker.sock')] : [])].map((path) => `unix://${path}`)
+}
+
+function ping(address: string): Promise<boolean> {
+  const target = targetOf(address)
+  // an address of another kind: testcontainers finds out
+  if (!target) return Promise.resolve(true)
+  return new Promise((resolve) => {
+    const asked = request({ ...target, path: '/_ping', agent: false, signal: AbortSignal.timeout(deadlineMs) }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200)
+    })
+    asked.once('error', () => resolve(false))
+    asked.end()
+  })
+}
+
+function targetOf(address: string): { socketPath: string } | { host: string; port: number } | null {
+  if (address.startsWith('unix://')) return { socketPath: address.slice('unix://'.length) }
+  if (!/^(tcp|http):\/\//.test(address)) return null
+  const url = new URL(address.replace(/^tcp:/, 'http:'))
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || 2375 }
+}

@@ -1,0 +1,81 @@
+import { AdminError, messageOf } from '../../core/error.ts'
+import { askManagement } from './local/management.ts'
+import { serverNames } from './types.ts'
+import type { ServerRecord } from './types.ts'
+import { isOfLine, lineNames, oldestPostgres } from './versions.ts'
+
+const timeoutMs = 5000
+
+/**
+ * The version of a given server, asked as the given user. Throws UNAUTHENTICATED where it does not let us in, UNAVAILABLE
+ * where it is of another version than needed.
+ */
+export async function givenVersion(record: ServerRecord, variable: string): Promise<string> {
+  let version: string
+  try {
+    version = await ask(record)
+  } catch (error) {
+    const where = `${serverNames[record.kind]} at ${record.host}:${record.port}`
+    throw new AdminError('UNAUTHENTICATED', `${variable} gives ${where}, which cannot be used: ${messageOf(error)}`, [], {
+      cause: error,
+    })
+  }
+  const { line } = record
+  if (record.kind === 'postgres' && Number.parseInt(version, 10) < oldestPostgres) {
+    throw new AdminError('UNAVAILABLE', `${variable} gives PostgreSQL ${version}, and ${oldestPostgres} or later is needed`)
+  }
+  if (line && !isOfLine(version, line)) {
+    throw new AdminError('UNAVAILABLE', `${variable} gives RabbitMQ ${version}, and ${lineNames[line]} is needed`, [
+      `unset ${variable}`,
+    ])
+  }
+  return version
+}
+
+async function ask(record: ServerRecord): Promise<string> {
+  const { host, port, user, password, database } = record
+  if (record.kind === 'postgres') {
+    const client = new (await import('pg')).default.Client({
+      host,
+      port,
+      user,
+      password,
+      database,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+    })
+    try {
+      await client.connect()
+      return firstWord((await client.query<{ server_version: string }>('SHOW server_version')).rows[0]?.server_version)
+    } finally {
+      await client.end()
+    }
+  }
+  if (record.kind === 'redis') {
+    const { Redis } = await import('ioredis')
+    const names = { ...(password ? { password } : {}), ...(user === 'default' ? {} : { username: user }) }
+    const client = new Redis({
+      host,
+      port,
+      db: Number(database),
+      ...names,
+      lazyConnect: true,
+      connectTimeout: timeoutMs,
+      commandTimeout: timeoutMs,
+      retryStrategy: () => null,
+    })
+    client.on('error', () => {}) // `connect` and `info` say it
+    try {
+      await client.connect()
+      return firstWord(/redis_version:(\S+)/.exec(await client.info('server'))?.[1])
+    } finally {
+      client.disconnect()
+    }
+  }
+  return firstWord((await askManagement(record)).rabbitmq_version)
+}
+
+function firstWord(version: string | undefined): string {
+  if (!version) throw new Error('it does not tell its version')
+  return version.split(' ')[0] ?? version
+}

@@ -1,0 +1,80 @@
+import { AdminError, messageOf } from '../../core/error.ts'
+import { redactUrl } from '../../core/secret.ts'
+import { givenVersion } from './given-version.ts'
+import { accepts } from './local/ports.ts'
+import { writeRecord } from './record.ts'
+import { serverNames } from './types.ts'
+import type { ServerKind, ServerRecord, ServerRequest } from './types.ts'
+
+const variables: Readonly<Record<ServerKind, string>> = {
+  postgres: 'TESTOPS_ADMIN_LAB_POSTGRES_URL',
+  rabbitmq: 'TESTOPS_ADMIN_LAB_RABBITMQ_URL',
+  redis: 'TESTOPS_ADMIN_LAB_REDIS_URL',
+}
+const managementVariable = 'TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL'
+
+const defaultPorts: Readonly<Record<ServerKind, number>> = { postgres: 5432, rabbitmq: 5672, redis: 6379 }
+
+/** The variable that gives such a server, where it is set. */
+export function givenVariable(kind: ServerKind, environment: NodeJS.ProcessEnv): string | null {
+  return environment[variables[kind]] ? variables[kind] : null
+}
+
+export function givenVariableName(kind: ServerKind): string {
+  return variables[kind]
+}
+
+/** Takes a server that somebody else runs. It is used, never stopped or removed. */
+export async function takeGiven(
+  draft: ServerRecord,
+  request: ServerRequest,
+  environment: NodeJS.ProcessEnv,
+): Promise<ServerRecord> {
+  const { kind } = draft
+  const url = parse(variables[kind], environment[variables[kind]] ?? '')
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port ? Number(url.port) : defaultPorts[kind]
+  if (!(await accepts(host, port, 5000))) {
+    throw new AdminError(
+      'UNREACHABLE',
+      `${variables[kind]} gives ${serverNames[kind]} at ${host}:${port}, and nothing answers there`,
+      [`start that server, or unset ${variables[kind]} to have one started`],
+    )
+  }
+  const path = decodeURIComponent(url.pathname.slice(1))
+  const record: ServerRecord = {
+    ...draft,
+    state: 'started',
+    version: '',
+    host,
+    port,
+    user: decodeURIComponent(url.username) || (kind === 'rabbitmq' ? 'guest' : kind === 'redis' ? 'default' : 'postgres'),
+    password: decodeURIComponent(url.password) || (kind === 'rabbitmq' ? 'guest' : ''),
+    database: path || (kind === 'redis' ? '0' : kind === 'rabbitmq' ? '/' : 'postgres'),
+    ...(kind === 'rabbitmq' ? { line: request.rabbitmq?.line ?? '3', ...management(host, environment) } : {}),
+  }
+  const taken = { ...record, version: await givenVersion(record, variables[kind]) }
+  await writeRecord(taken)
+  return taken
+}
+
+function management(host: string, environment: NodeJS.ProcessEnv): { managementPort: number; managementUrl: string } {
+  const url = parse(
+    managementVariable,
+    environment[managementVariable] ?? `http://${host.includes(':') ? `[${host}]` : host}:15672`,
+  )
+  const managementPort = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  url.username = ''
+  url.password = ''
+  return { managementPort, managementUrl: url.href.replace(/\/$/, '') }
+}
+
+function parse(variable: string, text: string): URL {
+  try {
+    const url = new URL(text)
+    if (url.hostname) return url
+    throw new Error('it names no host')
+  } catch (error) {
+    throw new AdminError('CONFIGURATION', `${variable}: ${redactUrl(text)} is not an address: ${messageOf(error)}`)
+  }
+}

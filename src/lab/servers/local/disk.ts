@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { open, readFile, rm, statfs, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { AdminError, messageOf } from '../../../core/error.ts'
+import { makeFullDiskLibrary } from '../packages/full-disk-library.ts'
+import { tryProgram } from '../run-program.ts'
+import type { SmallDisk, StartOptions } from '../types.ts'
+import { writeRecord } from '../record.ts'
+import type { LocalRecord } from './kind.ts'
+
+/**
+ * Puts `home/disk` onto a small file system of its own, in memory (memory is taken only for what is written); where this
+ * machine does not let us mount one, prepares the library that stands in for it. Where neither can be had the record stays
+ * without a disk: the server works, and `fillDisk` says why it cannot.
+ */
+export async function makeDisk(record: LocalRecord, bytes: number, options: StartOptions): Promise<LocalRecord> {
+  const { home, account } = record.local
+  const path = join(home, 'disk')
+  if (process.getuid?.() === 0) {
+    const mounted: LocalRecord = { ...record, local: { ...record.local, disk: { kind: 'mount', path, bytes } } }
+    await writeRecord(mounted)
+    const owner = account ? `,uid=${account.uid},gid=${account.gid}` : ''
+    const ran = await tryProgram('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=0700${owner}`, 'testops-admin', path])
+    if (ran.ok) return mounted
+  }
+  const disk: SmallDisk = { kind: 'preload', library: join(home, 'full-disk.so'), fullWhile: join(home, 'disk-is-full') }
+  try {
+    await makeFullDiskLibrary({ ...disk, folder: path }, options)
+    return { ...record, local: { ...record.local, disk } }
+  } catch (error) {
+    options.progress(`PostgreSQL runs without a disk of its own, so disk-full cannot be practised: ${messageOf(error)}`)
+    return record
+  }
+}
+
+/** Throws UNAVAILABLE where the data was on a mounted disk that is gone, as after a restart of the machine. */
+export async function assertDisk(record: LocalRecord): Promise<void> {
+  const { disk } = record.local
+  if (disk?.kind !== 'mount' || (await isMounted(disk.path))) return
+  throw new AdminError('UNAVAILABLE', `The disk of PostgreSQL's data, ${disk.path}, is gone (was this machine restarted?)`, [
+    'testops-admin lab down',
+    'testops-admin lab up',
+  ])
+}
+
+export function preloadEnvironment(record: LocalRecord): Readonly<Record<string, string>> {
+  const { disk } = record.local
+  // by way of the working folder: the list's separators, spaces among them, cannot be quoted
+  return disk?.kind === 'preload' ? { LD_PRELOAD: `./${basename(disk.library)}` } : {}
+}
+
+export async function fillLocalDisk(disk: SmallDisk): Promise<void> {
+  if (disk.kind === 'preload') return writeFile(disk.fullWhile, '')
+  const file = await open(join(disk.path, 'filler'), 'a', 0o600)
+  try {
+    // larger pieces first, so that it goes fast and ends with no block left
+    for (const size of [1 << 20, 1 << 12, 1]) {
+      const piece = randomBytes(size)
+      while (await written(file.write(piece))) continue
+    }
+  } finally {
+    await file.close()
+  }
+  const { bavail } = await statfs(disk.path)
+  if (bavail > 0) throw new AdminError('FAILED', `${disk.path} could not be filled: ${bavail} blocks are still free`)
+}
+
+export async function freeLocalDisk(disk: SmallDisk): Promise<void> {
+  await rm(disk.kind === 'preload' ? disk.fullWhile : join(disk.path, 'filler'), { force: true })
+}
+
+/** Takes a mounted disk away, with all data on it. The server must not run any more. Harmless twice. */
+export async function removeDisk(disk: SmallDisk | undefined): Promise<void> {
+  if (disk?.kind !== 'mount' || !(await isMounted(disk.path))) return
+  const ran = await tryProgram('umount', [disk.path])
+  if (ran.ok) return
+  // somebody looks at it: out of the way now, freed when they are done
+  const lazily = await tryProgram('umount', ['-l', disk.path])
+  if (!lazily.ok) throw new AdminError('FAILED', `Cannot unmount ${disk.path}: ${lazily.message}`, [`umount -l ${disk.path}`])
+}
+
+async function isMounted(path: string): Promise<boolean> {
+  const mounts = await readFile('/proc/self/mountinfo', 'utf8')
+  return mounts.split('\n').some((line) => line.split(' ')[4]?.replace(/\\040/g, ' ') === path)
+}
+
+async function written(write: Promise<{ bytesWritten: number }>): Promise<boolean> {
+  try {
+    return (await write).bytesWritten > 0
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false
+    throw error
+  }
+}

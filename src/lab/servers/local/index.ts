@@ -1,0 +1,119 @@
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../../../core/error.ts'
+import { writeRecord } from '../record.ts'
+import { serverNames } from '../types.ts'
+import type { Programs, ServerKind, ServerRecord, ServerRequest, StartOptions } from '../types.ts'
+import { removeDisk } from './disk.ts'
+import type { LocalKind, LocalRecord } from './kind.ts'
+import { localPostgres } from './postgres.ts'
+import { accepts, assertPortFree, loopback } from './ports.ts'
+import { killAll, processesOf, waitUntilGone } from './processes.ts'
+import type { Detached } from './processes.ts'
+import { localRabbitmq } from './rabbitmq.ts'
+import { localRedis } from './redis.ts'
+
+const kinds: Readonly<Record<ServerKind, LocalKind>> = { postgres: localPostgres, rabbitmq: localRabbitmq, redis: localRedis }
+
+const startTimeoutMs = 120_000
+const endTimeoutMs = 30_000
+
+/** Starts a server from programs. What is about to be made is on record before it is made. */
+export async function startLocal(
+  draft: ServerRecord,
+  programs: Programs,
+  request: ServerRequest,
+  options: StartOptions,
+): Promise<ServerRecord> {
+  const kind = kinds[draft.kind]
+  const planned = await kind.plan(
+    { ...draft, version: programs.version, local: { programs, home: draft.directory, account: null } },
+    request,
+  )
+  await writeRecord(planned)
+  await mkdir(planned.local.home, { recursive: true, mode: 0o700 })
+  const prepared = await kind.prepare(planned, request, options)
+  await writeRecord(prepared)
+  return run(prepared, options)
+}
+
+export async function resumeLocal(record: LocalRecord, options: StartOptions): Promise<ServerRecord> {
+  if (find(record).length > 0) {
+    if (await kinds[record.kind].ready(record)) return record
+    await endLocal(record, 'kill')
+  }
+  await writeRecord({ ...record, state: 'starting' })
+  return run(record, options)
+}
+
+export async function endLocal(record: LocalRecord, how: 'graceful' | 'kill'): Promise<void> {
+  const pids = find(record)
+  if (how === 'graceful' && pids.length > 0) {
+    await kinds[record.kind].askToEnd(record, pids)
+    await waitUntilGone(() => serving(record), endTimeoutMs)
+  }
+  await killAll(() => find(record))
+}
+
+export async function localRunning(record: LocalRecord): Promise<boolean> {
+  return find(record).length > 0 && (await accepts(loopback, record.port))
+}
+
+/** Ends it and removes its folders, its disk and what else is its own. */
+export async function removeLocal(record: LocalRecord): Promise<void> {
+  await endLocal(record, 'kill')
+  await kinds[record.kind].tidy(record)
+  await removeDisk(record.local.disk)
+  await rm(record.local.home, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function run(record: LocalRecord, options: StartOptions): Promise<ServerRecord> {
+  for (const port of kinds[record.kind].ports(record)) await assertPortFree(port, serverNames[record.kind])
+  try {
+    await untilReady(record, await kinds[record.kind].launch(record), options)
+  } catch (error) {
+    await endLocal(record, 'kill')
+    throw error
+  }
+  const started: ServerRecord = { ...record, state: 'started' }
+  await writeRecord(started)
+  return started
+}
+
+async function untilReady(record: LocalRecord, main: Detached, options: StartOptions): Promise<void> {
+  const name = serverNames[record.kind]
+  const deadline = Date.now() + startTimeoutMs
+  while (!(await kinds[record.kind].ready(record))) {
+    if (options.signal?.aborted) throw new AdminError('INTERRUPTED', `The start of ${name} was interrupted`)
+    const exit = main.exit()
+    if (exit)
+      throw new AdminError('UNAVAILABLE', `${name} ${record.version} ${exit} instead of starting: ${await lastWords(record)}`)
+    if (Date.now() > deadline) {
+      throw new AdminError(
+        'TIMED_OUT',
+        `${name} ${record.version} did not start within ${startTimeoutMs / 1000} s: ${await lastWords(record)}`,
+      )
+    }
+    await sleep(50)
+  }
+}
+
+function find(record: LocalRecord): readonly number[] {
+  return processesOf(record.id, kinds[record.kind].dataDirectory(record))
+}
+
+/** Processes that matter for an orderly end. RabbitMQ's epmd never ends by itself: it is killed once the node has ended. */
+function serving(record: LocalRecord): readonly number[] {
+  const pids = find(record)
+  return record.kind === 'rabbitmq' && pids.length === 1 ? [] : pids
+}
+
+async function lastWords(record: LocalRecord): Promise<string> {
+  try {
+    const lines = (await readFile(join(record.directory, 'output.log'), 'utf8')).split('\n').filter((line) => line.trim())
+    return lines.slice(-3).join(' / ').slice(-600)
+  } catch {
+    return 'it said nothing'
+  }
+}

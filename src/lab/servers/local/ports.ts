@@ -1,0 +1,50 @@
+import { createServer, connect } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { AdminError } from '../../../core/error.ts'
+
+export const loopback = '127.0.0.1'
+
+/** A free port on the loopback address, below the range that outgoing connections take theirs from. */
+export async function freePort(taken: readonly number[] = []): Promise<number> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const port = randomInt(20_000, 32_000)
+    if (!taken.includes(port) && (await canListen(port))) return port
+  }
+  throw new AdminError('UNAVAILABLE', `No free port found on ${loopback} between 20000 and 32000`)
+}
+
+/** Throws UNAVAILABLE where something listens on the port already. */
+export async function assertPortFree(port: number, forWhat: string): Promise<void> {
+  if (await canListen(port)) return
+  throw new AdminError('UNAVAILABLE', `Port ${port} on ${loopback}, wanted for ${forWhat}, is taken by another program`, [
+    `ss -ltnp 'sport = :${port}'   # shows which`,
+    'stop that program, or choose another port',
+  ])
+}
+
+/** Whether something accepts connections there. */
+export function accepts(host: string, port: number, timeoutMs = 2000): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: timeoutMs })
+    const done = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('connect', () => done(true))
+    socket.once('timeout', () => done(false))
+    socket.once('error', () => done(false))
+  })
+}
+
+/** Whether that is an address of this machine, also of an interface that is down. */
+export function isOurs(host: string): Promise<boolean> {
+  return canListen(0, host)
+}
+
+function canListen(port: number, host = loopback): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)))
+  })
+}

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AdminError } from '../../../core/error.ts'
+import { tryProgram } from '../run-program.ts'
+import type { ProgramsOf } from '../types.ts'
+import type { LocalKind, LocalRecord } from './kind.ts'
+import { managementAnswers } from './management.ts'
+import { accepts, freePort, loopback } from './ports.ts'
+import { signalProcess, startDetached } from './processes.ts'
+
+export const localRabbitmq: LocalKind = {
+  async plan(record, request) {
+    const managementPort = await freePort([record.port])
+    const epmdPort = await freePort([record.port, managementPort])
+    const nodePort = await freePort([record.port, managementPort, epmdPort])
+    return {
+      ...record,
+      user: 'lab',
+      password: randomBytes(18).toString('base64url'),
+      database: '/',
+      line: request.rabbitmq?.line ?? '3',
+      managementPort,
+      managementUrl: `http://${loopback}:${managementPort}`,
+      local: { ...record.local, epmdPort, nodePort },
+    }
+  },
+  async prepare(record) {
+    const { home } = record.local
+    for (const folder of ['home', 'conf', 'data', 'log']) await mkdir(join(home, folder), { mode: 0o700 })
+    const files: Readonly<Record<string, string>> = {
+      'home/.erlang.cookie': randomBytes(15).toString('hex'),
+      'conf/enabled_plugins': '[rabbitmq_management,rabbitmq_shovel,rabbitmq_shovel_management].\n',
+      'conf/rabbitmq.conf': `${configuration(record).join('\n')}\n`,
+      // Erlang then finds its own machine where /etc/hosts is missing
+      'conf/inetrc': '{host, {127,0,0,1}, ["localhost"]}.\n{lookup, [file, native]}.\n',
+    }
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(home, name), text, { mode: name.endsWith('cookie') ? 0o400 : 0o600 })
+    }
+    return record
+  },
+  ports: (record) =>
+    [record.port, record.managementPort, record.local.epmdPort, record.local.nodePort].filter((port) => port !== undefined),
+  async launch(record) {
+    const common = { environment: environment(record), workingDirectory: record.local.home, account: null }
+    // a child of ours in the foreground: the broker would start one as a daemon that outlives it
+    const epmd = await startDetached(record.id, {
+      ...common,
+      file: await findErlang(record, 'epmd'),
+      arguments: ['-port', String(record.local.epmdPort), '-address', loopback],
+      log: join(record.directory, 'output.log'),
+    })
+    for (let tries = 0; !(await accepts(loopback, record.local.epmdPort ?? 0)); tries += 1) {
+      if (epmd.exit() || tries > 100) throw new AdminError('UNAVAILABLE', `Erlang's epmd ${epmd.exit() ?? 'does not answer'}`)
+      await new Promise((resolve) => setTimeout(resolve, 30))
+    }
+    return startDetached(record.id, {
+      ...common,
+      file: join(programs(record).scripts, 'rabbitmq-server'),
+      arguments: [],
+      log: join(record.directory, 'output.log'),
+    })
+  },
+  async ready(record) {
+    return (await accepts(loopback, record.port)) && managementAnswers(record)
+  },
+  async askToEnd(record, pids) {
+    const node = await nodeProcess(record)
+    if (node !== null && pids.includes(node)) signalProcess(node, 'SIGTERM')
+    // the node has ended by itself or never came up: what is left has nothing to put in order
+    else for (const pid of pids) signalProcess(pid, 'SIGKILL')
+  },
+  dataDirectory: () => null,
+  tidy: async () => {},
+}
+
+/** What `rabbitmqctl ARGS` prints, asked of that node. Throws FAILED with its last words. */
+export async function controlLocal(record: LocalRecord, args: readonly string[]): Promise<string> {
+  const ran = await tryProgram(join(programs(record).scripts, 'rabbitmqctl'), args, {
+    environment: environment(record),
+    workingDirectory: record.local.home,
+    timeoutMs: 60_000,
+  })
+  if (!ran.ok) throw new AdminError('FAILED', `rabbitmqctl ${args[0] ?? ''} failed: ${ran.message}`)
+  return ran.stdout
+}
+
+function configuration(record: LocalRecord): readonly string[] {
+  return [
+    `listeners.tcp.1 = ${loopback}:${record.port}`,
+    `management.tcp.ip = ${loopback}`,
+    `management.tcp.port = ${record.managementPort}`,
+    `default_user = ${record.user}`,
+    `default_pass = ${record.password}`,
+    'disk_free_limit.absolute = 50MB',
+    // what the management API tells lags by this much; 5 s by default
+    'collect_statistics_interval = 1000',
+    ...(record.line === '4.3' ? ['deprecated_features.permit.transient_nonexcl_queues = false'] : []),
+  ]
+}
+
+function environment(record: LocalRecord): Readonly<Record<string, string>> {
+  const { home } = record.local
+  const interfaceArgument = '-kernel inet_dist_use_interface {127,0,0,1}'
+  return {
+    PATH: [...programs(record).erlang, '/usr/bin', '/bin'].join(':'),
+    LANG: 'C.UTF-8',
+    HOME: join(home, 'home'),
+    ERL_INETRC: join(home, 'conf/inetrc'),
+    ERL_EPMD_PORT: String(record.local.epmdPort),
+    ERL_EPMD_ADDRESS: loopback,
+    RABBITMQ_NODENAME: 'lab@localhost',
+    RABBITMQ_DIST_PORT: String(record.local.nodePort),
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: interfaceArgument,
+    RABBITMQ_CTL_ERL_ARGS: interfaceArgument,
+    RABBITMQ_MNESIA_BASE: join(home, 'data'),
+    RABBITMQ_LOG_BASE: join(home, 'log'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(home, 'conf/enabled_plugins'),
+    RABBITMQ_CONFIG_FILE: join(home, 'conf/rabbitmq.conf'),
+    RABBITMQ_CONF_ENV_FILE: '/dev/null',
+    RABBITMQ_PID_FILE: join(home, 'pid'),
+    RABBITMQ_GENERATED_CONFIG_DIR: join(home, 'conf'),
+  }
+}
+
+async function nodeProcess(record: LocalRecord): Promise<number | null> {
+  try {
+    return Number.parseInt(await readFile(join(record.local.home, 'pid'), 'utf8'), 10)
+  } catch {
+    return null
+  }
+}
+
+async function findErlang(record: LocalRecord, name: string): Promise<string> {
+  const ran = await tryProgram('/bin/sh', ['-c', `command -v ${name}`], { environment: environment(record) })
+  if (ran.ok) return ran.stdout.trim()
+  throw new AdminError('UNAVAILABLE', `Erlang's program ${name} is not installed`, [`apt-get install erlang-base`])
+}
+
+function programs(record: LocalRecord): ProgramsOf<'rabbitmq'> {
+  if (record.local.programs.kind !== 'rabbitmq') throw new Error('not a record of RabbitMQ')
+  return record.local.programs
+}

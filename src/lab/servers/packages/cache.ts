@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { access, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { Server } from 'node:net'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError, messageOf } from '../../../core/error.ts'
+import type { StartOptions } from '../types.ts'
+
+/**
+ * Where fetched programs are kept between calls. As root a folder that other accounts can enter, because PostgreSQL is run
+ * as one of them; else `$XDG_CACHE_HOME` or `~/.cache`.
+ */
+export function cacheFolder(environment: NodeJS.ProcessEnv): string {
+  const named = environment['TESTOPS_ADMIN_LAB_CACHE']
+  if (named && isAbsolute(named)) return named
+  if (process.getuid?.() === 0) return '/var/cache/testops-admin/servers'
+  const home = environment['XDG_CACHE_HOME']
+  return join(home && isAbsolute(home) ? home : join(homedir(), '.cache'), 'testops-admin', 'servers')
+}
+
+/**
+ * The folder `name` of the cache. Where it is not there yet, `make` fills a temporary folder, which then takes that name in
+ * one step: it is there in full or not at all. `final` is where it will be, for paths that are written into files.
+ */
+export async function cached(
+  cache: string,
+  name: string,
+  make: (temporary: string, final: string) => Promise<void>,
+  options: StartOptions,
+): Promise<string> {
+  const final = join(cache, name)
+  if (await exists(final)) return final
+  await mkdir(cache, { recursive: true, mode: 0o755 })
+  await alone(final, options, async () => {
+    if (await exists(final)) return
+    // what earlier tries left when they were killed
+    for (const entry of await readdir(cache)) {
+      if (entry.startsWith(`${name}.`) && entry.endsWith('.part')) await rm(join(cache, entry), { recursive: true, force: true })
+    }
+    const temporary = join(cache, `${name}.${process.pid}.part`)
+    try {
+      await mkdir(temporary, { mode: 0o755 })
+      await make(temporary, final)
+      await rename(temporary, final)
+    } finally {
+      await rm(temporary, { recursive: true, force: true })
+    }
+  })
+  return final
+}
+
+/**
+ * Runs `work` while no other process of this account runs work under the same key. The lock is a socket without a file: the
+ * system takes it back when its holder ends, however that happens.
+ */
+export async function alone<T>(key: string, options: StartOptions, work: () => Promise<T>): Promise<T> {
+  const name = `\0testops-admin-${process.getuid?.() ?? 0}-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
+  const deadline = Date.now() + 15 * 60_000
+  let lock = await listen(name)
+  if (!lock) options.progress(`waiting for another process, which fetches ${key}`)
+  while (!lock) {
+    if (options.signal?.aborted) throw new AdminError('INTERRUPTED', 'Interrupted while waiting for another process')
+    if (Date.now() > deadline)
+      throw new AdminError('TIMED_OUT', `Another process has been fetching ${key} for more than 15 minutes`)
+    await sleep(200)
+    lock = await listen(name)
+  }
+  try {
+    return await work()
+  } finally {
+    lock.close()
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function listen(name: string): Promise<Server | null> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(null)
+      else reject(new AdminError('UNAVAILABLE', `Cannot take the lock of the cache: ${messageOf(error)}`, [], { cause: error }))
+    })
+    server.listen(name, () => resolve(server))
+    server.unref()
+  })
+}

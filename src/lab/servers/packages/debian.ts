@@ -1,0 +1,96 @@
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AdminError } from '../../../core/error.ts'
+import { runProgram, tryProgram } from '../run-program.ts'
+import type { Ran } from '../run-program.ts'
+import type { StartOptions } from '../types.ts'
+import { debianMirror } from './apt-sources.ts'
+import { alone, exists } from './cache.ts'
+
+/** What is unpacked of all that a package depends on: programs that the machine has anyway are left out. */
+const unpacked = /^(erlang-|rabbitmq-server_|redis-|tcc_|zlib1g_|lib(?!perl|python|pam|semanage|selinux))/
+
+/** For how long a list of packages is taken as it is, in ms. */
+const listsLast = 12 * 3_600_000
+
+/**
+ * Fetches a Debian package with all that it depends on by this machine's own apt, without root and without installing, and
+ * unpacks it into `root`. The mirror and the proxy are those of apt's configuration. Throws UNAVAILABLE, with apt's words.
+ */
+export async function unpackDebian(
+  request: { suite: string; packageName: string; cache: string; root: string },
+  options: StartOptions,
+): Promise<void> {
+  const { suite, packageName, cache, root } = request
+  const work = join(root, 'apt')
+  for (const program of ['apt-get', 'dpkg-deb', 'setpriv']) {
+    const there = await tryProgram(program, ['--version'], { timeoutMs: 10_000 })
+    if (!there.ok) throw new AdminError('UNAVAILABLE', `${program} is not there: this machine is not of the Debian family`)
+  }
+  const mirror = await debianMirror()
+  if (!mirror) throw new AdminError('UNAVAILABLE', "this machine's apt configuration names no mirror of Debian")
+  const lists = join(cache, `lists-${suite}`)
+  for (const folder of [join(lists, 'partial'), join(work, 'archives/partial'), root]) await mkdir(folder, { recursive: true })
+  const source = join(work, 'sources.list')
+  await writeFile(source, `deb [${mirror.options.join(' ')}] ${mirror.uri} ${suite} main\n`.replace('[] ', ''))
+  await writeFile(join(work, 'status'), '')
+  const apt = aptOptions({ source, lists, work })
+
+  const failure = await alone(lists, options, () => updateLists(lists, apt, options))
+  const fetch = () => runApt([...apt, '-y', '--download-only', 'install', packageName], options)
+  let fetched = await fetch()
+  if (!fetched.ok && !failure) {
+    // the mirror may have moved on since the list was made
+    await rm(join(lists, stamp), { force: true })
+    await alone(lists, options, () => updateLists(lists, apt, options))
+    fetched = await fetch()
+  }
+  if (!fetched.ok) {
+    throw new AdminError('UNAVAILABLE', `apt could not fetch ${packageName} of Debian ${suite}: ${failure ?? fetched.message}`)
+  }
+  for (const archive of await readdir(join(work, 'archives'))) {
+    if (!archive.endsWith('.deb') || !unpacked.test(archive)) continue
+    await runProgram('dpkg-deb', ['-x', join(work, 'archives', archive), root])
+  }
+  for (const needless of ['apt', 'usr/share/doc', 'usr/share/man', 'usr/share/locale']) {
+    await rm(join(root, needless), { recursive: true, force: true })
+  }
+}
+
+const stamp = 'testops-admin.stamp'
+
+/** Ends with us, also where we are killed: nobody else may then find it writing to the lists. */
+function runApt(args: readonly string[], options: StartOptions): Promise<Ran> {
+  return tryProgram('setpriv', ['--pdeathsig', 'KILL', 'apt-get', '-qq', ...args], {
+    // proxies may be set in the environment
+    environment: { ...(options.environment ?? process.env), LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' },
+    signal: options.signal,
+  })
+}
+
+/** Null, or why the lists could not be fetched. */
+async function updateLists(lists: string, apt: readonly string[], options: StartOptions): Promise<string | null> {
+  const made = join(lists, stamp)
+  if ((await exists(made)) && Date.now() - (await stat(made)).mtimeMs < listsLast) return null
+  const ran = await runApt([...apt, '-o', 'APT::Update::Error-Mode=any', 'update'], options)
+  if (!ran.ok) return ran.message
+  await writeFile(made, '')
+  return null
+}
+
+function aptOptions(paths: { source: string; lists: string; work: string }): readonly string[] {
+  return [
+    `Dir::Etc::sourcelist=${paths.source}`,
+    'Dir::Etc::sourceparts=/dev/null',
+    `Dir::State::lists=${paths.lists}`,
+    `Dir::State::status=${join(paths.work, 'status')}`,
+    `Dir::Cache=${paths.work}`,
+    // the machine's own packages and lists are neither locked nor touched
+    'Debug::NoLocking=1',
+    'APT::Sandbox::User=root',
+    'APT::Install-Recommends=false',
+    'APT::Get::List-Cleanup=false',
+    'Acquire::Languages=none',
+    'Acquire::Retries=3',
+  ].flatMap((option) => ['-o', option])
+}

@@ -1,0 +1,46 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AdminError, messageOf } from '../../core/error.ts'
+import type { ServerRecord } from './types.ts'
+
+const fileName = 'server.json'
+
+/** Writes `directory/server.json` (0600, in one step: readers see the old or the new one). Makes the directory, 0700. */
+export async function writeRecord(record: ServerRecord): Promise<void> {
+  await mkdir(record.directory, { recursive: true, mode: 0o700 })
+  const path = join(record.directory, fileName)
+  const next = `${path}.${process.pid}`
+  const file = await open(next, 'w', 0o600)
+  try {
+    await file.writeFile(`${JSON.stringify(record, null, 2)}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(next, path)
+}
+
+/**
+ * The record of the server that was started, or is being started, in that directory; null: there is none.
+ * Throws FAILED where the file is damaged.
+ */
+export async function readServer(directory: string): Promise<ServerRecord | null> {
+  const path = join(directory, fileName)
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
+    throw new AdminError('FAILED', `Cannot read ${path}: ${messageOf(error)}`, [], { cause: error })
+  }
+  try {
+    const record = JSON.parse(text) as ServerRecord
+    if (record.schemaVersion !== 1 || typeof record.id !== 'string') throw new Error('it is of another version')
+    // the folder may have been moved; the record is about the one that it lies in
+    return { ...record, directory }
+  } catch (error) {
+    throw new AdminError('FAILED', `${path} is not the record of a server: ${messageOf(error)}`, [`rm -r ${directory}`], {
+      cause: error,
+    })
+  }
+}

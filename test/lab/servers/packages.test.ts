@@ -1,0 +1,71 @@
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { debianMirror } from '../../../src/lab/servers/packages/apt-sources.ts'
+import { cached } from '../../../src/lab/servers/packages/cache.ts'
+import { temporaryFolder } from './own-servers.ts'
+
+describe("the mirror comes from the machine's own apt configuration", () => {
+  const another = 'deb [arch=amd64] https://repo.example.org/node bookworm main\n'
+  test.each([
+    [
+      'one line',
+      { 'sources.list': `${another}deb http://m.example.org/debian bookworm main contrib\n` },
+      'http://m.example.org/debian',
+    ],
+    [
+      'behind an option',
+      { 'sources.list': 'deb [trusted=yes] http://m.example.org/debian/ trixie main\n' },
+      'http://m.example.org/debian/',
+    ],
+    [
+      'security first',
+      { 'sources.list': 'deb http://m.example.org/debian-security stable main\ndeb http://m.example.org/debian stable main\n' },
+      'http://m.example.org/debian',
+    ],
+    [
+      'stanzas',
+      {
+        'sources.list.d/debian.sources':
+          'Types: deb deb-src\nEnabled: no\nURIs: http://off.example.org/debian\nSuites: trixie\nComponents: main\n\n' +
+          '# the mirror\nTypes: deb\nURIs:\n http://m.example.org/debian\nSuites: trixie trixie-updates\nComponents: main non-free\n',
+      },
+      'http://m.example.org/debian',
+    ],
+    ['of another distribution', { 'sources.list': 'deb http://archive.example.org/ubuntu noble main\n' }, undefined],
+    ['nothing at all', {}, undefined],
+  ])('%s', async (_title, files, uri) => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'sources.list.d'))
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+    expect((await debianMirror(folder))?.uri).toBe(uri)
+  })
+})
+
+describe('the cache', () => {
+  const options = { progress: () => {} }
+
+  test('is filled once, however many want it at once', async () => {
+    const cache = await temporaryFolder()
+    let made = 0
+    const make = async (temporary: string) => {
+      made += 1
+      await writeFile(join(temporary, 'file'), 'text')
+    }
+    const folders = await Promise.all([1, 2, 3].map(() => cached(cache, 'thing', make, options)))
+    expect([...new Set(folders)]).toEqual([join(cache, 'thing')])
+    expect(made).toBe(1)
+    expect(await readFile(join(cache, 'thing/file'), 'utf8')).toBe('text')
+  })
+
+  test('holds nothing of a try that failed or was killed', async () => {
+    const cache = await temporaryFolder()
+    await mkdir(join(cache, 'thing.12345.part'))
+    const failing = async (temporary: string) => {
+      await writeFile(join(temporary, 'file'), 'half')
+      throw new Error('no network')
+    }
+    await expect(cached(cache, 'thing', failing, options)).rejects.toThrow('no network')
+    expect(await readdir(cache)).toEqual([])
+  })
+})

@@ -1,0 +1,113 @@
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdir, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { readServer, removeServer, startServer } from '../../src/lab/servers/index.ts'
+import { processesOf } from '../../src/lab/servers/local/processes.ts'
+import type { ServerRecord, ServerRequest } from '../../src/lab/servers/index.ts'
+
+export interface TestServers {
+  postgres: ServerRecord
+  redis: ServerRecord
+  rabbitmq3: ServerRecord
+  rabbitmq43: ServerRecord
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    servers: TestServers
+  }
+}
+
+const requests: Readonly<Record<keyof TestServers, Omit<ServerRequest, 'directory'>>> = {
+  postgres: { kind: 'postgres', postgres: { maxConnections: 200 } },
+  redis: { kind: 'redis', redis: { databases: 1000 } },
+  rabbitmq3: { kind: 'rabbitmq', rabbitmq: { line: '3' } },
+  rabbitmq43: { kind: 'rabbitmq', rabbitmq: { line: '4.3' } },
+}
+const names = Object.keys(requests) as (keyof TestServers)[]
+
+/** One set of servers for all tests of a run, in `TMP/testops-admin-tests-UID/PID-STARTED/NAME`. */
+const allRuns = join(tmpdir(), `testops-admin-tests-${process.getuid?.() ?? 0}`)
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await removeLeftovers()
+  const run = join(allRuns, `${process.pid}-${await startOf(process.pid)}`)
+  await mkdir(run, { recursive: true, mode: 0o700 })
+  const interrupted = new AbortController()
+  const started = names.map((name) =>
+    startServer({ ...requests[name], directory: join(run, name) }, { progress, signal: interrupted.signal }),
+  )
+  const teardown = async () => {
+    interrupted.abort()
+    await Promise.allSettled(started)
+    await removeRun(run)
+  }
+  // on a signal vitest ends at once, without a teardown
+  process.once('exit', () => removeRunNow(run))
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      removeRunNow(run)
+      process.kill(process.pid, signal)
+    })
+  }
+  try {
+    const [postgres, redis, rabbitmq3, rabbitmq43] = await Promise.all(started)
+    if (!postgres || !redis || !rabbitmq3 || !rabbitmq43) throw new Error('a server is missing')
+    project.provide('servers', { postgres, redis, rabbitmq3, rabbitmq43 })
+  } catch (error) {
+    await teardown()
+    throw error
+  }
+  return teardown
+}
+
+function progress(message: string): void {
+  process.stderr.write(`servers: ${message}\n`)
+}
+
+/** Servers of runs whose vitest was killed. */
+async function removeLeftovers(): Promise<void> {
+  await mkdir(allRuns, { recursive: true, mode: 0o700 })
+  for (const name of await readdir(allRuns)) {
+    const [pid = '', start] = name.split('-')
+    if ((await startOf(Number(pid))) !== start) await removeRun(join(allRuns, name))
+  }
+}
+
+async function removeRun(run: string): Promise<void> {
+  for (const name of await readdir(run).catch(() => [])) {
+    const record = await readServer(join(run, name))
+    if (record) await removeServer(record)
+  }
+  await rm(run, { recursive: true, force: true })
+}
+
+/** The same without waiting for anything, as far as that goes: the next run finds what is left. */
+function removeRunNow(run: string): void {
+  if (!existsSync(run)) return
+  for (const name of readdirSync(run)) {
+    try {
+      const { id, local } = JSON.parse(readFileSync(join(run, name, 'server.json'), 'utf8')) as ServerRecord
+      if (!local) continue
+      const data = join(local.home, local.programs.kind === 'postgres' ? 'disk/data' : 'data')
+      for (const pid of processesOf(id, data)) process.kill(pid, 'SIGKILL')
+      rmSync(local.home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+      rmSync(join(run, name), { recursive: true, force: true })
+    } catch {
+      continue
+    }
+  }
+  if (readdirSync(run).length === 0) rmSync(run, { recursive: true })
+}
+
+/** When a process started, in the system's own counting; null: there is no such process. */
+async function startOf(pid: number): Promise<string | null> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,58 @@
+import { Redis } from 'ioredis'
+import type { SessionsEndpoint } from '../../src/core/endpoint.ts'
+import { Secret } from '../../src/core/secret.ts'
+import type { ServerRecord } from '../../src/lab/servers/index.ts'
+import { servers } from './servers.ts'
+
+export interface FreshRedisDatabase {
+  database: number
+  endpoint: SessionsEndpoint
+  /** `redis://HOST:PORT/NUMBER` */
+  url: string
+  /** connected to that database */
+  client: Redis
+  /** empties it and lets go of the connection */
+  cleanup(): Promise<void>
+}
+
+/** A numbered database of the caller's own, empty. `on`: another server than the shared one. */
+export async function freshRedisDatabase(on: ServerRecord = servers().redis): Promise<FreshRedisDatabase> {
+  const database = await nextNumber(on)
+  const client = connect(on, database)
+  await client.flushdb()
+  return {
+    database,
+    endpoint: {
+      host: on.host,
+      port: on.port,
+      database,
+      user: null,
+      password: on.password ? new Secret(on.password) : null,
+      tls: { mode: 'disable', ca: null },
+      namespace: null,
+      sentinel: null,
+      cluster: null,
+    },
+    url: `redis://${on.host}:${on.port}/${database}`,
+    client,
+    async cleanup() {
+      await client.flushdb()
+      await client.quit()
+    },
+  }
+}
+
+/** Counted in the server, because test files run in processes of their own. A given server lends its one database. */
+async function nextNumber(server: ServerRecord): Promise<number> {
+  if (server.way === 'given') return Number(server.database)
+  const client = connect(server, 0)
+  try {
+    return await client.incr('testops-admin-tests:next-database')
+  } finally {
+    await client.quit()
+  }
+}
+
+function connect(server: ServerRecord, db: number): Redis {
+  return new Redis({ host: server.host, port: server.port, db, ...(server.password ? { password: server.password } : {}) })
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import type { BrokerEndpoint } from '../../src/core/endpoint.ts'
+import { Secret } from '../../src/core/secret.ts'
+import type { RabbitmqLine, ServerRecord } from '../../src/lab/servers/index.ts'
+import { servers } from './servers.ts'
+
+export interface FreshVhost {
+  vhost: string
+  endpoint: BrokerEndpoint
+  /** `amqp://USER:PASSWORD@HOST:PORT/VHOST` */
+  url: string
+  /** asks the broker's HTTP API as its administrator; throws on any answer but 2xx. `path` begins with /api */
+  manage(method: string, path: string, body?: unknown): Promise<unknown>
+  /** removes the virtual host and its user */
+  cleanup(): Promise<void>
+}
+
+/**
+ * A virtual host of the caller's own, with a user that has all rights in it and sees it in the HTTP API.
+ * `on`: another broker than the shared one of that line.
+ */
+export async function freshVhost(line: RabbitmqLine, on: ServerRecord = shared(line)): Promise<FreshVhost> {
+  const vhost = `test-${randomBytes(6).toString('hex')}`
+  const password = randomBytes(9).toString('hex')
+  const manage: FreshVhost['manage'] = (method, path, body) => ask(on, method, path, body)
+  await manage('PUT', `/api/vhosts/${vhost}`)
+  await manage('PUT', `/api/users/${vhost}`, { password, tags: 'monitoring' })
+  for (const user of [vhost, on.user]) {
+    await manage('PUT', `/api/permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' })
+  }
+  return {
+    vhost,
+    endpoint: {
+      host: on.host,
+      port: on.port,
+      vhost,
+      user: vhost,
+      password: new Secret(password),
+      tls: { mode: 'disable', ca: null },
+      managementUrl: on.managementUrl ?? null,
+    },
+    url: `amqp://${vhost}:${password}@${on.host}:${on.port}/${vhost}`,
+    manage,
+    async cleanup() {
+      await manage('DELETE', `/api/vhosts/${vhost}`)
+      await manage('DELETE', `/api/users/${vhost}`)
+    },
+  }
+}
+
+function shared(line: RabbitmqLine): ServerRecord {
+  return line === '3' ? servers().rabbitmq3 : servers().rabbitmq43
+}
+
+async function ask(server: ServerRecord, method: string, path: string, body?: unknown): Promise<unknown> {
+  const credentials = Buffer.from(`${server.user}:${server.password}`).toString('base64')
+  const answer = await fetch(`${server.managementUrl}${path}`, {
+    method,
+    headers: { authorization: `Basic ${credentials}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+  return text ? (JSON.parse(text) as unknown) : null
+}
