@@ -1,0 +1,27 @@
+import { Args } from '@oclif/core'
+import { BaseCommand } from '../../cli/base-command.ts'
+import { withLab } from '../../cli/lab.ts'
+import { breakLab } from '../../lab/break.ts'
+import { labBreakText } from '../../output/lab.ts'
+import type { LabBreakDocument } from '../../output/lab.ts'
+
+export default class LabBreak extends BaseCommand {
+  static override summary = 'break the practice deployment'
+  static override description = 'Sets the cause of a fault, never its symptom. FAULT alone stands for its first variant; several are made one after the other. Names: lab faults.'
+  static override examples = ['<%= config.bin %> lab break stuck-lock', '<%= config.bin %> lab break durable-mismatch/setting-false unknown-host']
+  static override args = { fault: Args.string({ description: 'FAULT or FAULT/VARIANT, one or several', required: true }) }
+  static override strict = false
+
+  override async run(): Promise<void> {
+    const { argv, flags } = await this.parse(LabBreak)
+    const { made, already } = await withLab((message) => this.progress(message), (lab) => breakLab(lab, argv.map(String)))
+    const [only, ...others] = made
+    const document: LabBreakDocument = {
+      schemaVersion: 1,
+      made: made.map(({ name, fault, case: it }) => ({ name, made: it.made, repair: fault.repair })),
+      already,
+      expectedExitCode: only && others.length === 0 && already.length === 0 ? only.case.expected.exitCode : null,
+    }
+    this.show(flags, document, (screen) => labBreakText(document, screen))
+  }
+}

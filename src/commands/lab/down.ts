@@ -1,0 +1,17 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { withLab } from '../../cli/lab.ts'
+import { takeLabDown } from '../../lab/down.ts'
+import { labDownText } from '../../output/lab.ts'
+import type { LabDownDocument } from '../../output/lab.ts'
+
+export default class LabDown extends BaseCommand {
+  static override summary = 'stop the practice deployment and remove everything of it'
+  static override description = 'Also what a `lab up` left that was killed. Harmless where there is no lab.'
+  static override examples = ['<%= config.bin %> lab down']
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(LabDown)
+    const document: LabDownDocument = { schemaVersion: 1, ...(await withLab((message) => this.progress(message), takeLabDown)) }
+    this.show(flags, document, () => labDownText(document))
+  }
+}

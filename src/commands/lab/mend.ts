@@ -1,0 +1,21 @@
+import { Args } from '@oclif/core'
+import { BaseCommand } from '../../cli/base-command.ts'
+import { withLab } from '../../cli/lab.ts'
+import { mendLab } from '../../lab/mend.ts'
+import { labMendText } from '../../output/lab.ts'
+import type { LabMendDocument } from '../../output/lab.ts'
+
+export default class LabMend extends BaseCommand {
+  static override summary = 'take the causes of faults away and wait until the practice deployment is healthy'
+  static override description = 'All faults, or the named ones. Also what a `lab break` left that was interrupted. Ends with 1 where doctor still finds something after a minute.'
+  static override examples = ['<%= config.bin %> lab mend', '<%= config.bin %> lab mend stuck-lock']
+  static override args = { fault: Args.string({ description: 'FAULT or FAULT/VARIANT, one or several; all where it is left out' }) }
+  static override strict = false
+
+  override async run(): Promise<void> {
+    const { argv, flags } = await this.parse(LabMend)
+    const outcome = await withLab((message) => this.progress(message), (lab) => mendLab(lab, argv.map(String)))
+    const document: LabMendDocument = { schemaVersion: 1, ...outcome }
+    this.show(flags, document, () => labMendText(document))
+  }
+}

@@ -1,0 +1,16 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { withLab } from '../../cli/lab.ts'
+import { labStatus } from '../../lab/status.ts'
+import { labStatusText } from '../../output/lab.ts'
+import type { LabStatusDocument } from '../../output/lab.ts'
+
+export default class LabStatus extends BaseCommand {
+  static override summary = 'say what of the practice deployment runs where, and what it is broken by'
+  static override examples = ['<%= config.bin %> lab status', '<%= config.bin %> lab status --json']
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(LabStatus)
+    const document: LabStatusDocument = { schemaVersion: 1, ...(await withLab((message) => this.progress(message), labStatus)) }
+    this.show(flags, document, (screen) => labStatusText(document, screen))
+  }
+}

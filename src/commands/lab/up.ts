@@ -1,0 +1,31 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../cli/base-command.ts'
+import { withLab } from '../../cli/lab.ts'
+import { labStatus } from '../../lab/status.ts'
+import { bringLabUp } from '../../lab/up.ts'
+import { labUpText } from '../../output/lab.ts'
+import type { LabUpDocument } from '../../output/lab.ts'
+
+export default class LabUp extends BaseCommand {
+  static override summary = 'start the practice deployment on this machine, on real servers'
+  static override description = `Starts PostgreSQL, RabbitMQ, Redis and the practice service, writes the configuration for \`-d lab\`, and waits until doctor finds nothing. Started again, it brings back what is missing.
+
+Where the servers come from: TESTOPS_ADMIN_LAB_SERVERS=given, docker, programs or packages; the first that works where it is not set.`
+  static override examples = ['<%= config.bin %> lab up', '<%= config.bin %> lab up --broker 3']
+  static override flags = {
+    broker: Flags.option({
+      options: ['3', '4.3'] as const,
+      summary: 'line of the broker: before 4.0, or one that refuses transient queues as 4.3 does (default 4.3)',
+    })(),
+    port: Flags.integer({ summary: "port of the service's web interface; a free one by default", helpValue: 'PORT', min: 1024, max: 65_535 }),
+  }
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(LabUp)
+    const document = await withLab((message) => this.progress(message), async (lab): Promise<LabUpDocument> => {
+      const { already, started } = await bringLabUp(lab, flags)
+      return { schemaVersion: 1, already, started, ...(await labStatus(lab)) }
+    })
+    this.show(flags, document, (screen) => labUpText(document, screen))
+  }
+}

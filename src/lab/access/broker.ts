@@ -1,0 +1,80 @@
+import type { Channel } from 'amqplib'
+import { AdminError, messageOf } from '../../core/error.ts'
+import { labNames, serversOf } from '../lab.ts'
+import type { Lab, LabServers } from '../lab.ts'
+import { topology } from '../practice-service/broker/topology.ts'
+
+/** Works on the lab's virtual host. Throws UNREACHABLE, FAILED. */
+export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<T>): Promise<T> {
+  const servers = await serversOf(lab)
+  const { rabbitmq } = servers
+  const { default: amqp } = await import('amqplib')
+  const vhost = labNames(lab.state, servers).vhost ?? rabbitmq.database
+  const address = { protocol: 'amqp', hostname: rabbitmq.host, port: rabbitmq.port, username: rabbitmq.user, password: rabbitmq.password, vhost }
+  let reason: unknown = null
+  try {
+    const connection = await amqp.connect(address, { timeout: 10_000, clientProperties: { connection_name: 'testops-admin lab' } })
+    connection.on('error', (error: unknown) => (reason = error))
+    try {
+      const channel = await connection.createChannel()
+      channel.on('error', () => undefined)
+      return await work(channel)
+    } finally {
+      await connection.close().catch(() => undefined)
+    }
+  } catch (error) {
+    if (error instanceof AdminError) throw error
+    const message = `the lab's RabbitMQ at ${rabbitmq.host}:${rabbitmq.port} refused: ${messageOf(reason ?? error)}`
+    throw new AdminError('FAILED', message, ['testops-admin lab up'], { cause: error })
+  }
+}
+
+/** Deletes the service's queues and exchanges, so that its next start declares them anew. Harmless where they are gone. */
+export async function deleteTopology(lab: Lab): Promise<void> {
+  await onBroker(lab, async (channel) => {
+    for (const { name } of topology.queues) await channel.deleteQueue(name)
+    for (const { name } of topology.exchanges) await channel.deleteExchange(name)
+  })
+}
+
+/** Makes the lab's virtual host on a given broker. */
+export async function prepareBroker(lab: Pick<Lab, 'state'>, servers: LabServers): Promise<void> {
+  const { vhost } = labNames(lab.state, servers)
+  if (vhost === null) return
+  await management(servers, 'PUT', `/api/vhosts/${encodeURIComponent(vhost)}`, {})
+  const { user } = servers.rabbitmq
+  const all = { configure: '.*', write: '.*', read: '.*' }
+  await management(servers, 'PUT', `/api/permissions/${encodeURIComponent(vhost)}/${encodeURIComponent(user)}`, all)
+}
+
+/** Takes the lab's virtual host, with all in it, from a given broker. */
+export async function dropVhost(lab: Pick<Lab, 'state'>, servers: LabServers): Promise<void> {
+  const { vhost } = labNames(lab.state, servers)
+  if (vhost !== null) await management(servers, 'DELETE', `/api/vhosts/${encodeURIComponent(vhost)}`)
+}
+
+/** What the broker's management API answers to a GET. Throws UNREACHABLE. */
+export async function askManagement(servers: LabServers, path: string): Promise<unknown> {
+  return (await management(servers, 'GET', path)).json()
+}
+
+async function management({ rabbitmq }: LabServers, method: 'GET' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Response> {
+  const authorization = `Basic ${Buffer.from(`${rabbitmq.user}:${rabbitmq.password}`).toString('base64')}`
+  const url = `${rabbitmq.managementUrl}${path}`
+  let said: string
+  try {
+    const answer = await fetch(url, {
+      method,
+      headers: { authorization, 'content-type': 'application/json', connection: 'close' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      signal: AbortSignal.timeout(10_000),
+    })
+    if (answer.ok || (method === 'DELETE' && answer.status === 404)) return answer
+    said = `answers ${answer.status}`
+  } catch (error) {
+    said = messageOf(error)
+  }
+  throw new AdminError('UNREACHABLE', `the broker's management API refuses ${method} ${url}: ${said}`, [
+    'a given broker needs TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL, and a user with the tag administrator',
+  ])
+}

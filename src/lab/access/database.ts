@@ -1,0 +1,89 @@
+import type { Client } from 'pg'
+import { AdminError, messageOf } from '../../core/error.ts'
+import { labNames, serversOf } from '../lab.ts'
+import type { Lab, LabServers } from '../lab.ts'
+import type { ServerRecord } from '../servers/index.ts'
+
+export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
+
+/** Works on the lab's database as the server's own administrator. Throws UNREACHABLE, FAILED. */
+export async function onDatabase<T>(lab: Lab, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const servers = await serversOf(lab)
+  return connected(servers.postgres, labNames(lab.state, servers).database, work)
+}
+
+/** Makes the service's role and database; where they are there, sees to the role's password. */
+export async function prepareDatabase(lab: Lab, servers: LabServers): Promise<void> {
+  const { database, role } = labNames(lab.state, servers)
+  await connected(servers.postgres, servers.postgres.database, async (sql) => {
+    const found = await sql('SELECT 1 FROM pg_roles WHERE rolname = $1', [role])
+    const password = literal(lab.state.databasePassword)
+    await sql(`${found.length > 0 ? 'ALTER' : 'CREATE'} ROLE ${role} LOGIN PASSWORD ${password}`)
+    // what a careful operator gives to the user that a diagnosis runs as
+    await sql(`GRANT pg_monitor TO ${role}`)
+    const [there] = await sql('SELECT 1 FROM pg_database WHERE datname = $1', [database])
+    if (!there) await sql(`CREATE DATABASE ${database} OWNER ${role}`)
+  })
+}
+
+/** Takes the lab's database and role from a given server. */
+export async function dropDatabase(lab: Pick<Lab, 'state'>, servers: LabServers): Promise<void> {
+  const { database, role } = labNames(lab.state, servers)
+  await connected(servers.postgres, servers.postgres.database, async (sql) => {
+    await sql(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+    await sql(`DROP ROLE IF EXISTS ${role}`)
+  })
+}
+
+/** Waits until PostgreSQL answers: it may still be recovering. Throws UNREACHABLE after 30 s. */
+export async function databaseAnswers(servers: LabServers): Promise<void> {
+  const { postgres } = servers
+  for (const end = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+    try {
+      return await connected(postgres, postgres.database, async (sql) => void (await sql('SELECT 1')))
+    } catch (error) {
+      if (Date.now() > end) throw error
+    }
+  }
+}
+
+async function connected<T>(record: ServerRecord, database: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({
+    host: record.host,
+    port: record.port,
+    user: record.user,
+    password: record.password,
+    database,
+    application_name: 'testops-admin lab',
+    connectionTimeoutMillis: 10_000,
+  })
+  // a connection that is lost while nothing is asked must not end this process
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+  } catch (error) {
+    throw new AdminError('UNREACHABLE', `the lab's PostgreSQL at ${record.host}:${record.port} does not let us in: ${messageOf(error)}`, ['testops-admin lab up'], {
+      cause: error,
+    })
+  }
+  try {
+    return await work((text, values = []) => rows(client, text, values))
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+async function rows(client: Client, text: string, values: readonly unknown[]): Promise<readonly Record<string, unknown>[]> {
+  try {
+    const { rows: found } = await client.query<Record<string, unknown>>(text, [...values])
+    return found
+  } catch (error) {
+    const words = text.trim().split(/\s+/).slice(0, 3).join(' ')
+    throw new AdminError('FAILED', `the lab's PostgreSQL refused ${words}: ${messageOf(error)}`, [], { cause: error })
+  }
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}

@@ -1,0 +1,64 @@
+import { AdminError } from '../core/error.ts'
+import { findCase } from './find-case.ts'
+import type { NamedCase } from './find-case.ts'
+import { goOn, openLab, remember, serversOf } from './lab.ts'
+import type { Lab, LabOptions } from './lab.ts'
+import { assertOwn, useBroker } from './lab-servers.ts'
+import { asOperator } from './operator-lock.ts'
+import { restartLabService, serviceStatus, writeDown } from './service.ts'
+
+export interface Broken {
+  /** names of the faults that were made now */
+  made: readonly NamedCase[]
+  /** names of those that were there before */
+  already: readonly string[]
+}
+
+/**
+ * Breaks the lab in these ways, one after the other. Each is on record before it is begun, so that `lab mend` takes back
+ * half of one too. Throws USAGE, UNAVAILABLE where there is no lab or its servers cannot do it, REFUSED, BUSY, INTERRUPTED.
+ */
+export async function breakLab(options: LabOptions, names: readonly string[]): Promise<Broken> {
+  const wanted = [...new Map(names.map((name) => findCase(name)).map((it) => [it.name, it])).values()]
+  const { layout } = await openLab(options)
+  return asOperator(layout, `lab break ${names.join(' ')}`, async () => {
+    const lab = await openLab(options)
+    const already = wanted.map(({ name }) => name).filter((name) => lab.state.faults.some((it) => it.name === name && it.state === 'broken'))
+    const made = wanted.filter(({ name }) => !already.includes(name))
+    await assertPossible(lab, made)
+    for (const it of made) await make(lab, it)
+    return { made, already }
+  })
+}
+
+/** Makes one fault, for whoever holds the operator's lock. */
+export async function make(lab: Lab, { name, case: { changes = {}, needs, apply } }: NamedCase): Promise<void> {
+  goOn(lab)
+  lab.progress(`breaking: ${name}`)
+  const others = lab.state.faults.filter((it) => it.name !== name)
+  const record = { name, since: new Date().toISOString(), changes }
+  await remember(lab, { faults: [...others, { ...record, state: 'half' }] })
+  const exchanged = needs?.broker !== undefined && (await useBroker(lab, needs.broker))
+  if (exchanged) await restartLabService(lab)
+  else await writeDown(lab)
+  await apply(lab)
+  await remember(lab, { faults: [...others, { ...record, state: 'broken' }] })
+}
+
+async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<void> {
+  const servers = await serversOf(lab)
+  const there = lab.state.faults.map(({ name }) => findCase(name))
+  for (const [index, it] of wanted.entries()) {
+    assertOwn(servers, it.case.needs?.own ?? [], it.name)
+    const before = [...there, ...wanted.slice(0, index)]
+    const same = before.find(({ fault, name }) => fault.id === it.fault.id && name !== it.name)
+    if (same) throw new AdminError('REFUSED', `the lab is broken by ${same.name} already, which excludes ${it.name}`, [`testops-admin lab mend ${same.name}`])
+    const line = it.case.needs?.broker
+    const other = line && before.find(({ case: { needs } }) => needs?.broker !== undefined && needs.broker !== line)
+    if (other) throw new AdminError('REFUSED', `${other.name} and ${it.name} need different brokers`, [`testops-admin lab mend ${other.name}`])
+    if (line && line !== lab.state.currentLine && servers.rabbitmq.way === 'given') assertOwn(servers, ['rabbitmq'], it.name)
+  }
+  if (wanted.length > 0 && there.length === 0 && (await serviceStatus(lab)).state !== 'running') {
+    throw new AdminError('REFUSED', 'the lab is not as it should be before anything is broken: the practice service does not run', ['testops-admin lab mend'])
+  }
+}

@@ -1,0 +1,68 @@
+import { builtProgram, labLayout } from './layout.ts'
+import type { Overlay } from './changes.ts'
+import { labNames } from './lab.ts'
+import type { Lab, LabServers } from './lab.ts'
+import { hostIn, serviceUrl } from './settings.ts'
+import { unitIn } from './service-control/unit.ts'
+import { writePrivate } from './state.ts'
+import { seedUsers } from './practice-service/data/seeds.ts'
+import type { Command } from '../platforms/index.ts'
+
+/** The user whose API token the lab's configuration has: the administrator. */
+export const labUser = seedUsers[0]!
+
+/** What starts, stops and shows the service in that folder. */
+export async function serviceCommands(directory: string): Promise<{ start: Command; stop: Command; status: Command }> {
+  const control = await builtProgram('lab/service-control.js')
+  const command = (verb: string): Command => [process.execPath, control, verb, directory]
+  return { start: command('start'), stop: command('stop'), status: command('status') }
+}
+
+/** Writes the deployment's configuration and its secrets, for `-d lab`. */
+export async function writeConfiguration(lab: Lab, servers: LabServers, overlay: Overlay): Promise<void> {
+  const { layout, state } = lab
+  const { rabbitmq, redis } = servers
+  await writePrivate(layout.secret('database'), state.databasePassword)
+  await writePrivate(layout.secret('broker'), rabbitmq.password)
+  if (redis.password) await writePrivate(layout.secret('sessions'), redis.password)
+  await writePrivate(layout.secret('api-token'), labUser.apiToken)
+  await writePrivate(layout.configuration, await configurationText(lab, servers, overlay))
+}
+
+async function configurationText({ layout: { root }, state }: Lab, servers: LabServers, { declared }: Overlay): Promise<string> {
+  const { postgres, rabbitmq, redis } = servers
+  const { database, role, vhost, namespace } = labNames(state, servers)
+  const layout = labLayout(root)
+  const unit = unitIn(layout.service)
+  const commands = await serviceCommands(layout.service)
+  const q = (value: unknown): string => JSON.stringify(value)
+  const secret = (name: Parameters<typeof layout.secret>[0]): string => `{file: ${q(layout.secret(name))}}`
+  return `# The practice deployment, written by \`testops-admin lab up\`; what is changed here is lost.
+current: lab
+deployments:
+  lab:
+    url: ${q(serviceUrl({ state }))}
+    apiToken: ${secret('api-token')}
+    platform: host
+    host:
+      commands:
+        start: ${q(commands.start)}
+        stop: ${q(commands.stop)}
+        status: ${q(commands.status)}
+      logs: {file: ${q(unit.logFile)}}
+      environmentFile: ${q(unit.environmentFile)}
+    image: ${q(declared.image)}
+    build: ${q(declared.build)}
+    cpuinfo: ${q(layout.cpuinfo)}
+    timeZone: ${q(declared.timeZone)}
+    database:
+      url: ${q(`postgresql://${role}@${hostIn(postgres.host)}:${postgres.port}/${database}`)}
+      password: ${secret('database')}
+    broker:
+      url: ${q(`amqp://${encodeURIComponent(rabbitmq.user)}@${hostIn(rabbitmq.host)}:${rabbitmq.port}/${encodeURIComponent(vhost ?? rabbitmq.database)}`)}
+      password: ${secret('broker')}
+${rabbitmq.managementUrl === undefined ? '' : `      managementUrl: ${q(rabbitmq.managementUrl)}\n`}    sessions:
+      url: ${q(`redis://${hostIn(redis.host)}:${redis.port}/${redis.database}`)}
+      namespace: ${q(namespace)}
+${redis.password ? `      password: ${secret('sessions')}\n` : ''}`
+}

@@ -1,0 +1,22 @@
+import { setMachine } from '../control.ts'
+import { nothing } from '../fault.ts'
+import type { Fault } from '../fault.ts'
+
+const delayMs = 1200
+
+export const apiSlow: Fault = {
+  id: 'api-slow',
+  kind: 'fault',
+  title: 'the service answers late',
+  repair: 'look for what keeps it busy: testops-admin explain api/latency',
+  cases: [
+    {
+      variant: null,
+      made: `the service takes ${delayMs / 1000} s before each answer`,
+      expected: { exitCode: 2, problems: { 'api/latency': 'warning' }, allowedConsequences: [] },
+      changes: { machine: { responseDelayMs: delayMs } },
+      apply: (lab) => setMachine(lab, 'delay', delayMs),
+      revert: nothing,
+    },
+  ],
+}

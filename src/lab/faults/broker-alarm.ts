@@ -1,0 +1,56 @@
+import { askManagement } from '../access/broker.ts'
+import type { Fault } from '../fault.ts'
+import { serversOf } from '../lab.ts'
+import type { Lab } from '../lab.ts'
+import { brokerControl } from '../servers/index.ts'
+import { until } from '../service.ts'
+import { serviceFails } from './consequences.ts'
+
+async function set(lab: Lab, ...args: string[]): Promise<void> {
+  await brokerControl((await serversOf(lab)).rabbitmq, args)
+}
+
+/** Both limits are what the running node was told: a restart forgets them, and so does this. */
+async function unset(lab: Lab): Promise<void> {
+  await set(lab, 'set_vm_memory_high_watermark', '0.6')
+  await set(lab, 'set_disk_free_limit', '50MB')
+}
+
+/** Its management API tells of an alarm some seconds later than publishers learn of it. */
+async function raised(lab: Lab, alarm: 'mem_alarm' | 'disk_free_alarm'): Promise<void> {
+  await until(lab, `the broker shows ${alarm}`, async () => {
+    const nodes = await askManagement(await serversOf(lab), '/api/nodes')
+    return Array.isArray(nodes) && nodes.some((node: Record<string, unknown>) => node[alarm] === true)
+  })
+}
+
+export const brokerAlarm: Fault = {
+  id: 'broker-alarm',
+  kind: 'fault',
+  title: 'the broker has raised an alarm and blocks publishers',
+  repair: 'give the broker memory or disk space, or drain its queues',
+  cases: [
+    {
+      variant: 'memory',
+      made: "the broker's memory limit is set below what it uses",
+      expected: { exitCode: 1, problems: { 'broker/alarms': 'error' }, allowedConsequences: serviceFails },
+      needs: { own: ['rabbitmq'] },
+      async apply(lab) {
+        await set(lab, 'set_vm_memory_high_watermark', 'absolute', '16MB')
+        await raised(lab, 'mem_alarm')
+      },
+      revert: unset,
+    },
+    {
+      variant: 'disk',
+      made: "the broker's limit of free disk space is set above what is free",
+      expected: { exitCode: 1, problems: { 'broker/alarms': 'error' }, allowedConsequences: serviceFails },
+      needs: { own: ['rabbitmq'] },
+      async apply(lab) {
+        await set(lab, 'set_disk_free_limit', '900000GB')
+        await raised(lab, 'disk_free_alarm')
+      },
+      revert: unset,
+    },
+  ],
+}

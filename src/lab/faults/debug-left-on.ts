@@ -1,0 +1,26 @@
+import { defaultVendor, settingNames } from '../../knowledge/settings.ts'
+import { nothing } from '../fault.ts'
+import type { Fault } from '../fault.ts'
+import { restartLabService, waitUntilServing } from '../service.ts'
+
+const { integrationLogLevel } = settingNames(defaultVendor)
+
+export const debugLeftOn: Fault = {
+  id: 'debug-left-on',
+  kind: 'fault',
+  title: "the integrations' logger is left at debug",
+  repair: 'testops-admin set-env',
+  cases: [
+    {
+      variant: null,
+      made: `${integrationLogLevel} is set to debug and the service is started again`,
+      expected: { exitCode: 2, problems: { 'integrations/debug-logging': 'warning' }, allowedConsequences: [] },
+      changes: { environment: { [integrationLogLevel]: 'debug' } },
+      async apply(lab) {
+        await restartLabService(lab)
+        await waitUntilServing(lab)
+      },
+      revert: nothing,
+    },
+  ],
+}

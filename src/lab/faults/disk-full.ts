@@ -1,0 +1,25 @@
+import type { Fault } from '../fault.ts'
+import { serversOf } from '../lab.ts'
+import { fillDisk, freeDisk } from '../servers/index.ts'
+import { serviceFails } from './consequences.ts'
+
+export const diskFull: Fault = {
+  id: 'disk-full',
+  kind: 'fault',
+  title: "the disk of PostgreSQL's data is full",
+  repair: 'make room on that disk, or enlarge it',
+  cases: [
+    {
+      variant: null,
+      made: "the small disk that PostgreSQL's data lies on is filled to its last block",
+      expected: { exitCode: 1, problems: { 'database/disk': 'error' }, allowedConsequences: serviceFails },
+      needs: { own: ['postgres'] },
+      async apply(lab) {
+        await fillDisk((await serversOf(lab)).postgres)
+      },
+      async revert(lab) {
+        await freeDisk((await serversOf(lab)).postgres)
+      },
+    },
+  ],
+}

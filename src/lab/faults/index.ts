@@ -1,0 +1,67 @@
+import type { Fault } from '../fault.ts'
+import { apiSlow } from './api-slow.ts'
+import { brokerAlarm } from './broker-alarm.ts'
+import { brokerDown } from './broker-down.ts'
+import { clockSkew } from './clock-skew.ts'
+import { connectionsExhausted } from './connections-exhausted.ts'
+import { cpuWithoutV3 } from './cpu-without-v3.ts'
+import { databaseDown } from './database-down.ts'
+import { debugLeftOn } from './debug-left-on.ts'
+import { diskFull } from './disk-full.ts'
+import { durableMismatch } from './durable-mismatch.ts'
+import { foreignQueues } from './foreign-queues.ts'
+import { imageVersionMismatch } from './image-version-mismatch.ts'
+import { indexedSessions } from './indexed-sessions.ts'
+import { jvmTimeZone } from './jvm-time-zone.ts'
+import { legacyNeedless } from './legacy-needless.ts'
+import { legacyTooEarly } from './legacy-too-early.ts'
+import { liveLock } from './live-lock.ts'
+import { lockHalfCleared } from './lock-half-cleared.ts'
+import { oldUnknownHost } from './old-unknown-host.ts'
+import { runningMigration } from './running-migration.ts'
+import { serviceDown } from './service-down.ts'
+import { sessionsDown } from './sessions-down.ts'
+import { staleSessions } from './stale-sessions.ts'
+import { storeFull } from './store-full.ts'
+import { stuckLock } from './stuck-lock.ts'
+import { tokenLifetime } from './token-lifetime.ts'
+import { tokenRefused } from './token-refused.ts'
+import { transientAhead } from './transient-ahead.ts'
+import { transientRefused } from './transient-refused.ts'
+import { treesUnmigrated } from './trees-unmigrated.ts'
+import { unknownHost } from './unknown-host.ts'
+
+/** Every way in which the lab can be broken, and the healthy states that only look so; in the order of the fault matrix. */
+export const faults: readonly Fault[] = [
+  stuckLock,
+  liveLock,
+  lockHalfCleared,
+  transientRefused,
+  transientAhead,
+  durableMismatch,
+  staleSessions,
+  clockSkew,
+  cpuWithoutV3,
+  legacyTooEarly,
+  legacyNeedless,
+  imageVersionMismatch,
+  unknownHost,
+  debugLeftOn,
+  treesUnmigrated,
+  tokenRefused,
+  tokenLifetime,
+  serviceDown,
+  databaseDown,
+  brokerDown,
+  sessionsDown,
+  apiSlow,
+  diskFull,
+  connectionsExhausted,
+  brokerAlarm,
+  storeFull,
+  runningMigration,
+  indexedSessions,
+  oldUnknownHost,
+  jvmTimeZone,
+  foreignQueues,
+]

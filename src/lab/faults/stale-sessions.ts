@@ -1,0 +1,47 @@
+import { removeSessions } from '../access/sessions.ts'
+import { setMachine } from '../control.ts'
+import { springSettings } from '../../knowledge/settings.ts'
+import type { Expected, Fault } from '../fault.ts'
+import type { Lab } from '../lab.ts'
+import { restartLabService, waitUntilServing } from '../service.ts'
+import { sessionHours } from '../settings.ts'
+import { signInUsers } from '../users.ts'
+
+const expected: Expected = { exitCode: 1, problems: { 'sessions/clock': 'error' }, allowedConsequences: [] }
+const hour = 3_600_000
+
+/** Users sign in while the service's clock is wrong; then it is put right, back to what else the lab was broken by. */
+async function signInAt(lab: Lab, offsetMs: number): Promise<void> {
+  const before = lab.state.faults.map(({ changes }) => changes.machine?.clockOffsetMs).findLast((ms) => ms !== undefined) ?? 0
+  await setMachine(lab, 'clock', offsetMs)
+  await signInUsers(lab, 5)
+  await setMachine(lab, 'clock', before)
+}
+
+export const staleSessions: Fault = {
+  id: 'stale-sessions',
+  kind: 'fault',
+  title: 'sessions were written by a clock that was wrong',
+  repair: 'testops-admin flush-sessions --stale',
+  cases: [
+    {
+      variant: 'ahead',
+      made: "users sign in while the service's clock is three hours ahead, then it is put right: their sessions are not yet active",
+      expected,
+      apply: (lab) => signInAt(lab, 3 * hour),
+      revert: removeSessions,
+    },
+    {
+      variant: 'behind',
+      made: "users sign in while the service's clock is ten hours behind, with indexed sessions of eight hours, then it is put right: their sessions are over, yet stay in the store",
+      expected,
+      changes: { environment: { [springSettings.sessionRepositoryType]: 'indexed' } },
+      async apply(lab) {
+        await restartLabService(lab)
+        await waitUntilServing(lab)
+        await signInAt(lab, -(sessionHours + 2) * hour)
+      },
+      revert: removeSessions,
+    },
+  ],
+}

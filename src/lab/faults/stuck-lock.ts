@@ -1,0 +1,59 @@
+import { waitForPhase } from '../control.ts'
+import type { Expected, Fault } from '../fault.ts'
+import type { Lab } from '../lab.ts'
+import { killLabService, restartLabService, waitUntilEnded, waitUntilServing } from '../service.ts'
+import { serviceFails } from './consequences.ts'
+import { impatient, migration, pending, restoreChangelog } from './migration.ts'
+
+const cannotStart: Expected = { exitCode: 1, problems: { 'database/changelog-lock': 'error' }, allowedConsequences: serviceFails }
+
+/** The service is killed in the middle of a migration. */
+async function killWhileMigrating(lab: Lab): Promise<void> {
+  await restartLabService(lab, { machine: { migration } })
+  await waitForPhase(lab, 'migrating')
+  await killLabService(lab)
+}
+
+export const stuckLock: Fault = {
+  id: 'stuck-lock',
+  kind: 'fault',
+  title: 'the change-log lock was left by a service that was killed',
+  repair: 'testops-admin unlock-changelog',
+  cases: [
+    {
+      variant: 'waiting',
+      made: 'the service is killed (SIGKILL) while it migrates and holds the change-log lock, then started again: it waits for the lock',
+      expected: cannotStart,
+      changes: pending,
+      async apply(lab) {
+        await killWhileMigrating(lab)
+        await restartLabService(lab)
+        await waitForPhase(lab, 'waiting-for-lock')
+      },
+      revert: restoreChangelog,
+    },
+    {
+      variant: 'given-up',
+      made: 'as before, and the service that was started again has waited in vain and ended',
+      expected: cannotStart,
+      changes: impatient,
+      async apply(lab) {
+        await killWhileMigrating(lab)
+        await restartLabService(lab)
+        await waitUntilEnded(lab)
+      },
+      revert: restoreChangelog,
+    },
+    {
+      variant: 'unnoticed',
+      made: 'the service is killed while it migrates, and its former version, which has no change set pending, is started again: it works',
+      expected: { exitCode: 2, problems: { 'database/changelog-lock': 'warning' }, allowedConsequences: [] },
+      async apply(lab) {
+        await killWhileMigrating(lab)
+        await restartLabService(lab)
+        await waitUntilServing(lab)
+      },
+      revert: restoreChangelog,
+    },
+  ],
+}

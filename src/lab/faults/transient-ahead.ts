@@ -1,0 +1,21 @@
+import { deleteTopology } from '../access/broker.ts'
+import type { Fault } from '../fault.ts'
+import { declareAnew, durableFalse } from './queues.ts'
+
+export const transientAhead: Fault = {
+  id: 'transient-ahead',
+  kind: 'fault',
+  title: 'transient queues work on this broker, and will be refused by its next version',
+  repair: 'testops-admin reset-queues, before the broker is upgraded',
+  cases: [
+    {
+      variant: null,
+      made: 'on a broker before 4.3, VENDOR_RABBIT_DURABLE is false and the queues are declared anew: they are transient',
+      expected: { exitCode: 2, problems: { 'broker/upgrade': 'warning' }, allowedConsequences: [] },
+      changes: durableFalse,
+      needs: { broker: '3' },
+      apply: (lab) => declareAnew(lab, {}, 'up'),
+      revert: deleteTopology,
+    },
+  ],
+}

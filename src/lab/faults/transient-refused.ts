@@ -1,0 +1,22 @@
+import { deleteTopology } from '../access/broker.ts'
+import type { Fault } from '../fault.ts'
+import { apiFails } from './consequences.ts'
+import { declareAnew, durableUnset } from './queues.ts'
+
+export const transientRefused: Fault = {
+  id: 'transient-refused',
+  kind: 'fault',
+  title: 'the broker refuses the transient queues that the service asks for',
+  repair: 'testops-admin reset-queues',
+  cases: [
+    {
+      variant: null,
+      made: 'VENDOR_RABBIT_DURABLE is taken out of the settings and the queues are deleted, on a broker that refuses transient queues',
+      expected: { exitCode: 1, problems: { 'broker/queues-durable': 'error' }, allowedConsequences: apiFails },
+      changes: durableUnset,
+      needs: { broker: '4.3' },
+      apply: (lab) => declareAnew(lab, {}, 'down'),
+      revert: deleteTopology,
+    },
+  ],
+}

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../core/error.ts'
+import type { CheckReport, DoctorReport } from '../core/report.ts'
+import { exitCodeOf } from '../engine/exit-code.ts'
+import { goOn } from './lab.ts'
+import type { Lab } from './lab.ts'
+
+const deadlineMs = 60_000
+
+/**
+ * Waits until `doctor` finds nothing. Throws FAILED after a minute with what it still finds, INTERRUPTED.
+ */
+export async function waitUntilHealthy(lab: Lab): Promise<DoctorReport> {
+  for (const end = Date.now() + deadlineMs; ; await sleep(250)) {
+    goOn(lab)
+    const report = await lab.diagnose(lab.signal)
+    if (exitCodeOf(report) === 0) return report
+    if (Date.now() > end) throw unhealthy(report)
+  }
+}
+
+/** What keeps the lab from being healthy: causes first, in a line. */
+function whatIsWrong({ checks, rootCauses }: DoctorReport): string {
+  const bad = checks.filter(({ status }) => status === 'problem' || status === 'unknown')
+  const roots = bad.filter(({ id }) => rootCauses.includes(id))
+  const said = ({ id, findings, error }: CheckReport): string => `${id}: ${findings?.[0]?.message ?? error?.message ?? 'unknown'}`
+  return (roots.length > 0 ? roots : bad).map(said).join('; ')
+}
+
+function unhealthy(report: DoctorReport): AdminError {
+  return new AdminError('FAILED', `the lab is not healthy after ${deadlineMs / 1000} s: ${whatIsWrong(report)}`, [
+    'testops-admin doctor -d lab',
+    'testops-admin lab mend',
+    'testops-admin lab down',
+  ])
+}

@@ -1,0 +1,82 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AdminError } from '../core/error.ts'
+import type { DoctorReport } from '../core/report.ts'
+import { namesOf } from './names.ts'
+import type { LabNames } from './names.ts'
+import { labLayout } from './layout.ts'
+import type { LabLayout } from './layout.ts'
+import { readServer } from './servers/index.ts'
+import type { ServerKind, ServerRecord } from './servers/index.ts'
+import { readState, writeState } from './state.ts'
+import type { LabState } from './state.ts'
+
+/** What a command of the lab works with. */
+export interface LabOptions {
+  /** the lab's folder, absolute */
+  root: string
+  /** told what is being done */
+  progress: (message: string) => void
+  signal?: AbortSignal | undefined
+  /** looks at the lab as `doctor -d lab` does */
+  diagnose: (signal?: AbortSignal) => Promise<DoctorReport>
+}
+
+/** A lab that exists, as its files say. */
+export interface Lab extends LabOptions {
+  layout: LabLayout
+  state: LabState
+}
+
+/** The lab in its folder. Throws UNAVAILABLE where there is none, or `lab up` has not come to its end. */
+export async function openLab(options: LabOptions): Promise<Lab> {
+  const layout = labLayout(options.root)
+  const state = await readState(layout)
+  if (!state) throw new AdminError('UNAVAILABLE', `there is no lab in ${options.root}`, ['testops-admin lab up'])
+  if (state.phase === 'up') return { ...options, layout, state }
+  const what = state.phase === 'starting' ? 'its start has not come to an end' : 'it is being taken down'
+  throw new AdminError('UNAVAILABLE', `the lab in ${options.root} is not up: ${what}`, ['testops-admin lab up', 'testops-admin lab down'])
+}
+
+/** Remembers a change on disk before it is made. */
+export async function remember(lab: Lab, changes: Partial<LabState>): Promise<void> {
+  lab.state = { ...lab.state, ...changes }
+  await writeState(lab.layout, lab.state)
+}
+
+export interface LabServers {
+  postgres: ServerRecord
+  rabbitmq: ServerRecord
+  redis: ServerRecord
+}
+
+/** The records of the servers that the lab is to run on now. Throws UNAVAILABLE where one is missing. */
+export async function serversOf({ layout, state }: Pick<Lab, 'layout' | 'state'>): Promise<LabServers> {
+  const read = async (kind: ServerKind): Promise<ServerRecord> => {
+    const record = await readServer(layout.server(kind, kind === 'rabbitmq' ? state.currentLine : undefined))
+    if (record?.state === 'started') return record
+    throw new AdminError('UNAVAILABLE', `the lab has no ${kind}: its start did not come to an end`, ['testops-admin lab up'])
+  }
+  const [postgres, rabbitmq, redis] = await Promise.all([read('postgres'), read('rabbitmq'), read('redis')])
+  return { postgres, rabbitmq, redis }
+}
+
+/** Every server that was made for the lab, those of a killed start and of the other broker line too. */
+export async function allServers({ servers }: LabLayout): Promise<ServerRecord[]> {
+  const folders = await readdir(servers).catch(() => [])
+  const records = await Promise.all(folders.map((folder) => readServer(join(servers, folder)).catch(() => null)))
+  return records.filter((record) => record !== null)
+}
+
+export function labNames(state: LabState, servers: LabServers): LabNames {
+  return namesOf(state, {
+    database: servers.postgres.way === 'given',
+    broker: servers.rabbitmq.way === 'given',
+    sessions: servers.redis.way === 'given',
+  })
+}
+
+/** Throws INTERRUPTED once Ctrl-C was pressed: between two steps, where the lab can be left as it is. */
+export function goOn({ signal }: Pick<LabOptions, 'signal'>): void {
+  if (signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted', ['testops-admin lab mend', 'testops-admin lab down'])
+}

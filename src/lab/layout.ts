@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AdminError } from '../core/error.ts'
+import type { ServerKind } from './servers/index.ts'
+import type { RabbitmqLine } from './servers/index.ts'
+
+/** Where everything of a lab lies. Directories are 0700, files 0600. */
+export interface LabLayout {
+  root: string
+  state: string
+  lock: string
+  /** the deployment's configuration, read for `-d lab` */
+  configuration: string
+  cpuinfo: string
+  secret(name: 'database' | 'broker' | 'sessions' | 'api-token'): string
+  servers: string
+  server(kind: ServerKind, line?: RabbitmqLine): string
+  /** the practice service's folder, as service-control wants it */
+  service: string
+  /** a second instance of the service, where a fault needs one */
+  secondService: string
+  /** of the program that holds database connections */
+  holder: string
+}
+
+export function labLayout(root: string): LabLayout {
+  const file = (...parts: string[]): string => join(root, ...parts)
+  return {
+    root,
+    state: file('lab.json'),
+    lock: file('operator.lock'),
+    configuration: file('testops-admin.yaml'),
+    cpuinfo: file('cpuinfo'),
+    secret: (name) => file('secrets', name),
+    servers: file('servers'),
+    server: (kind, line) => file('servers', line === undefined ? kind : `${kind}-${line}`),
+    service: file('service'),
+    secondService: file('second-service'),
+    holder: file('connection-holder'),
+  }
+}
+
+/** A program of this package, as built. Throws UNAVAILABLE where the package has not been built. */
+export async function builtProgram(path: string): Promise<string> {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}')
+    if ((JSON.parse(text) as { name?: string }).name === 'testops-admin') {
+      const program = join(folder, 'dist', path)
+      if (await readFile(program).then(() => true, () => false)) return program
+      throw new AdminError('UNAVAILABLE', `${program} is missing: this package is not built`, ['npm run build'])
+    }
+    if (folder === dirname(folder)) throw new Error('the folder of this package is not found')
+  }
+}

@@ -1,0 +1,117 @@
+import { readFile, rename, rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../core/error.ts'
+import type { ServiceStatus } from '../core/sources.ts'
+import { serviceManager, stopService } from '../platforms/host/index.ts'
+import type { ServiceManager } from '../platforms/host/index.ts'
+import { overlayOf } from './changes.ts'
+import type { Changes } from './changes.ts'
+import { serviceCommands, writeConfiguration } from './configuration.ts'
+import { goOn, serversOf } from './lab.ts'
+import type { Lab } from './lab.ts'
+import { cpuinfoText } from './processors.ts'
+import { environmentText, serviceEnvironment, serviceMachine, serviceUrl } from './settings.ts'
+import { unitIn } from './service-control/unit.ts'
+import { writePrivate } from './state.ts'
+
+const timeoutMs = 40_000
+
+/** The service through the platform `host`, as `-d lab` reaches it. */
+export async function labService(lab: Pick<Lab, 'layout'>, directory: string = lab.layout.service): Promise<ServiceManager> {
+  const commands = await serviceCommands(directory)
+  const nowhere = { unit: null, logs: null, environmentFile: null, image: null, build: null, cpuinfo: null, declaredIn: 'the lab' }
+  return serviceManager({ ...nowhere, commands }, { timeoutMs })!
+}
+
+/**
+ * Writes everything that the service and `-d lab` read: settings, machine, processor, configuration. What is broken
+ * stands above what is healthy, and `passing` above both, for one start.
+ */
+export async function writeDown(lab: Lab, passing: Changes = {}): Promise<void> {
+  const servers = await serversOf(lab)
+  const overlay = overlayOf([...lab.state.faults.map(({ changes }) => changes), passing])
+  const unit = unitIn(lab.layout.service)
+  await writePrivate(lab.layout.cpuinfo, cpuinfoText(overlay.processor))
+  await writePrivate(unit.environmentFile, environmentText(serviceEnvironment(lab, servers, overlay)))
+  await writePrivate(unit.machineFile, `${JSON.stringify(serviceMachine(lab, overlay), null, 2)}\n`)
+  await writeConfiguration(lab, servers, overlay)
+}
+
+/** Stops the service and starts it on what is written down now. It need not come up: `waitFor…` tells. */
+export async function restartLabService(lab: Lab, passing: Changes = {}): Promise<void> {
+  const service = await labService(lab)
+  await stopService(service, { timeoutMs })
+  goOn(lab)
+  await writeDown(lab, passing)
+  await service.start({ timeoutMs })
+}
+
+export async function stopLabService(lab: Pick<Lab, 'layout'>): Promise<void> {
+  await stopService(await labService(lab), { timeoutMs })
+}
+
+/** Kills the service without warning, as the kernel or an impatient operator does. Harmless where it does not run. */
+export async function killLabService(lab: Lab): Promise<void> {
+  const service = await labService(lab)
+  for (const { pid } of (await service.status()).instances) if (pid !== null) process.kill(pid, 'SIGKILL')
+  await until(lab, 'the killed service has gone', async () => (await service.status()).state !== 'running')
+}
+
+export async function serviceStatus(lab: Lab): Promise<ServiceStatus> {
+  return (await labService(lab)).status()
+}
+
+/** Puts the log away, so that what an earlier fault left in it is not taken for news. The service must not run. */
+export async function rotateLog(lab: Lab): Promise<void> {
+  const { logFile } = unitIn(lab.layout.service)
+  await rename(logFile, `${logFile}.1`).catch(() => rm(logFile, { force: true }))
+}
+
+async function serviceLog(lab: Lab): Promise<string> {
+  return readFile(unitIn(lab.layout.service).logFile, 'utf8').catch(() => '')
+}
+
+/** Waits until the service answers HTTP requests, healthy or not. Throws FAILED where it ends instead. */
+export async function waitUntilServing(lab: Lab): Promise<void> {
+  await until(lab, `the service answers at ${serviceUrl(lab)}`, async () => {
+    if (await isServing(lab)) return true
+    const { state, detail } = await serviceStatus(lab)
+    if (state === 'running' || (await isServing(lab))) return false
+    throw new AdminError('FAILED', `the practice service did not come up: ${detail}`, [`less ${unitIn(lab.layout.service).logFile}`])
+  })
+}
+
+/** Waits until the service has ended by itself. */
+export async function waitUntilEnded(lab: Lab): Promise<void> {
+  await until(lab, 'the service gives up', async () => (await serviceStatus(lab)).state !== 'running')
+}
+
+/** Waits until the service's log holds a text. */
+export async function waitForLog(lab: Lab, text: string | RegExp): Promise<void> {
+  await until(lab, `the service logs ${String(text)}`, async () => {
+    const log = await serviceLog(lab)
+    return typeof text === 'string' ? log.includes(text) : text.test(log)
+  })
+}
+
+/** Asks again and again until it is so. Throws TIMED_OUT after 40 s, INTERRUPTED. */
+export async function until(lab: Pick<Lab, 'signal'>, what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + timeoutMs; ; await sleep(50)) {
+    goOn(lab)
+    if (await isSo()) return
+    if (Date.now() > end) throw new AdminError('TIMED_OUT', `waited ${timeoutMs / 1000} s in vain until ${what}`, ['testops-admin lab status', 'testops-admin lab mend'])
+  }
+}
+
+async function isServing(lab: Lab): Promise<boolean> {
+  try {
+    const answer = await fetch(`${serviceUrl(lab)}/api/management/health/liveness`, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(5000),
+    })
+    await answer.body?.cancel()
+    return answer.ok
+  } catch {
+    return false
+  }
+}

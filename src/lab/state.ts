@@ -1,0 +1,71 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { AdminError, messageOf } from '../core/error.ts'
+import type { Changes } from './changes.ts'
+import type { LabLayout } from './layout.ts'
+import type { RabbitmqLine } from './servers/index.ts'
+
+/** What the lab remembers between commands: lab.json, written before each step. */
+export interface LabState {
+  schemaVersion: 1
+  /** random; part of the names of what is made on given servers */
+  id: string
+  phase: 'starting' | 'up' | 'stopping'
+  /** the broker that the healthy lab has */
+  brokerLine: RabbitmqLine
+  /** the broker that is to run now; a fault may need the other one */
+  currentLine: RabbitmqLine
+  servicePort: number
+  controlPort: number
+  /** passwords that the lab made, in plain text: the file is 0600 */
+  databasePassword: string
+  sessionsPassword: string
+  faults: readonly BrokenFault[]
+}
+
+export interface BrokenFault {
+  /** `fault` or `fault/variant` */
+  name: string
+  /** ISO */
+  since: string
+  /** half: breaking or mending it did not come to its end */
+  state: 'half' | 'broken'
+  /** what is written down differently while it is broken */
+  changes: Changes
+}
+
+/** Null: there is no lab. Throws FAILED where the file is damaged. */
+export async function readState({ state }: LabLayout): Promise<LabState | null> {
+  let text: string
+  try {
+    text = await readFile(state, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
+    throw new AdminError('FAILED', `cannot read ${state}: ${messageOf(error)}`, [], { cause: error })
+  }
+  try {
+    const value = JSON.parse(text) as LabState
+    if (value.schemaVersion !== 1 || typeof value.id !== 'string') throw new Error('it is of another version')
+    return value
+  } catch (error) {
+    throw new AdminError('FAILED', `${state} is not the state of a lab: ${messageOf(error)}`, ['testops-admin lab down'], { cause: error })
+  }
+}
+
+export async function writeState({ state }: LabLayout, value: LabState): Promise<void> {
+  await writePrivate(state, `${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Writes a file of 0600 in one step, synced: readers see the old or the new one. Makes its folder, 0700. */
+export async function writePrivate(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const next = `${path}.${process.pid}.new`
+  const file = await open(next, 'w', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(next, path)
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { AdminError } from '../core/error.ts'
+import { prepareBroker } from './access/broker.ts'
+import { prepareDatabase } from './access/database.ts'
+import { removeLab } from './down.ts'
+import { goOn, remember, serversOf } from './lab.ts'
+import type { Lab, LabOptions } from './lab.ts'
+import { reconcileServers } from './lab-servers.ts'
+import { labLayout } from './layout.ts'
+import type { LabLayout } from './layout.ts'
+import { waitUntilHealthy } from './health.ts'
+import { asOperator } from './operator-lock.ts'
+import { assertPortFree, freePort } from './servers/local/ports.ts'
+import type { RabbitmqLine } from './servers/index.ts'
+import { labService, serviceStatus, waitUntilServing, writeDown } from './service.ts'
+import { readState, writeState } from './state.ts'
+import type { LabState } from './state.ts'
+
+export interface UpRequest {
+  broker?: RabbitmqLine | undefined
+  /** of the service's HTTP port; a free one where it is left out */
+  port?: number | undefined
+}
+
+export interface Up {
+  /** it was up before */
+  already: boolean
+  /** what was missing and is there now */
+  started: readonly string[]
+  /** names of the faults that it is broken by, which stay */
+  broken: readonly string[]
+}
+
+/**
+ * Brings the lab up, or what is missing of it, and waits until it is healthy. A first start that fails or is interrupted
+ * leaves nothing behind. Throws UNAVAILABLE, REFUSED where the lab has another broker, BUSY, FAILED, INTERRUPTED.
+ */
+export async function bringLabUp(options: LabOptions, request: UpRequest): Promise<Up> {
+  const layout = labLayout(options.root)
+  return asOperator(layout, 'lab up', async () => {
+    const found = await readState(layout)
+    if (found?.phase === 'stopping') {
+      options.progress('finishing a `lab down` that was cut short')
+      await removeLab(layout, options)
+    }
+    const before = found?.phase === 'stopping' ? null : found
+    assertSame(before, request)
+    const state = before ?? (await newState(layout, request))
+    try {
+      return await complete({ ...options, layout, state }, state.phase === 'up')
+    } catch (error) {
+      // what was up before stays; what never was leaves nothing
+      if (state.phase !== 'up') await removeLab(layout, { progress: options.progress })
+      throw error
+    }
+  })
+}
+
+async function complete(lab: Lab, already: boolean): Promise<Up> {
+  const broken = lab.state.faults.map(({ name }) => name)
+  if (already && broken.length > 0) return { already, started: [], broken }
+  const started = await reconcileServers(lab)
+  goOn(lab)
+  const servers = await serversOf(lab)
+  await prepareBroker(lab, servers)
+  await prepareDatabase(lab, servers)
+  await writeDown(lab)
+  goOn(lab)
+  if ((await serviceStatus(lab)).state !== 'running') {
+    await assertPortFree(lab.state.servicePort, 'the practice service')
+    lab.progress('starting the practice service')
+    await (await labService(lab)).start({ timeoutMs: 40_000 })
+    started.push('the practice service')
+  }
+  await waitUntilServing(lab)
+  await remember(lab, { phase: 'up' })
+  lab.progress('waiting until doctor finds nothing')
+  await waitUntilHealthy(lab)
+  return { already, started, broken }
+}
+
+/** Remembered before anything is started, so that `lab down` finds it. */
+async function newState(layout: LabLayout, { broker = '4.3', port }: UpRequest): Promise<LabState> {
+  if (port !== undefined) await assertPortFree(port, 'the practice service')
+  const servicePort = port ?? (await freePort())
+  const state: LabState = {
+    schemaVersion: 1,
+    id: randomBytes(4).toString('hex'),
+    phase: 'starting',
+    brokerLine: broker,
+    currentLine: broker,
+    servicePort,
+    controlPort: await freePort([servicePort]),
+    databasePassword: randomBytes(18).toString('base64url'),
+    sessionsPassword: randomBytes(18).toString('base64url'),
+    faults: [],
+  }
+  await writeState(layout, state)
+  return state
+}
+
+function assertSame(state: LabState | null, { broker, port }: UpRequest): void {
+  if (!state) return
+  const other = (what: string): AdminError => new AdminError('REFUSED', `the lab is there already, ${what}`, ['testops-admin lab down', 'then again: testops-admin lab up'])
+  if (broker !== undefined && broker !== state.brokerLine) throw other(`with RabbitMQ of the line ${state.brokerLine}`)
+  if (port !== undefined && port !== state.servicePort) throw other(`at port ${state.servicePort}`)
+}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { faultRows } from '../../src/lab/fault-list.ts'
+import { ownLab } from '../lab/support/own-lab.ts'
+import type { OwnLab } from '../lab/support/own-lab.ts'
+import { breakLookMend, expectationOf, look, rowTimeoutMs } from './matrix.ts'
+import type { Row } from './matrix.ts'
+
+const rows = faultRows()
+/** The others are in old-broker.test.ts, whose lab has another broker. */
+const here = rows.filter(({ needs }) => needs.broker !== '3')
+
+let lab: OwnLab
+
+beforeAll(async () => {
+  lab = await ownLab()
+  expect(await lab.run('lab', 'up')).toMatchObject({ exitCode: 0 })
+}, rowTimeoutMs)
+
+afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
+
+describe('the healthy lab', () => {
+  test('has nothing to report', async () => {
+    const { checks } = await look(lab, { exitCode: 0, roots: [], allowedConsequences: [] })
+    expect(checks.filter(({ status }) => status !== 'ok').map(({ id, status }) => `${id} ${status}`)).toEqual(['trees/migrated skipped'])
+  })
+
+  test('lists the matrix', async () => {
+    const { document } = await lab.json<{ faults: readonly Row[] }>('lab', 'faults')
+    expect(document.faults).toEqual(JSON.parse(JSON.stringify(rows)))
+    expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
+  })
+})
+
+describe('doctor names the cause of', () => {
+  test.each(here.filter(({ kind }) => kind === 'fault').map((row) => [row.name, row] as const))(
+    '%s',
+    (name, row) => breakLookMend(lab, [name], expectationOf(row)),
+    rowTimeoutMs,
+  )
+})
+
+describe('doctor reports nothing on', () => {
+  test.each(here.filter(({ kind }) => kind === 'healthy').map((row) => [row.name, row] as const))(
+    '%s',
+    (name, row) => breakLookMend(lab, [name], expectationOf(row)),
+    rowTimeoutMs,
+  )
+})

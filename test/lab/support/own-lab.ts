@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../../bin/run.js', import.meta.url))
+
+export interface Ended {
+  exitCode: number | null
+  stdout: string
+  stderr: string
+}
+
+/** A lab of one test file, in a folder of its own; every command is the real one, in a process of its own. */
+export interface OwnLab {
+  root: string
+  run(...words: string[]): Promise<Ended>
+  /** the document that a command prints under --json; throws where it prints none */
+  json<T>(...words: string[]): Promise<{ exitCode: number | null; document: T; stderr: string }>
+  start(...words: string[]): { child: ChildProcess; ended: Promise<Ended> }
+  /** takes the lab down and says what is left of it: processes and folders */
+  end(): Promise<string[]>
+}
+
+export async function ownLab(environment: Readonly<Record<string, string>> = {}): Promise<OwnLab> {
+  const parent = await mkdtemp(join(tmpdir(), 'testops-admin-lab-'))
+  const root = join(parent, 'lab')
+  const start: OwnLab['start'] = (...words) => {
+    const child = spawn(process.execPath, [program, ...words], {
+      cwd: parent,
+      env: { ...process.env, NO_COLOR: '1', TESTOPS_ADMIN_LAB_DIR: root, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()))
+    child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()))
+    const ended = new Promise<Ended>((resolve) => child.once('close', (exitCode) => resolve({ exitCode, stdout, stderr })))
+    return { child, ended }
+  }
+  const run: OwnLab['run'] = (...words) => start(...words).ended
+  return {
+    root,
+    start,
+    run,
+    async json<T>(...words: string[]) {
+      const { exitCode, stdout, stderr } = await run(...words, '--json')
+      try {
+        return { exitCode, document: JSON.parse(stdout) as T, stderr }
+      } catch {
+        throw new Error(`${words.join(' ')} printed no JSON document (exit code ${exitCode}): ${stdout}${stderr}`)
+      }
+    },
+    async end() {
+      const marks = marksOf(root)
+      const down = await run('lab', 'down')
+      const left = [
+        ...(down.exitCode === 0 ? [] : [`lab down ended with ${down.exitCode}: ${down.stderr}`]),
+        ...(existsSync(root) ? [`folder ${root}: ${readdirSync(root).join(', ')}`] : []),
+        ...marks.filter((mark) => mark.startsWith('/var/tmp/') && existsSync(mark)),
+        ...processesWith(marks),
+      ]
+      if (left.length === 0) await rm(parent, { recursive: true, force: true })
+      return left
+    },
+  }
+}
+
+/** Words by which processes of the lab are known: its folder, and the servers' own. */
+function marksOf(root: string): string[] {
+  const servers = join(root, 'servers')
+  const folders = existsSync(servers) ? readdirSync(servers) : []
+  const ids = folders.flatMap((folder) => {
+    try {
+      return [(JSON.parse(readFileSync(join(servers, folder, 'server.json'), 'utf8')) as { id: string }).id]
+    } catch {
+      return []
+    }
+  })
+  return [root, ...ids.flatMap((id) => [`/var/tmp/testops-admin-${id}`, `TESTOPS_ADMIN_SERVER=${id}`])]
+}
+
+function processesWith(marks: readonly string[]): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid) => {
+      try {
+        const read = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'latin1')
+        const command = read('cmdline').replaceAll('\0', ' ')
+        const told = `${command} ${read('environ')} ${readlinkSync(`/proc/${pid}/cwd`)}`
+        return marks.some((mark) => told.includes(mark)) ? [`process ${pid}: ${command}`] : []
+      } catch {
+        return []
+      }
+    })
+}
