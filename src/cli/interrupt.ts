@@ -19,14 +19,23 @@ export async function withInterrupts<T>(run: (signal: AbortSignal) => Promise<T>
   const controller = new AbortController()
   // everything that is open at a time listens, which is more than Node takes for usual
   setMaxListeners(0, controller.signal)
-  const stop = (signal: NodeJS.Signals): void => controller.abort(new AdminError('INTERRUPTED', `interrupted by ${signal}`))
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  const unheard = (): void => {
+    process.removeListener('SIGINT', stop)
+    process.removeListener('SIGTERM', stop)
+  }
+  // not `once`: libraries that clean up at exit take a signal whose listeners are gone for one that is to end the process
+  const stop = (signal: NodeJS.Signals): void => {
+    if (controller.signal.aborted) {
+      unheard()
+      process.kill(process.pid, signal)
+    } else controller.abort(new AdminError('INTERRUPTED', `interrupted by ${signal}`))
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
   try {
     return await run(controller.signal)
   } finally {
-    process.removeListener('SIGINT', stop)
-    process.removeListener('SIGTERM', stop)
+    unheard()
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Check, Result } from '../core/check.ts'
+import type { Check, Remedy, Result } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError, messageOf } from '../core/error.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
@@ -45,7 +45,7 @@ function withoutSources(check: Check, failures: readonly Failure[], checks: read
   const missing = failures.find(({ error }) => isNotConfigured(error))
   if (missing) return asResult(missing.error)
   const own = failures.find(({ name }) => name === check.guards)
-  if (own?.error instanceof AdminError) return unreachable(own.error)
+  if (own?.error instanceof AdminError) return unreachable(own.error, check)
   return becauseOf(failures.find(({ name }) => guardOf(name, check, checks)) ?? failures[0]!, check, checks)
 }
 
@@ -60,13 +60,26 @@ function guardOf(name: SourceName, check: Check, checks: readonly Check[]): Chec
 }
 
 /** The problem of the check that stands for a source: what the error says, and what shows it. */
-function unreachable(error: AdminError): Result {
+function unreachable(error: AdminError, check: Check): Result {
   const cause = error.cause === undefined ? [] : [messageOf(error.cause)].filter((text) => !error.message.includes(text))
   const shown = [...error.suggestions, ...cause]
   return {
     status: 'problem',
     severity: 'error',
     findings: [{ message: error.message, evidence: shown.length > 0 ? shown : [error.message] }],
+    ...(isConfiguration(error) && { remedy: correctConfiguration(check) }),
+  }
+}
+
+/** Whether the other side was never asked, since the configuration does not hold what that takes. */
+function isConfiguration({ code }: AdminError): boolean {
+  return code === 'SECRET_MISSING' || code === 'CONFIGURATION'
+}
+
+function correctConfiguration({ id }: Check): Remedy {
+  return {
+    text: 'Correct the configuration, then look again.',
+    commands: [`testops-admin doctor -d {deployment} --only ${id}`],
   }
 }
 

@@ -7,7 +7,7 @@ import { goOn, openLab, remember } from './lab.ts'
 import type { Lab, LabOptions } from './lab.ts'
 import { reconcileServers } from './lab-servers.ts'
 import { asOperator } from './operator-lock.ts'
-import { labService, rotateLog, stopLabService, waitUntilServing, writeDown } from './service.ts'
+import { rotateLog, startLabService, stopLabService, waitUntilServing, writeDown } from './service.ts'
 
 export interface Mended {
   /** names of the faults whose cause was taken away */
@@ -56,7 +56,7 @@ async function takeBack(lab: Lab, there: readonly NamedCase[]): Promise<void> {
   await rotateLog(lab)
   await remember(lab, { faults: [] })
   await writeDown(lab)
-  await (await labService(lab)).start({ timeoutMs: 40_000 })
+  await startLabService(lab)
   await waitUntilServing(lab)
 }
 

@@ -11,6 +11,7 @@ import { goOn, serversOf } from './lab.ts'
 import type { Lab } from './lab.ts'
 import { cpuinfoText } from './processors.ts'
 import { environmentText, serviceEnvironment, serviceMachine, serviceUrl } from './settings.ts'
+import { assertPortFree } from './servers/local/ports.ts'
 import { unitIn } from './service-control/unit.ts'
 import { writePrivate } from './state.ts'
 
@@ -55,6 +56,12 @@ export async function killLabService(lab: Lab): Promise<void> {
   const service = await labService(lab)
   for (const { pid } of (await service.status()).instances) if (pid !== null) process.kill(pid, 'SIGKILL')
   await until(lab, 'the killed service has gone', async () => (await service.status()).state !== 'running')
+}
+
+/** Starts the service, which does not run. Throws UNAVAILABLE where its port is taken. */
+export async function startLabService(lab: Lab): Promise<void> {
+  await assertPortFree(lab.state.servicePort, 'the practice service')
+  await (await labService(lab)).start({ timeoutMs })
 }
 
 export async function serviceStatus(lab: Lab): Promise<ServiceStatus> {

@@ -12,7 +12,7 @@ import { waitUntilHealthy } from './health.ts'
 import { asOperator } from './operator-lock.ts'
 import { assertPortFree, freePort } from './servers/local/ports.ts'
 import type { RabbitmqLine } from './servers/index.ts'
-import { labService, serviceStatus, waitUntilServing, writeDown } from './service.ts'
+import { serviceStatus, startLabService, waitUntilServing, writeDown } from './service.ts'
 import { readState, writeState } from './state.ts'
 import type { LabState } from './state.ts'
 
@@ -67,9 +67,8 @@ async function complete(lab: Lab, already: boolean): Promise<Up> {
   await writeDown(lab)
   goOn(lab)
   if ((await serviceStatus(lab)).state !== 'running') {
-    await assertPortFree(lab.state.servicePort, 'the practice service')
     lab.progress('starting the practice service')
-    await (await labService(lab)).start({ timeoutMs: 40_000 })
+    await startLabService(lab)
     started.push('the practice service')
   }
   await waitUntilServing(lab)

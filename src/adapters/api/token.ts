@@ -38,7 +38,7 @@ export async function exchangeToken(http: HttpClient, apiToken: Secret): Promise
 function refusal(answer: HttpAnswer, http: HttpClient): AdminError {
   const url = `${http.peer.where}/api/uaa/oauth/token`
   const byHand = [
-    `curl -i -F grant_type=apitoken -F scope=openid -F 'token=<-' ${url}   # reads the API token from standard input`,
+    `printf %s "$TOKEN" | curl -i -F grant_type=apitoken -F scope=openid -F 'token=<-' ${url}   # TOKEN: the API token`,
   ]
   if ([400, 401, 403, 404].includes(answer.status)) {
     return new AdminError(

@@ -33,7 +33,7 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
       return make('UNAVAILABLE', `${server}: database ${login.database} does not exist`, [psql(peer, login, 'postgres', '-l')])
     case '42501':
       return make('FORBIDDEN', `${server}: user ${login.user} is not allowed this: ${said}`, [
-        `GRANT SELECT ON ${relationIn(said) ?? 'TABLE'} TO "${login.user}";   -- typed in psql by a superuser`,
+        `GRANT ${rightIn(said)} TO "${login.user}";   -- typed in psql by a superuser`,
       ])
     case '53300':
       return make('EXHAUSTED', `${server} has no free connection: ${said}`, [
@@ -65,8 +65,13 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
   return networkFailure(thrown, peer) ?? peerFailure(thrown, peer)
 }
 
-function relationIn(said: string): string | undefined {
-  return / for (?:view|table|relation) ("?[\w.]+"?)/.exec(said)?.[1]
+/** The right that a refused statement lacked; PostgreSQL names the object in its own language, so it may stay open. */
+function rightIn(said: string): string {
+  const database = / for database ("[^"]+"|\S+)/.exec(said)?.[1]
+  if (database !== undefined) return `CONNECT ON DATABASE ${database}`
+  const schema = / for schema ("[^"]+"|\S+)/.exec(said)?.[1]
+  if (schema !== undefined) return `USAGE ON SCHEMA ${schema}`
+  return `SELECT ON ${/ for (?:view|table|relation) ("[^"]+"|[\w.]+)/.exec(said)?.[1] ?? 'TABLE'}`
 }
 
 /** What the operator types to ask the same server by hand. */

@@ -56,14 +56,8 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxi
       return await request(path, { headers: { authorization: `Basic ${credentials}`, accept } })
     } catch (error) {
       if (!(error instanceof AdminError) || error.code !== 'UNREACHABLE') throw error
-      throw new AdminError(
-        'UNAVAILABLE',
-        `RabbitMQ's management API at ${peer.where.replace(/\/api\/.*/, '')} is not reachable`,
-        howToEnable,
-        {
-          cause: error,
-        },
-      )
+      const reason = messageOf(error).replace(/\/api\/\S*/, '')
+      throw new AdminError('UNAVAILABLE', reason, [...error.suggestions, ...howToEnable], { cause: error })
     }
   }
 

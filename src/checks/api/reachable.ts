@@ -14,10 +14,13 @@ export const apiReachable = defineCheck({
   },
   async run({ api }) {
     const { httpStatus, status, durationMs } = await api.health()
-    if (httpStatus === 200)
-      return { status: 'ok', detail: `${api.target} answers ${status ?? httpStatus} after ${span(durationMs)}` }
-    const said = status === null ? `HTTP ${httpStatus}` : `HTTP ${httpStatus}, status ${status}`
-    const message = `${api.target} answers, and is not well: ${said}`
+    if (httpStatus === 200 && status !== null)
+      return { status: 'ok', detail: `${api.target} answers ${status} after ${span(durationMs)}` }
+    const said = `HTTP ${httpStatus}, ${status === null ? 'without a health status' : `status ${status}`}`
+    const message =
+      httpStatus === 200
+        ? `${api.target} answers, but not as the service does: ${said}; is this its address?`
+        : `${api.target} answers, and is not well: ${said}`
     return {
       status: 'problem',
       severity: 'error',

@@ -12,11 +12,9 @@ export const apiToken = defineCheck({
     commands: ['testops-admin doctor -d {deployment} --only api/token'],
   },
   async run({ api }) {
-    const exchange = curl(
-      api.target,
-      '/api/uaa/oauth/token',
-      '-H \'Expect:\' -F grant_type=apitoken -F scope=openid -F token="$TOKEN"',
-    )
+    const flags = "-i -H 'Expect:' -F grant_type=apitoken -F scope=openid -F 'token=<-'"
+    // through a pipe from a shell's own word: a token among the parameters of a program is seen by everybody
+    const exchange = `printf %s "$TOKEN" | ${curl(api.target, '/api/uaa/oauth/token', flags)}`
     try {
       await api.accessToken()
       await api.currentUser()

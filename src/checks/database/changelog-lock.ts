@@ -74,9 +74,10 @@ async function judge(database: DatabaseSource, around: Surroundings, service: Se
     : 'with a change pending, the service cannot start until it is released'
   const consequence = around.up ? 'the service works, and will not get past its next migration' : blocked
   const message = [`${holder} holds the change-log lock${since}; ${verdict}; ${consequence}`, ...odd].join('. ')
+  const user = await userOf(database)
   return problem(severity, {
     message,
-    evidence: [...(await evidenceOf(database, tables)), ...lockEvidence(database, situation, around, service)],
+    evidence: [...(await evidenceOf(database, tables)), ...lockEvidence(database, situation, around, service, user)],
   })
 }
 
@@ -95,7 +96,7 @@ async function heldElsewhere(database: DatabaseSource, { elsewhere }: LockTables
 }
 
 async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTables): Promise<string[]> {
-  const user = (await tolerant(database.identity()))?.user ?? null
+  const user = await userOf(database)
   const rows = own.rows ?? []
   const shown = rows.length === 0 ? ['(0 rows)'] : rows.slice(0, 5).map(showRow)
   return [
@@ -108,9 +109,14 @@ async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTabl
   ]
 }
 
+/** As whom this program uses the database. */
+async function userOf(database: DatabaseSource): Promise<string | null> {
+  return (await tolerant(database.identity()))?.user ?? null
+}
+
 async function forbidden(database: DatabaseSource, own: ChangelogLockTable): Promise<AdminError> {
-  const user = (await tolerant(database.identity()))?.user
-  const grantee = user === undefined ? 'this user' : `"${user}"`
+  const user = await userOf(database)
+  const grantee = user === null ? 'this user' : `"${user}"`
   return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(own)} at ${database.target}`, [
     `GRANT USAGE ON SCHEMA "${own.schema}" TO ${grantee}; GRANT SELECT ON ${nameOf(own)} TO ${grantee};   -- typed in psql by its owner`,
   ])

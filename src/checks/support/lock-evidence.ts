@@ -7,12 +7,16 @@ import type { LockSituation } from './lock-holder.ts'
 import type { Surroundings } from './lock-situation.ts'
 import { sinceStart } from './service.ts'
 
-/** What else a person can look at to see whether the holder of the lock lives: sessions, the service, its log. */
+/**
+ * What else a person can look at to see whether the holder of the lock lives: sessions, the service, its log.
+ * `user`: as whom the database was asked, for another may see more or less.
+ */
 export function lockEvidence(
   database: DatabaseSource,
   situation: LockSituation,
   around: Surroundings,
   service: ServiceSource | null,
+  user: string | null,
 ): string[] {
   const { backends, now, databaseStartedAt } = situation
   const busy = backends?.filter(({ state }) => state !== null && state !== 'idle') ?? []
@@ -27,9 +31,9 @@ export function lockEvidence(
   const records = sinceStart(around.records, around.status) ?? around.records
   const waiting = records.findLast(({ text }) => logSignatures.lockRefused.test(text) || logSignatures.lockWaiting.test(text))
   return [
-    psql(database.target, around.user, sql),
+    psql(database.target, user, sql),
     ...sessions,
-    psql(database.target, around.user, 'SELECT pg_postmaster_start_time()'),
+    psql(database.target, user, 'SELECT pg_postmaster_start_time()'),
     moment(databaseStartedAt),
     ...(service && around.status ? [service.commands.status, serviceLine(around)] : []),
     ...(service && waiting ? [service.commands.logs, firstLine(waiting.text)] : []),

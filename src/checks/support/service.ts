@@ -61,5 +61,5 @@ export async function isUp(api: Wanted<ApiSource>, status: ServiceStatus | null)
   if (notConfigured(api)) return status?.state === 'running'
   const source = had(api)
   const health = source && (await tolerant(source.health()))
-  return health !== null && (health.httpStatus === 200 || health.status !== null)
+  return health !== null && health.status !== null
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../../../bin/run.js', import.meta.url))
 
-export interface Ended {
+interface Ended {
   exitCode: number | null
   stdout: string
   stderr: string

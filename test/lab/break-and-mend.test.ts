@@ -1,0 +1,165 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LabState } from '../../src/lab/state.ts'
+import type { LabBreakDocument, LabMendDocument, LabStatusDocument, LabUpDocument } from '../../src/output/lab.ts'
+import { ownLab } from './support/own-lab.ts'
+import type { OwnLab } from './support/own-lab.ts'
+
+const timeoutMs = 180_000
+
+describe('without a lab', () => {
+  test.each([
+    [['lab', 'break', 'api-slow'], 69, 'UNAVAILABLE'],
+    [['lab', 'mend'], 69, 'UNAVAILABLE'],
+    [['lab', 'break', 'stuck-lok'], 64, 'USAGE'],
+    [['lab', 'mend', 'no-such-thing'], 64, 'USAGE'],
+    [['lab', 'break'], 64, 'USAGE'],
+    [['doctor', '-d', 'lab'], 64, 'CONFIGURATION'],
+  ])('%j ends with %i and makes nothing', async (words, exitCode, code) => {
+    const nowhere = await ownLab()
+    expect(await nowhere.json(...words)).toMatchObject({ exitCode, document: { error: { code } } })
+    expect((await nowhere.json<LabStatusDocument>('lab', 'status')).document.phase).toBe('absent')
+    expect(existsSync(nowhere.root)).toBe(false)
+    expect(await nowhere.end()).toEqual([])
+  })
+})
+
+describe('with a lab', () => {
+  let lab: OwnLab
+
+  beforeAll(async () => {
+    lab = await ownLab()
+    expect(await lab.run('lab', 'up')).toMatchObject({ exitCode: 0 })
+  }, timeoutMs)
+  afterAll(async () => expect(await lab.end()).toEqual([]), timeoutMs)
+
+  const broken = async (): Promise<string[]> =>
+    (await lab.json<LabStatusDocument>('lab', 'status')).document.broken.map(({ name, state }) => `${name} ${state}`)
+
+  test('an unknown fault is named with what is near', async () => {
+    const { exitCode, document } = await lab.json('lab', 'break', 'stuck-lok', 'api-slow')
+    expect(exitCode).toBe(64)
+    expect(document).toMatchObject({ error: { message: 'no fault `stuck-lok`', suggestions: expect.arrayContaining(['testops-admin lab break stuck-lock']) as unknown } })
+    expect(await broken()).toEqual([])
+  })
+
+  test('mend with nothing broken says so', async () => {
+    const { exitCode, document } = await lab.json<LabMendDocument>('lab', 'mend')
+    expect({ exitCode, document }).toEqual({ exitCode: 0, document: { schemaVersion: 1, mended: [], remaining: [], healthy: true } })
+  })
+
+  test(
+    'mend with nothing broken brings back a server that died',
+    async () => {
+      const pid = /process (\d+)/.exec((await lab.json<LabStatusDocument>('lab', 'status')).document.service!.detail)![1]
+      process.kill(Number(pid), 'SIGKILL')
+      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { mended: [], healthy: true } })
+    },
+    timeoutMs,
+  )
+
+  test(
+    'a fault is made once, its variants exclude each other, and one of two is mended',
+    async () => {
+      const made = await lab.json<LabBreakDocument>('lab', 'break', 'clock-skew', 'image-version-mismatch')
+      expect(made.document.made.map(({ name }) => name)).toEqual(['clock-skew/far', 'image-version-mismatch'])
+      expect(await lab.json<LabBreakDocument>('lab', 'break', 'clock-skew/far')).toMatchObject({ exitCode: 0, document: { made: [], already: ['clock-skew/far'] } })
+      expect(await lab.json('lab', 'break', 'clock-skew/slight')).toMatchObject({
+        exitCode: 4,
+        document: { error: { code: 'REFUSED', suggestions: ['testops-admin lab mend clock-skew/far'] } },
+      })
+      expect(await lab.json<LabUpDocument>('lab', 'up')).toMatchObject({ exitCode: 0, document: { already: true, started: [], broken: [{}, {}] } })
+      expect(await lab.json<LabMendDocument>('lab', 'mend', 'clock-skew')).toMatchObject({
+        exitCode: 0,
+        document: { mended: ['clock-skew/far'], remaining: ['image-version-mismatch'], healthy: null },
+      })
+      expect((await lab.run('doctor', '-d', 'lab')).exitCode).toBe(2)
+      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { mended: ['image-version-mismatch'], healthy: true } })
+    },
+    timeoutMs,
+  )
+
+  test(
+    'of two operators the second is told who is at work',
+    async () => {
+      const first = lab.start('lab', 'break', 'stuck-lock/given-up')
+      await until(() => existsSync(join(lab.root, 'operator.lock')))
+      for (const words of [['lab', 'mend'], ['lab', 'up'], ['lab', 'down'], ['lab', 'break', 'api-slow']]) {
+        const { exitCode, document } = await lab.json<{ error: { code: string; message: string } }>(...words)
+        expect(`${words.join(' ')} ${exitCode} ${document.error.code}`).toBe(`${words.join(' ')} 5 BUSY`)
+        expect(document.error.message).toMatch(
+          new RegExp(`^another operator is at work on the lab: \`lab break stuck-lock/given-up\` \\(process ${first.child.pid}\\) since 20`),
+        )
+      }
+      expect((await lab.json<LabStatusDocument>('lab', 'status')).document.operator).toMatchObject({ pid: first.child.pid })
+      expect((await first.ended).exitCode).toBe(0)
+      expect(await lab.run('lab', 'mend')).toMatchObject({ exitCode: 0 })
+    },
+    timeoutMs,
+  )
+
+  test.each(['SIGKILL', 'SIGINT'] as const)(
+    'half a break that was ended by %s is mended',
+    async (signal) => {
+      for (const afterMs of [0, 400, 1200]) {
+        const half = lab.start('lab', 'break', 'stuck-lock/waiting', 'store-full')
+        await until(() => stateOf(lab).faults.length > 0)
+        await sleep(afterMs)
+        half.child.kill(signal)
+        const { exitCode } = await half.ended
+        if (signal === 'SIGINT') expect([6, 0]).toContain(exitCode)
+        expect((await broken()).length).toBeGreaterThan(0)
+        expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { healthy: true } })
+      }
+    },
+    timeoutMs,
+  )
+
+  test(
+    'half a mend that was killed is finished by the next',
+    async () => {
+      for (const afterMs of [50, 300, 800]) {
+        expect(await lab.run('lab', 'break', 'broker-down', 'stuck-lock/waiting')).toMatchObject({ exitCode: 0 })
+        const half = lab.start('lab', 'mend')
+        await until(() => stateOf(lab).faults.some(({ state }) => state === 'half'))
+        await sleep(afterMs)
+        half.child.kill('SIGKILL')
+        await half.ended
+        expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { healthy: true } })
+        expect(await broken()).toEqual([])
+      }
+    },
+    timeoutMs,
+  )
+
+  test(
+    'a port that somebody took meanwhile is named',
+    async () => {
+      const { document } = await lab.json<LabStatusDocument>('lab', 'status')
+      const port = Number(new URL(document.service!.url).port)
+      expect(await lab.run('lab', 'break', 'service-down')).toMatchObject({ exitCode: 0 })
+      const squatter = createServer()
+      await new Promise<void>((resolve) => squatter.listen(port, '127.0.0.1', resolve))
+      try {
+        const refused = await lab.json<{ error: { code: string; message: string } }>('lab', 'mend')
+        expect(refused.exitCode).toBe(69)
+        expect(refused.document.error.message).toContain(`Port ${port} `)
+      } finally {
+        await new Promise((resolve) => squatter.close(resolve))
+      }
+      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { healthy: true } })
+    },
+    timeoutMs,
+  )
+})
+
+function stateOf({ root }: OwnLab): LabState {
+  return JSON.parse(readFileSync(join(root, 'lab.json'), 'utf8')) as LabState
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (const end = Date.now() + 60_000; !isSo(); await sleep(5)) if (Date.now() > end) throw new Error('waited in vain')
+}

@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readServer, stopServer } from '../../src/lab/servers/index.ts'
+import type { LabDownDocument, LabStatusDocument, LabUpDocument } from '../../src/output/lab.ts'
+import { ownLab } from './support/own-lab.ts'
+import type { OwnLab } from './support/own-lab.ts'
+
+interface Failure {
+  error: { code: string; message: string; suggestions: readonly string[] }
+}
+
+const timeoutMs = 180_000
+
+let lab: OwnLab
+
+beforeEach(async () => {
+  lab = await ownLab()
+})
+afterEach(async () => expect(await lab.end()).toEqual([]), timeoutMs)
+
+describe('lab up', () => {
+  test(
+    'done again says so, brings back what is missing, and refuses another broker',
+    async () => {
+      const first = await lab.json<LabUpDocument>('lab', 'up')
+      expect(first).toMatchObject({ exitCode: 0, document: { already: false, phase: 'up', broken: [] } })
+      expect(first.document.servers.map(({ kind, running }) => `${kind} ${running}`)).toEqual(['postgres true', 'rabbitmq true', 'redis true'])
+
+      const again = await lab.json<LabUpDocument>('lab', 'up')
+      expect(again).toMatchObject({ exitCode: 0, document: { already: true, started: [] } })
+      expect(again.document.servers).toEqual(first.document.servers)
+
+      const redis = (await readServer(join(lab.root, 'servers/redis')))!
+      await stopServer(redis, 'kill')
+      process.kill(await pidOfService(lab), 'SIGKILL')
+      const healed = await lab.json<LabUpDocument>('lab', 'up')
+      expect(healed).toMatchObject({ exitCode: 0, document: { already: true, started: [`Redis ${redis.version}`, 'the practice service'] } })
+
+      const other = await lab.json<Failure>('lab', 'up', '--broker', '3')
+      expect(other).toMatchObject({ exitCode: 4, document: { error: { code: 'REFUSED', message: 'the lab is there already, with RabbitMQ of the line 4.3' } } })
+    },
+    timeoutMs,
+  )
+
+  test(
+    'names a port that is taken, and leaves nothing',
+    async () => {
+      await onTakenPort(async (port) => {
+        const { exitCode, document } = await lab.json<Failure>('lab', 'up', '--port', String(port))
+        expect(exitCode).toBe(69)
+        expect(document.error.message).toBe(`Port ${port} on 127.0.0.1, wanted for the practice service, is taken by another program`)
+        expect(existsSync(join(lab.root, 'lab.json'))).toBe(false)
+      })
+    },
+    timeoutMs,
+  )
+
+  test(
+    'interrupted by Ctrl-C ends with 6 and leaves nothing',
+    async () => {
+      const up = lab.start('lab', 'up')
+      await until(() => existsSync(join(lab.root, 'servers/redis/server.json')))
+      up.child.kill('SIGINT')
+      const { exitCode, stderr } = await up.ended
+      expect(exitCode).toBe(6)
+      expect(stderr).toMatch(/Error: .*interrupted/)
+      expect(existsSync(join(lab.root, 'lab.json'))).toBe(false)
+      expect(existsSync(join(lab.root, 'servers/redis'))).toBe(false)
+    },
+    timeoutMs,
+  )
+
+  test(
+    'killed: the next one goes on from there',
+    async () => {
+      const up = lab.start('lab', 'up')
+      await until(() => existsSync(join(lab.root, 'servers/rabbitmq-4.3/server.json')))
+      up.child.kill('SIGKILL')
+      await up.ended
+      expect((await lab.json<LabStatusDocument>('lab', 'status')).document.phase).toBe('starting')
+      expect(await lab.json('lab', 'break', 'api-slow')).toMatchObject({
+        exitCode: 69,
+        document: { error: { code: 'UNAVAILABLE', suggestions: ['testops-admin lab up', 'testops-admin lab down'] } },
+      })
+      expect(await lab.json<LabUpDocument>('lab', 'up')).toMatchObject({ exitCode: 0, document: { phase: 'up' } })
+    },
+    timeoutMs,
+  )
+})
+
+describe('lab down', () => {
+  // afterEach takes it down and looks for what is left
+  test.each([
+    ['before any server is on record', 'lab.json'],
+    ['while servers start', 'servers/rabbitmq-4.3/server.json'],
+    ['once the service is about to start', 'service/service.env'],
+    ['when the service has just been started', 'service/service.pid'],
+  ])(
+    'leaves nothing of a `lab up` that was killed %s',
+    async (_when, file) => {
+      const up = lab.start('lab', 'up')
+      await until(() => existsSync(join(lab.root, file)))
+      up.child.kill('SIGKILL')
+      await up.ended
+    },
+    timeoutMs,
+  )
+
+  test(
+    'is harmless without a lab, twice, and where the state is damaged',
+    async () => {
+      expect(await lab.json<LabDownDocument>('lab', 'down')).toMatchObject({ exitCode: 0, document: { found: false, removed: [] } })
+      await mkdir(lab.root)
+      await writeFile(join(lab.root, 'lab.json'), '{"schemaVersion": ')
+      expect(await lab.json<Failure>('lab', 'status')).toMatchObject({
+        exitCode: 1,
+        document: { error: { code: 'FAILED', suggestions: ['testops-admin lab down'] } },
+      })
+      expect(await lab.json<LabDownDocument>('lab', 'down')).toMatchObject({ exitCode: 0, document: { found: true } })
+      expect(await lab.json<LabDownDocument>('lab', 'down')).toMatchObject({ exitCode: 0, document: { found: false } })
+    },
+    timeoutMs,
+  )
+})
+
+async function pidOfService({ json }: OwnLab): Promise<number> {
+  const { document } = await json<LabStatusDocument>('lab', 'status')
+  return Number(/process (\d+)/.exec(document.service!.detail)![1])
+}
+
+async function onTakenPort(use: (port: number) => Promise<void>): Promise<void> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    await use((server.address() as AddressInfo).port)
+  } finally {
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (const end = Date.now() + 120_000; !isSo(); await sleep(5)) if (Date.now() > end) throw new Error('waited in vain')
+}
