@@ -1,4 +1,5 @@
 import { checks } from '../checks/index.ts'
+import { AdminError } from '../core/error.ts'
 import type { DoctorReport } from '../core/report.ts'
 import { withInterrupts } from './interrupt.ts'
 import { diagnosis } from './doctor/session.ts'
@@ -21,8 +22,8 @@ export async function withLab<T>(progress: (message: string) => void, run: (sess
   const { findDeployment, labConfigurationFile, labDirectory, openDeployment } = await import('../runtime/index.ts')
   const environment = process.env
   const since = performance.now()
-  return withInterrupts((signal) =>
-    run({
+  return withInterrupts(async (signal) => {
+    const session: LabSession = {
       root: labDirectory(environment),
       progress: (message) => progress(`${((performance.now() - since) / 1000).toFixed(1).padStart(6)} s  ${message}`),
       signal,
@@ -36,6 +37,18 @@ export async function withLab<T>(progress: (message: string) => void, run: (sess
           await opened.close()
         }
       },
-    }),
-  )
+    }
+    try {
+      return await run(session)
+    } catch (error) {
+      throw signal.aborted ? interrupted(error) : error
+    }
+  })
+}
+
+/** A terminal's Ctrl-C reaches the programs that a command runs too: whatever failed then, failed because of it. */
+function interrupted(error: unknown): AdminError {
+  if (error instanceof AdminError && error.code === 'INTERRUPTED' && error.suggestions.length > 0) return error
+  const suggestions = ['testops-admin lab status', 'testops-admin lab mend', 'testops-admin lab down']
+  return new AdminError('INTERRUPTED', 'interrupted before the lab was as it should be', suggestions, { cause: error })
 }

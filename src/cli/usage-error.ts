@@ -25,6 +25,7 @@ function plainMessage(message: string): string {
     .replace(colours, '')
     .replace(/\n*See more help with --help\s*$/, '')
     .replace(/^The following errors? occurred:\s*/, '')
+    .replace(/^Parsing (--[\w-]+)\s+Expected/, '$1: expected')
     .replace(/^Missing \d+ required args?:?\s*/, 'missing: ')
     .replace(/(--[\w-]+)=true\b/g, '$1')
     .replace(/(?<=\w) {2,}/g, ': ')

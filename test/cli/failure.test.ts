@@ -22,6 +22,21 @@ test.each([
   expect(failure?.stack === undefined).toBe(!(thrown instanceof Error))
 })
 
+test('standard output that takes no more is no bug', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' })
+  expect(failureOf(full, 'tool')).toEqual({
+    exitCode: 69,
+    document: {
+      error: {
+        code: 'UNAVAILABLE',
+        message: 'cannot write the output: ENOSPC: no space left on device, write',
+        suggestions: [],
+      },
+    },
+  })
+  expect(failureOf(Object.assign(full, { path: '/x' }), 'tool')?.exitCode).toBe(70)
+})
+
 test('a wish to end is no failure', () => {
   expect(failureOf(new Errors.ExitError(0), 'tool')).toBeNull()
 })

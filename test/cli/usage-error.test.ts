@@ -7,7 +7,7 @@ describe("oclif's errors are wrong usage", () => {
   test.each([
     [
       'Parsing --timeout \n\tExpected an integer but received: x\nSee more help with --help',
-      'Parsing --timeout Expected an integer but received: x',
+      '--timeout: expected an integer but received: x',
     ],
     [
       'Missing 1 required arg:\nFAULT  fault to break the deployment by\nSee more help with --help',

@@ -118,6 +118,17 @@ describe('sources', () => {
     expect(report).not.toHaveProperty('because')
   })
 
+  it('that were never asked, since a secret is missing, are a matter of the configuration', async () => {
+    const open = openFakes({ database: new AdminError('SECRET_MISSING', 'the secret at a.yaml:4 is missing') })
+    expect(await one(guard, { open })).toMatchObject({
+      status: 'problem',
+      remedy: {
+        text: 'Correct the configuration, then look again.',
+        commands: ['testops-admin doctor -d prod --only database/reachable'],
+      },
+    })
+  })
+
   it('that the deployment does not have skip their checks', async () => {
     const open = openFakes({ database: new AdminError('NOT_CONFIGURED', 'no database'), api: unreachable('api') })
     expect((await run([guard, reader('a/b')], { open })).checks).toMatchObject([

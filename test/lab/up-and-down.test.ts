@@ -65,7 +65,7 @@ describe('lab up', () => {
     async () => {
       const up = lab.start('lab', 'up')
       await until(() => existsSync(join(lab.root, 'servers/redis/server.json')))
-      up.child.kill('SIGINT')
+      up.interrupt()
       const { exitCode, stderr } = await up.ended
       expect(exitCode).toBe(6)
       expect(stderr).toMatch(/Error: .*interrupted/)

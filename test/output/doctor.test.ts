@@ -57,6 +57,21 @@ describe('the report as a table', () => {
     }
   })
 
+  test('checks that one reason keeps from being judged are told together', () => {
+    const error = { code: 'UNAVAILABLE', message: 'the management plugin is not enabled', suggestions: ['enable it'] }
+    const text = doctorTable(
+      reportOf([
+        unknown('broker/queues-durable', error.message, { error }),
+        unknown('database/disk', 'not allowed'),
+        unknown('broker/alarms', error.message, { error }),
+      ]),
+      plain,
+    )
+    expect(text.match(/enable it/g)).toHaveLength(1)
+    expect(text).toContain('? unknown  broker/queues-durable\n  Likewise: broker/alarms\n')
+    expect(text).toContain('? unknown  database/disk\n  Could not')
+  })
+
   test('a cause that is not in the report, or that leads in a circle, hides nothing', () => {
     const circle = reportOf([
       problem('api/reachable', 'error', 'no answer', { because: 'service/running' }),

@@ -55,9 +55,15 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxi
     try {
       return await request(path, { headers: { authorization: `Basic ${credentials}`, accept } })
     } catch (error) {
-      if (!(error instanceof AdminError) || error.code !== 'UNREACHABLE') throw error
-      const reason = messageOf(error).replace(/\/api\/\S*/, '')
-      throw new AdminError('UNAVAILABLE', reason, [...error.suggestions, ...howToEnable], { cause: error })
+      if (!(error instanceof AdminError)) throw error
+      // without the path, so that all who asked for something are told one and the same
+      const message = error.message.replace(`${peer.where}${path.split('?')[0]}`, peer.where)
+      // of a name that does not resolve, or a host without a route, the reason says more than that the plugin may be off
+      if (error.code !== 'UNREACHABLE' || message.includes('cannot be reached'))
+        throw new AdminError(error.code, message, error.suggestions, { cause: error })
+      throw new AdminError('UNAVAILABLE', `RabbitMQ's management API at ${peer.where} is not reachable`, howToEnable, {
+        cause: error,
+      })
     }
   }
 

@@ -21,7 +21,7 @@ export function doctorTable(report: DoctorReport, view: DoctorView): string {
   const blocks = [
     [heading(report, paint)],
     ...told.stories.map((story) => storyLines(story, view, paint)),
-    ...told.unknown.map((check) => unknownLines(check, view.screen, paint)),
+    ...alike(told.unknown).map((checks) => unknownLines(checks, view.screen, paint)),
     rows([...(showOk ? told.ok : []), ...told.skipped], view, paint),
     !showOk && told.ok.length > 0
       ? [`${countOf(told.ok.length, 'other check is', 'other checks are')} ok (--verbose lists them).`]
@@ -41,10 +41,23 @@ function heading(report: DoctorReport, paint: Paint): string {
   return `${paint.strong(printable(deployment))} (${about}): ${effort}`
 }
 
-function unknownLines(check: CheckReport, screen: Screen, paint: Paint): string[] {
+/** Checks that could not be judged for one and the same reason, together. */
+function alike(checks: readonly CheckReport[]): [CheckReport, ...CheckReport[]][] {
+  const groups: [CheckReport, ...CheckReport[]][] = []
+  for (const check of checks) {
+    const reason = JSON.stringify(check.error)
+    const group = check.error && groups.find(([first]) => JSON.stringify(first.error) === reason)
+    if (group) group.push(check)
+    else groups.push([check])
+  }
+  return groups
+}
+
+function unknownLines([check, ...others]: [CheckReport, ...CheckReport[]], screen: Screen, paint: Paint): string[] {
   const message = `Could not be determined: ${printable(check.error?.message ?? 'no reason was given')}`
   return [
     `${badge('unknown', paint)}  ${paint.strong(check.id)}`,
+    ...(others.length > 0 ? hang('  Likewise: ', others.map(({ id }) => id).join(', '), screen.columns) : []),
     ...hang('  ', message, screen.columns),
     ...(check.error?.suggestions ?? []).flatMap((text) => text.split(/\r?\n/)).map((line) => `      ${printable(line)}`),
   ]

@@ -27,6 +27,13 @@ export const apiReachableTable: CheckTable = {
       says: ['HTTP 503, status DOWN', 'curl -i https://testops.example.org/api/management/health'],
     },
     {
+      situation: 'something else answers at its address',
+      sources: { api: fakeApi({ health: { httpStatus: 200, status: null, durationMs: 5 } }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['answers, but not as the service does: HTTP 200, without a health status'],
+    },
+    {
       situation: 'nothing answers',
       sources: { api: unreachable('api') },
       status: 'problem',
@@ -52,7 +59,7 @@ export const apiTokenTable: CheckTable = {
       sources: { api: fakeApi({ accessToken: refused }) },
       status: 'problem',
       severity: 'error',
-      says: ['refused the API token', 'grant_type=apitoken'],
+      says: ['refused the API token', 'grant_type=apitoken', 'printf %s', 'token=<-'],
     },
     {
       situation: 'the Bearer token is refused',

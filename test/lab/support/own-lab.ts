@@ -14,13 +14,20 @@ interface Ended {
   stderr: string
 }
 
+interface Started {
+  child: ChildProcess
+  /** as Ctrl-C does: to the command and to every program that it runs */
+  interrupt(): void
+  ended: Promise<Ended>
+}
+
 /** A lab of one test file, in a folder of its own; every command is the real one, in a process of its own. */
 export interface OwnLab {
   root: string
   run(...words: string[]): Promise<Ended>
   /** the document that a command prints under --json; throws where it prints none */
   json<T>(...words: string[]): Promise<{ exitCode: number | null; document: T; stderr: string }>
-  start(...words: string[]): { child: ChildProcess; ended: Promise<Ended> }
+  start(...words: string[]): Started
   /** takes the lab down and says what is left of it: processes and folders */
   end(): Promise<string[]>
 }
@@ -33,13 +40,15 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
       cwd: parent,
       env: { ...process.env, NO_COLOR: '1', TESTOPS_ADMIN_LAB_DIR: root, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // a group of its own, as a shell gives to each command
+      detached: true,
     })
     let stdout = ''
     let stderr = ''
     child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()))
     child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()))
     const ended = new Promise<Ended>((resolve) => child.once('close', (exitCode) => resolve({ exitCode, stdout, stderr })))
-    return { child, ended }
+    return { child, ended, interrupt: () => void process.kill(-child.pid!, 'SIGINT') }
   }
   const run: OwnLab['run'] = (...words) => start(...words).ended
   return {

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { databaseFailure } from '../../src/adapters/postgres/errors.ts'
+
+const peer = { what: 'PostgreSQL', host: 'db', port: 5432, where: 'db:5432/testops', suggestions: [] }
+const login = { user: 'reader', database: 'testops', hasPassword: true }
+
+test.each([
+  ['permission denied for database "testops"', 'CONNECT ON DATABASE "testops"'],
+  ['permission denied for schema service', 'USAGE ON SCHEMA service'],
+  ['permission denied for table databasechangeloglock', 'SELECT ON databasechangeloglock'],
+  ['permission denied for view pg_stat_activity', 'SELECT ON pg_stat_activity'],
+  ['доступ запрещён', 'SELECT ON TABLE'],
+])('names the right that is missing: %s', (said, right) => {
+  const refused = Object.assign(new Error(said), { severity: 'ERROR', code: '42501' })
+  expect(databaseFailure(refused, peer, login)).toMatchObject({
+    code: 'FORBIDDEN',
+    suggestions: [`GRANT ${right} TO "reader";   -- typed in psql by a superuser`],
+  })
+})
