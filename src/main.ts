@@ -14,17 +14,23 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
     process.once('uncaughtException', reject)
     process.once('unhandledRejection', reject)
   })
-  // whoever reads may stop at any time, as `head` does
+  const broken = new Set<NodeJS.WritableStream>()
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
+      // whoever reads may stop at any time, as `head` does; what cannot be written is said once
+      const isNews = error.code !== 'EPIPE' && !broken.has(stream)
+      broken.add(stream)
+      if (isNews) report(error, false)
     })
   }
   try {
     await Promise.race([start(words), crashed])
   } catch (thrown) {
-    report(thrown, wantsJson(words))
+    report(thrown, wantsJson(words) && !broken.has(process.stdout))
   }
+  // a file that is full makes no event once the stream has been written to the end
+  const { errored } = process.stdout
+  if (errored && 'code' in errored && errored.code !== 'EPIPE' && !broken.has(process.stdout)) report(errored, false)
 }
 
 async function start(words: readonly string[]): Promise<void> {

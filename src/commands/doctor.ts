@@ -52,6 +52,8 @@ export default class Doctor extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(Doctor)
     const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
-    process.exitCode = await examineAs(flags, chosen, (message) => this.progress(message))
+    const exitCode = await examineAs(flags, chosen, (message) => this.progress(message))
+    // set already where the report could not be written
+    process.exitCode ??= exitCode
   }
 }

@@ -68,12 +68,20 @@ function unreachable(error: AdminError, check: Check): Result {
     severity: 'error',
     findings: [{ message: error.message, evidence: shown.length > 0 ? shown : [error.message] }],
     ...(isConfiguration(error) && { remedy: correctConfiguration(check) }),
+    ...(error.code === 'EXHAUSTED' && { remedy: makeRoom(error, check) }),
   }
 }
 
 /** Whether the other side was never asked, since the configuration does not hold what that takes. */
 function isConfiguration({ code }: AdminError): boolean {
   return code === 'SECRET_MISSING' || code === 'CONFIGURATION'
+}
+
+function makeRoom({ suggestions }: AdminError, { id }: Check): Remedy {
+  return {
+    text: 'It runs, and takes no further connection: end those that nobody needs, or allow more of them.',
+    commands: [...suggestions, `testops-admin doctor -d {deployment} --only ${id}`],
+  }
 }
 
 function correctConfiguration({ id }: Check): Remedy {

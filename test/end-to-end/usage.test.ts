@@ -65,10 +65,10 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
     ['doctor --onyl broker', '--onyl is no flag of `testops-admin doctor`', 'testops-admin doctor --only'],
     ['doctor broker', 'Unexpected argument: broker', 'testops-admin doctor --help'],
     ['doctor --format tabel', 'Expected --format=tabel to be one of: table, short, json', 'testops-admin doctor --help'],
-    ['doctor --timeout soon', 'Parsing --timeout Expected an integer but received: soon', 'testops-admin doctor --help'],
+    ['doctor --timeout soon', '--timeout: expected an integer but received: soon', 'testops-admin doctor --help'],
     [
       'doctor --timeout 0',
-      'Parsing --timeout Expected an integer greater than or equal to 1 but received: 0',
+      '--timeout: expected an integer greater than or equal to 1 but received: 0',
       'testops-admin doctor --help',
     ],
     ['doctor --only broker/queue-durable', 'no check `broker/queue-durable`', '--only broker/queues-durable'],

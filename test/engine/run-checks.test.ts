@@ -129,6 +129,14 @@ describe('sources', () => {
     })
   })
 
+  it('that run and take no further connection need room, not a start', async () => {
+    const open = openFakes({ database: new AdminError('EXHAUSTED', 'no free connection', ['psql -U postgres']) })
+    expect(await one(guard, { open })).toMatchObject({
+      status: 'problem',
+      remedy: { commands: ['psql -U postgres', 'testops-admin doctor -d prod --only database/reachable'] },
+    })
+  })
+
   it('that the deployment does not have skip their checks', async () => {
     const open = openFakes({ database: new AdminError('NOT_CONFIGURED', 'no database'), api: unreachable('api') })
     expect((await run([guard, reader('a/b')], { open })).checks).toMatchObject([

@@ -13,7 +13,7 @@ let lab: OwnLab
 
 beforeAll(async () => {
   lab = await ownLab()
-  expect(await lab.run('lab', 'up')).toMatchObject({ exitCode: 0 })
+  await lab.must('lab', 'up')
 }, rowTimeoutMs)
 
 afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)

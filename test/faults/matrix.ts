@@ -20,15 +20,18 @@ export function expectationOf({ expected }: Row): Expectation {
   return { exitCode: expected.exitCode, roots, allowedConsequences: expected.allowedConsequences }
 }
 
+/** What a fault may be refused with: servers that were given are not ours to stop, and not every machine has a small disk. */
+const cannotHere = /needs a \w+ of the lab's own|was started without a disk of its own|has a given one that it cannot exchange/
+
 /** Breaks the lab in these ways, holds what doctor says against what it must say, and mends it again. */
 export async function breakLookMend(lab: OwnLab, names: readonly string[], expected: Expectation): Promise<void> {
-  const broken = await lab.run('lab', 'break', ...names)
   try {
-    expect(`${broken.exitCode} ${broken.stderr}`, `lab break ${names.join(' ')}`).toMatch(/^0 /)
+    const { exitCode, stderr } = await lab.run('lab', 'break', ...names)
+    if (exitCode === 69 && cannotHere.test(stderr.replace(/\s+/g, ' '))) return
+    expect(`${exitCode} ${stderr}`, `lab break ${names.join(' ')}`).toMatch(/^0 /)
     await look(lab, expected)
   } finally {
-    const mended = await lab.run('lab', 'mend')
-    expect(`${mended.exitCode} ${mended.stderr}`, `lab mend after ${names.join(' ')}`).toMatch(/^0 /)
+    await lab.must('lab', 'mend')
   }
 }
 

@@ -10,7 +10,7 @@ let lab: OwnLab
 
 beforeAll(async () => {
   lab = await ownLab()
-  expect(await lab.run('lab', 'up', '--broker', '3')).toMatchObject({ exitCode: 0 })
+  await lab.must('lab', 'up', '--broker', '3')
 }, rowTimeoutMs)
 
 afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)

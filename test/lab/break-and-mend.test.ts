@@ -32,7 +32,7 @@ describe('with a lab', () => {
 
   beforeAll(async () => {
     lab = await ownLab()
-    expect(await lab.run('lab', 'up')).toMatchObject({ exitCode: 0 })
+    await lab.must('lab', 'up')
   }, timeoutMs)
   afterAll(async () => expect(await lab.end()).toEqual([]), timeoutMs)
 
@@ -96,7 +96,7 @@ describe('with a lab', () => {
       }
       expect((await lab.json<LabStatusDocument>('lab', 'status')).document.operator).toMatchObject({ pid: first.child.pid })
       expect((await first.ended).exitCode).toBe(0)
-      expect(await lab.run('lab', 'mend')).toMatchObject({ exitCode: 0 })
+      await lab.must('lab', 'mend')
     },
     timeoutMs,
   )
@@ -123,7 +123,7 @@ describe('with a lab', () => {
     'half a mend that was killed is finished by the next',
     async () => {
       for (const afterMs of [50, 300, 800]) {
-        expect(await lab.run('lab', 'break', 'broker-down', 'stuck-lock/waiting')).toMatchObject({ exitCode: 0 })
+        await lab.must('lab', 'break', 'broker-down', 'stuck-lock/waiting')
         const half = lab.start('lab', 'mend')
         await until(() => stateOf(lab).faults.some(({ state }) => state === 'half'))
         await sleep(afterMs)
@@ -141,7 +141,7 @@ describe('with a lab', () => {
     async () => {
       const { document } = await lab.json<LabStatusDocument>('lab', 'status')
       const port = Number(new URL(document.service!.url).port)
-      expect(await lab.run('lab', 'break', 'service-down')).toMatchObject({ exitCode: 0 })
+      await lab.must('lab', 'break', 'service-down')
       const squatter = createServer()
       await new Promise<void>((resolve) => squatter.listen(port, '127.0.0.1', resolve))
       try {

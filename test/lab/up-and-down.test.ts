@@ -128,8 +128,8 @@ describe('lab down', () => {
   )
 })
 
-async function pidOfService({ json }: OwnLab): Promise<number> {
-  const { document } = await json<LabStatusDocument>('lab', 'status')
+async function pidOfService(lab: OwnLab): Promise<number> {
+  const { document } = await lab.json<LabStatusDocument>('lab', 'status')
   return Number(/process (\d+)/.exec(document.service!.detail)![1])
 }
 

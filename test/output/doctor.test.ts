@@ -58,7 +58,7 @@ describe('the report as a table', () => {
   })
 
   test('checks that one reason keeps from being judged are told together', () => {
-    const error = { code: 'UNAVAILABLE', message: 'the management plugin is not enabled', suggestions: ['enable it'] }
+    const error = { code: 'UNAVAILABLE' as const, message: 'the management plugin is not enabled', suggestions: ['enable it'] }
     const text = doctorTable(
       reportOf([
         unknown('broker/queues-durable', error.message, { error }),

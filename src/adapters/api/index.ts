@@ -124,7 +124,7 @@ function dateOf(answer: HttpAnswer, http: HttpClient): number {
 
 function refusal(answer: HttpAnswer, path: string, http: HttpClient): AdminError {
   const url = `${http.peer.where}${path}`
-  const suggestions = [`curl -i -H "Authorization: Bearer $TOKEN" ${url}`]
+  const suggestions = [`printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -K - ${url}`]
   if (answer.status === 401)
     return new AdminError('UNAUTHENTICATED', `${url} does not accept the Bearer token (${reasonOf(answer)})`, suggestions)
   if (answer.status === 403)

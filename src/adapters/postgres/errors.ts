@@ -39,7 +39,8 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
       return make('EXHAUSTED', `${server} has no free connection: ${said}`, [
         psql(
           peer,
-          login,
+          // for superusers a few connections are kept free
+          { user: 'postgres' },
           login.database,
           `-c 'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2 ORDER BY 3 DESC'`,
         ),

@@ -1,4 +1,5 @@
 import { defineCheck } from '../../core/check.ts'
+import type { Remedy } from '../../core/check.ts'
 import { psql } from '../support/evidence.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { percent } from '../support/format.ts'
@@ -13,14 +14,7 @@ export const databaseConnections = defineCheck({
   title: 'database has free connections',
   reads: ['database'],
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: {
-    text: 'End the sessions that nobody needs, or allow more: raise max_connections (PostgreSQL must be restarted), or make pools smaller.',
-    commands: [
-      "psql -c 'SELECT usename, application_name, state, count(*) FROM pg_stat_activity GROUP BY 1, 2, 3 ORDER BY 4 DESC'",
-      "psql -c 'ALTER SYSTEM SET max_connections = 200'",
-    ],
-    risk: 'Restarting PostgreSQL ends every session.',
-  },
+  remedy: fewerOrMore((sql) => `psql -c '${sql}'`, null),
   async run({ database }) {
     return eachDatabase(database, async (one) => {
       const [{ used, max, reserved, byUser }, identity] = await Promise.all([one.connections(), tolerant(one.identity())])
@@ -39,7 +33,20 @@ export const databaseConnections = defineCheck({
         status: 'problem',
         severity: used >= slots * errorShare ? 'error' : 'warning',
         findings: [{ message: figures, evidence }],
+        remedy: fewerOrMore((sql) => psql(one.target, identity?.user ?? null, sql), max * 2),
       }
     })
   },
 })
+
+/** `wanted`: connections to allow; null: the present limit is not known, so the command shows it. */
+function fewerOrMore(ask: (sql: string) => string, wanted: number | null): Remedy {
+  return {
+    text: 'End the sessions that nobody needs, or allow more: a superuser raises max_connections (PostgreSQL must be restarted), or make pools smaller.',
+    commands: [
+      ask('SELECT usename, application_name, state, count(*) FROM pg_stat_activity GROUP BY 1, 2, 3 ORDER BY 4 DESC'),
+      ask(wanted === null ? 'SHOW max_connections' : `ALTER SYSTEM SET max_connections = ${wanted}`),
+    ],
+    risk: 'Restarting PostgreSQL ends every session.',
+  }
+}

@@ -1,4 +1,5 @@
 import { defineCheck } from '../../core/check.ts'
+import type { Remedy } from '../../core/check.ts'
 import { redisCli } from '../support/evidence.ts'
 import { bytes, percent } from '../support/format.ts'
 
@@ -10,10 +11,7 @@ export const sessionsMemory = defineCheck({
   title: 'session store has memory left',
   reads: ['sessions'],
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency'],
-  remedy: {
-    text: 'Give Redis more memory, or remove sessions that are of no use any more.',
-    commands: ['redis-cli CONFIG SET maxmemory 512mb', 'testops-admin flush-sessions --stale -d {deployment}'],
-  },
+  remedy: moreMemory('redis-cli INFO memory'),
   async run({ sessions }) {
     const { usedBytes, maxBytes, policy, evictedKeys } = await sessions.memory()
     if (maxBytes === 0) return { status: 'ok', detail: `${bytes(usedBytes)} used, no limit` }
@@ -31,6 +29,18 @@ export const sessionsMemory = defineCheck({
       redisCli(sessions.target, 'INFO stats'),
       `evicted_keys:${evictedKeys}`,
     ]
-    return { status: 'problem', severity: isFull ? 'error' : 'warning', findings: [{ message, evidence }] }
+    return {
+      status: 'problem',
+      severity: isFull ? 'error' : 'warning',
+      findings: [{ message, evidence }],
+      remedy: moreMemory(redisCli(sessions.target, `CONFIG SET maxmemory ${maxBytes * 2}`)),
+    }
   },
 })
+
+function moreMemory(command: string): Remedy {
+  return {
+    text: 'Give Redis more memory, or remove sessions that are of no use any more.',
+    commands: [command, 'testops-admin flush-sessions --stale -d {deployment}'],
+  }
+}

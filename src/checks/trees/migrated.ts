@@ -15,7 +15,7 @@ export const treesMigrated = defineCheck({
   reads: ['service', 'api'],
   remedy: {
     text: 'Let the service build the trees anew.',
-    commands: ['testops-admin migrate-trees -d {deployment} --all'],
+    commands: ['testops-admin migrate-trees -d {deployment} --all-projects'],
   },
   async run({ service, api }): Promise<Outcome> {
     const image = await service.image()
@@ -33,7 +33,7 @@ export const treesMigrated = defineCheck({
       }
     }
     const jobs = await api.migrationJobs()
-    const show = 'testops-admin migrate-trees --all'
+    const show = 'testops-admin migrate-trees --all-projects'
     if (jobs === null)
       return { status: 'skipped', reason: `the service does not list its migration jobs; where a tree looks wrong: ${show}` }
     const latest = latestOfEach(jobs)

@@ -83,10 +83,12 @@ async function open(
 
 async function once(examined: Diagnosis, checks: readonly Check[], format: Format): Promise<DoctorReport> {
   const { stdout, stderr } = process
-  if (!stdout.isTTY || !stderr.isTTY || format === 'json') return examined.examine()
+  const screen = screenOf(stderr)
+  // where colours are not wanted, nothing moves either
+  if (!stdout.isTTY || !stderr.isTTY || !screen.colour || format === 'json') return examined.examine()
   const live = liveList(
     stderr,
-    screenOf(stderr),
+    screen,
     checks.map(({ id }) => id),
   )
   try {

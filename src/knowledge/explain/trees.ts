@@ -20,7 +20,7 @@ export const treesEntries: readonly ExplainEntry[] = [
         text:
           'Migrate the trees again, as a project owner or administrator. The service accepts the call (202) and works on it ' +
           'afterwards.',
-        commands: ['testops-admin migrate-trees --all'],
+        commands: ['testops-admin migrate-trees --all-projects'],
       },
       { text: 'Or in the web interface: rename the tree or add a grouping level, save, take it back, save again.', commands: [] },
     ],

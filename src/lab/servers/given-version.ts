@@ -52,9 +52,10 @@ async function ask(record: ServerRecord): Promise<string> {
     }
   }
   if (record.kind === 'redis') {
-    const { Redis } = await import('ioredis')
+    // the bundled package has its exports on the default one only
+    const { default: ioredis } = await import('ioredis')
     const names = { ...(password ? { password } : {}), ...(user === 'default' ? {} : { username: user }) }
-    const client = new Redis({
+    const client = new ioredis.Redis({
       host,
       port,
       db: Number(database),

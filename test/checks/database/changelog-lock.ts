@@ -3,6 +3,7 @@ import type { Case, CheckTable } from '../table.ts'
 import type { ChangelogLockTable, DatabaseBackend, DatabaseSource, Sources } from '../../../src/core/sources.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import {
+  fakeApi,
   ago,
   backend,
   fakeDatabase,
@@ -107,6 +108,29 @@ const stuck: Case[] = [
     status: 'problem',
     severity: 'error',
     says: ['PostgreSQL has been restarted since'],
+  },
+  {
+    situation: 'the database is asked as another user than the service, who sees the same by the same commands',
+    sources: {
+      database: database([held()], [], {
+        identity: { version: '15.8', user: 'reader', database: 'testops', startedAt: ago(90 * minute), inRecovery: false },
+      }),
+      service: restarted,
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: ['-U reader -d testops -c \\"SELECT pid', "-U reader -d testops -c 'SELECT pg_postmaster_start_time()'"],
+  },
+  {
+    situation: "something else answers at the service's address",
+    sources: {
+      database: database([held()]),
+      service: dead,
+      api: fakeApi({ health: { httpStatus: 200, status: null, durationMs: 5 } }),
+    },
+    status: 'problem',
+    severity: 'error',
   },
   {
     situation: 'the pod that took it is gone',

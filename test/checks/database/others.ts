@@ -73,6 +73,8 @@ export const databaseConnectionsTable: CheckTable = {
       severity: 'warning',
       says: [
         '85 of 97 connections of PostgreSQL at db.example.org:5432/testops are in use (88 %; max_connections 100, 3 reserved)',
+        'psql -h db.example.org -p 5432',
+        'ALTER SYSTEM SET max_connections = 200',
       ],
     },
     {

@@ -106,7 +106,7 @@ export const sessionsMemoryTable: CheckTable = {
       sources: memory(90_000_000, 'noeviction'),
       status: 'problem',
       severity: 'warning',
-      says: ['nearly full', 'when it is full, new sessions are refused'],
+      says: ['nearly full', 'when it is full, new sessions are refused', 'CONFIG SET maxmemory 200000000'],
     },
     {
       situation: 'full, refusing',

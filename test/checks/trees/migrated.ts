@@ -22,7 +22,7 @@ export const treesMigratedTable: CheckTable = {
       situation: 'the service lists no jobs',
       sources: at('524u02', null),
       status: 'skipped',
-      says: ['does not list its migration jobs', 'testops-admin migrate-trees --all'],
+      says: ['does not list its migration jobs', 'testops-admin migrate-trees --all-projects'],
     },
     { situation: 'there is no job', sources: at('5.11'), status: 'skipped', says: ['lists no migration job'] },
     {
@@ -50,7 +50,7 @@ export const treesMigratedTable: CheckTable = {
         'migration job tree migration has failed',
         'curl -H ',
         '/api/migration/job',
-        'testops-admin migrate-trees -d prod --all',
+        'testops-admin migrate-trees -d prod --all-projects',
       ],
     },
     {

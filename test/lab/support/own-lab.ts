@@ -1,11 +1,14 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { identify, isAlive } from '../../../src/lab/service-control/process-identity.ts'
+import type { ProcessIdentity } from '../../../src/lab/service-control/process-identity.ts'
 
+const allLabs = join(tmpdir(), `testops-admin-labs-${process.getuid?.() ?? 0}`)
 const program = fileURLToPath(new URL('../../../bin/run.js', import.meta.url))
 
 interface Ended {
@@ -25,6 +28,8 @@ interface Started {
 export interface OwnLab {
   root: string
   run(...words: string[]): Promise<Ended>
+  /** as `run`; throws with what it said where it does not end with 0 */
+  must(...words: string[]): Promise<void>
   /** the document that a command prints under --json; throws where it prints none */
   json<T>(...words: string[]): Promise<{ exitCode: number | null; document: T; stderr: string }>
   start(...words: string[]): Started
@@ -33,8 +38,14 @@ export interface OwnLab {
 }
 
 export async function ownLab(environment: Readonly<Record<string, string>> = {}): Promise<OwnLab> {
-  const parent = await mkdtemp(join(tmpdir(), 'testops-admin-lab-'))
+  await removeLeftovers()
+  const parent = await mkdtemp(join(allLabs, 'lab-'))
+  await writeFile(join(parent, 'owner.json'), JSON.stringify(await identify(process.pid)))
   const root = join(parent, 'lab')
+  const abandon = (): void => {
+    if (existsSync(root)) spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, TESTOPS_ADMIN_LAB_DIR: root, ...environment } })
+  }
+  process.once('exit', abandon)
   const start: OwnLab['start'] = (...words) => {
     const child = spawn(process.execPath, [program, ...words], {
       cwd: parent,
@@ -55,6 +66,10 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
     root,
     start,
     run,
+    async must(...words) {
+      const { exitCode, stderr } = await run(...words)
+      if (exitCode !== 0) throw new Error(`${words.join(' ')} ended with ${exitCode}: ${stderr}`)
+    },
     async json<T>(...words: string[]) {
       const { exitCode, stdout, stderr } = await run(...words, '--json')
       try {
@@ -72,9 +87,23 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
         ...marks.filter((mark) => mark.startsWith('/var/tmp/') && existsSync(mark)),
         ...processesWith(marks),
       ]
+      process.removeListener('exit', abandon)
       if (left.length === 0) await rm(parent, { recursive: true, force: true })
       return left
     },
+  }
+}
+
+/** Labs of test runs that were killed. */
+async function removeLeftovers(): Promise<void> {
+  await mkdir(allLabs, { recursive: true, mode: 0o700 })
+  for (const name of await readdir(allLabs)) {
+    const folder = join(allLabs, name)
+    const owner = await readFile(join(folder, 'owner.json'), 'utf8').catch(() => null)
+    // without a word on its owner it is only just being made
+    if (owner === null || (await isAlive(JSON.parse(owner) as ProcessIdentity))) continue
+    spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab') } })
+    await rm(folder, { recursive: true, force: true })
   }
 }
 

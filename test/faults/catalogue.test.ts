@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { checks } from '../../src/checks/index.ts'
+import { exitCodeOf } from '../../src/engine/exit-code.ts'
+import { faultRows } from '../../src/lab/fault-list.ts'
+import { faults } from '../../src/lab/faults/index.ts'
+
+const rows = faultRows()
+const ids = checks.map(({ id }) => id)
+
+/** What the fault matrix asks of this version. */
+const required = [
+  'stuck-lock', 'live-lock', 'lock-half-cleared', 'transient-refused', 'transient-ahead', 'durable-mismatch', 'stale-sessions', 'clock-skew',
+  'cpu-without-v3', 'legacy-too-early', 'legacy-needless', 'image-version-mismatch', 'unknown-host', 'token-refused', 'token-lifetime',
+  'trees-unmigrated', 'debug-left-on', 'service-down', 'database-down', 'broker-down', 'sessions-down', 'api-slow', 'disk-full',
+  'connections-exhausted', 'broker-alarm', 'store-full',
+]
+
+describe('the catalogue of faults', () => {
+  test('holds every fault that is asked for, once', () => {
+    expect(faults.filter(({ kind }) => kind === 'fault').map(({ id }) => id).sort()).toEqual([...required].sort())
+    expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length)
+    expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
+  })
+
+  test('meets every check as a cause, but those that no fault of its own leads to', () => {
+    const causes = new Set(rows.flatMap(({ expected }) => expected.rootCauses))
+    // a service that answers nothing has always another cause here; full connections are seen where none can be opened
+    expect(ids.filter((id) => !causes.has(id))).toEqual(['api/reachable'])
+  })
+
+  test.each(rows.map((row) => [row.name, row] as const))('%s expects what can be', (_name, { kind, expected, made, title, repair }) => {
+    const { problems, rootCauses, allowedConsequences, exitCode } = expected
+    expect([...rootCauses, ...allowedConsequences].filter((id) => !ids.includes(id))).toEqual([])
+    const count = (severity: string): number => problems.filter((problem) => problem.severity === severity).length
+    expect(exitCode).toBe(exitCodeOf({ summary: { ok: 0, skipped: 0, unknown: 0, error: count('error'), warning: count('warning') } }))
+    if (kind === 'healthy') expect(problems).toEqual([])
+    // only what a cause is known to bring with it may follow from it
+    const explained = new Set(checks.filter(({ id }) => rootCauses.includes(id)).flatMap(({ explains = [] }) => explains))
+    expect(allowedConsequences.filter((id) => !explained.has(id))).toEqual([])
+    expect([made, title, repair].every((text) => text.length > 0 && !text.endsWith('.'))).toBe(true)
+  })
+})
