@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Opened } from '../../src/core/endpoint.ts'
 import type { ApiSource } from '../../src/core/sources.ts'
 import { failureOf } from '../adapters/failure-of.ts'
-import { expectPlain } from './plain.ts'
+import { lookThrough } from './look.ts'
 
 export interface ApiSituation {
   /** right unless told otherwise */
@@ -15,16 +15,7 @@ export interface ApiSituation {
 
 /** What every API source keeps. */
 export function apiContract(open: (situation: ApiSituation) => Promise<Opened<ApiSource>>): void {
-  const look = async <T>(situation: ApiSituation, question: (source: ApiSource) => Promise<T>): Promise<T> => {
-    const { source, close } = await open(situation)
-    try {
-      const answer = await question(source)
-      expectPlain(answer)
-      return answer
-    } finally {
-      await close()
-    }
-  }
+  const look = lookThrough(open)
 
   const healths = [
     { health: 'UP', httpStatus: 200 },

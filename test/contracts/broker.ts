@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Opened } from '../../src/core/endpoint.ts'
 import type { BrokerExchange, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
 import { failureOf } from '../adapters/failure-of.ts'
-import { expectPlain } from './plain.ts'
+import { lookThrough } from './look.ts'
 
 export interface BrokerSituation {
   queues?: readonly Pick<BrokerQueue, 'name' | 'durable' | 'autoDelete'>[]
@@ -15,16 +15,7 @@ export interface BrokerSituation {
 
 /** What every broker source keeps. Two lines of brokers differ in what they say about deprecated features. */
 export function brokerContract(open: (situation: BrokerSituation) => Promise<Opened<BrokerSource>>, line: '3' | '4.3'): void {
-  const look = async <T>(situation: BrokerSituation, question: (source: BrokerSource) => Promise<T>): Promise<T> => {
-    const { source, close } = await open(situation)
-    try {
-      const answer = await question(source)
-      expectPlain(answer)
-      return answer
-    } finally {
-      await close()
-    }
-  }
+  const look = lookThrough(open)
 
   test('says where and what it is, with the management API or without', async () => {
     for (const management of [true, false]) {

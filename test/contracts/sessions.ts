@@ -3,7 +3,7 @@ import type { Opened } from '../../src/core/endpoint.ts'
 import type { SessionTimes, SessionsSource } from '../../src/core/sources.ts'
 import { failureOf } from '../adapters/failure-of.ts'
 import { session } from '../fakes/index.ts'
-import { expectPlain } from './plain.ts'
+import { lookThrough } from './look.ts'
 
 export interface SessionsSituation {
   namespace?: string
@@ -13,16 +13,7 @@ export interface SessionsSituation {
 
 /** What every session store source keeps. */
 export function sessionsContract(open: (situation: SessionsSituation) => Promise<Opened<SessionsSource>>): void {
-  const look = async <T>(situation: SessionsSituation, question: (source: SessionsSource) => Promise<T>): Promise<T> => {
-    const { source, close } = await open(situation)
-    try {
-      const answer = await question(source)
-      expectPlain(answer)
-      return answer
-    } finally {
-      await close()
-    }
-  }
+  const look = lookThrough(open)
 
   test('says where and what it is', async () => {
     await look({}, async (source) => {
