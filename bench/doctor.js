@@ -34,7 +34,9 @@ export async function doctor() {
 function addresses({directory, servers, service}, folder) {
   const secret = (name) => readFileSync(join(directory, 'secrets', name), 'utf8').trim()
   const port = (kind) => servers.find((server) => server.kind === kind).address.split(':').at(-1)
-  const managementUrl = /managementUrl: "?([^"\s,}]+)/.exec(readFileSync(join(directory, 'testops-admin.yaml'), 'utf8'))[1]
+  const configuration = readFileSync(join(directory, 'testops-admin.yaml'), 'utf8')
+  const managementUrl = /managementUrl: "?([^"\s,}]+)/.exec(configuration)[1]
+  const status = JSON.parse(/^ +status: (\[.*\])$/m.exec(configuration)[1])
   const file = (name, text) => {
     writeFileSync(join(folder, name), text, {mode: 0o600})
     return join(folder, name)
@@ -45,6 +47,7 @@ function addresses({directory, servers, service}, folder) {
     MQ_URL: managementUrl, MQ_AUTH: file('broker', `user = "${brokerUser(directory)}:${secret('broker')}"\n`),
     API_URL: service.url,
     TOKEN_FORM: file('token', `form = "grant_type=apitoken"\nform = "scope=openid"\nform = "token=${secret('api-token')}"\n`),
+    SERVICE_STATUS: status.map((word) => `'${word}'`).join(' '),
     SERVICE_LOG: service.log, SERVICE_ENV: join(directory, 'service', 'service.env'), CPUINFO: join(directory, 'cpuinfo'),
   }
 }

@@ -1,35 +1,79 @@
-// Bundles src/ into dist/: one file a command with its dependencies in shared chunks, and oclif's manifest beside it.
-// Code that only some path needs stays in chunks of its own, because it is reached by `import()`.
-import {cp, readdir, rename, rm, writeFile} from 'node:fs/promises'
+// Bundles src/ into dist/: the program is one file, which V8 can keep compiled (bin/load.cjs); what only some command needs is
+// in it too, but not run before that command asks for it. The lab's own programs stand beside it, and oclif's manifest above.
+import {cp, readFile, rename, rm, writeFile} from 'node:fs/promises'
+import {createRequire} from 'node:module'
 import {dirname, join, relative} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {build} from 'esbuild'
+import {Plugin} from '@oclif/core'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const output = join(root, 'dist')
 const next = join(root, `dist.next-${process.pid}`)
 
-const commands = (await readdir(join(root, 'src/commands'), {recursive: true}))
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => join('src/commands', name))
-const programs = ['src/main.ts', 'src/docs.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts']
+/** Lines of libraries that cost more at every start than all else that they do there; the build fails where one has changed. */
+const patches = [
+  {
+    // 600 functions on one prototype, for each of which V8 copies its shape; an object that has lost a property is a dictionary
+    file: /ioredis[/\\]built[/\\]utils[/\\]Commander\.js$/,
+    from: 'commands.forEach(',
+    to: 'Commander.prototype._ = 0; delete Commander.prototype._;\ncommands.forEach(',
+  },
+  {
+    // the rules by which a language sorts are loaded for it
+    file: /@oclif[/\\]core[/\\]lib[/\\]config[/\\]plugin\.js$/,
+    from: 'a.id.localeCompare(b.id)',
+    to: '(a.id < b.id ? -1 : 1)',
+  },
+]
+const patched = {
+  name: 'patched',
+  setup({onLoad}) {
+    for (const {file, from, to} of patches) {
+      onLoad({filter: file}, async ({path}) => {
+        const text = await readFile(path, 'utf8')
+        return text.includes(from) ? {contents: text.replace(from, to)} : {errors: [{text: `${path} has no line \`${from}\` any more: see \`patches\` in bin/build.js`}]}
+      })
+    }
+  },
+}
 
-await build({
+const common = {
   absWorkingDir: root,
-  entryPoints: [...commands, ...programs].map((path) => ({in: path, out: relative('src', path).replace(/\.ts$/, '')})),
-  outdir: next,
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
+  external: ['testcontainers', 'pg-native', 'typescript', 'tsx', 'ts-node'],
+  plugins: [patched],
+  logLevel: 'warning',
+}
+await build({
+  ...common,
+  entryPoints: ['src/main.ts'],
+  outfile: join(next, 'main.cjs'),
+  format: 'cjs',
+  // code that comes from V8's cache can call require(), not import()
+  supported: {'dynamic-import': false},
+  banner: {
+    js: [
+      "const __url=require('node:url').pathToFileURL(__filename).href;",
+      // as Node says from version 21 on; where nothing says it, pg loads Node's fetch() to find out where it runs
+      "if(!('navigator' in globalThis))globalThis.navigator={userAgent:`Node.js/${process.versions.node}`};",
+    ].join(''),
+  },
+  define: {'import.meta.url': '__url'},
+})
+const programs = ['src/docs.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts']
+await build({
+  ...common,
+  entryPoints: programs.map((path) => ({in: path, out: relative('src', path).replace(/\.ts$/, '')})),
+  outdir: next,
+  format: 'esm',
   // bundled CommonJS packages call require() for Node's own modules
   banner: {js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);"},
-  external: ['testcontainers', 'pg-native', 'typescript', 'tsx', 'ts-node'],
-  logLevel: 'warning',
 })
 await cp(join(root, 'src/output/schemas'), join(next, 'schemas'), {recursive: true})
 
@@ -40,8 +84,18 @@ await rename(output, `${next}.old`).catch((error) => {
 await rename(next, output)
 await rm(`${next}.old`, {recursive: true, force: true})
 
-const {Plugin} = await import('@oclif/core')
-const plugin = new Plugin({root, ignoreManifest: true, errorOnManifestCreate: true, respectNoCacheDefault: true})
+/** oclif finds commands in files of their own; ours are in one. */
+class Bundled extends Plugin {
+  #commands = createRequire(import.meta.url)(join(output, 'main.cjs')).commands
+  async getCommandIDs() {
+    return Object.keys(this.#commands)
+  }
+  async findCommand(id) {
+    const {default: command} = await this.#commands[id]()
+    return Object.assign(command, {id, plugin: this})
+  }
+}
+const plugin = new Bundled({root, ignoreManifest: true, errorOnManifestCreate: true, respectNoCacheDefault: true})
 await plugin.load()
 await writeFile(join(root, 'oclif.manifest.json'), JSON.stringify(plugin.manifest))
 const names = Object.keys(plugin.manifest.commands)

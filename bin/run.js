@@ -1,15 +1,23 @@
 #!/usr/bin/env node
-import module from 'node:module'
+import {createRequire} from 'node:module'
+import {fileURLToPath} from 'node:url'
 
+const require = createRequire(import.meta.url)
 const words = process.argv.slice(2)
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-v')) {
   // what installers and pipelines ask most, so nothing else is loaded for it
-  const {name, version} = module.createRequire(import.meta.url)('../package.json')
+  const {name, version} = require('../package.json')
   console.log(`${name}/${version} ${process.platform}-${process.arch} node-${process.version}`)
 } else {
-  module.enableCompileCache?.()
-  const {main} = await import('../dist/main.js')
+  // under it, libraries print what they send: passwords too
+  delete process.env.DEBUG
+  const {load} = require('./load.cjs')
+  const command = words.some((word) => word === '--help' || word === '-h') ? 'help' : words[0]
+  const {main, keep} = load(fileURLToPath(new URL('../dist/main.cjs', import.meta.url)), command ?? 'help')
   await main()
-  // all has been printed and closed; a name that is still being looked up must not keep the operator waiting
+  if ([0, 1, 2, 3].includes(process.exitCode ?? 0)) keep()
+  // what is printed waits for its reader, as long as that takes
+  for (const stream of [process.stdout, process.stderr]) if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve))
+  // all has been closed; a name that is still being looked up must not keep the operator waiting
   setTimeout(() => process.exit(), 1000).unref()
 }

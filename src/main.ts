@@ -4,7 +4,10 @@ import { failureOf } from './cli/failure.ts'
 import { jsonText, wantsJson } from './cli/json.ts'
 import { screenOf } from './cli/screen.ts'
 import { inOwnWords } from './cli/usage-error.ts'
+import { commands } from './commands/index.ts'
 import { errorText } from './output/error-text.ts'
+
+export { commands }
 
 const program = 'testops-admin'
 
@@ -35,7 +38,7 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
 
 async function start(words: readonly string[]): Promise<void> {
   const config = await Config.load(import.meta.url)
-  const wish = readWords(words, config.commandIDs, program)
+  const wish = readWords(words, Object.keys(commands), program)
   switch (wish.kind) {
     case 'version':
       process.stdout.write(`${config.userAgent}\n`)
@@ -47,11 +50,18 @@ async function start(words: readonly string[]): Promise<void> {
     }
     case 'command':
       try {
-        await config.runCommand(wish.id, wish.rest)
+        await run(wish.id, wish.rest, config)
       } catch (thrown) {
         throw inOwnWords(thrown, `${program} ${wish.id.replaceAll(':', ' ')}`)
       }
   }
+}
+
+async function run(id: string, words: string[], config: Config): Promise<void> {
+  const found = await commands[id]?.()
+  if (!found) throw new Error(`no command ${id}`)
+  found.default.id = id
+  await found.default.run(words, config)
 }
 
 function report(thrown: unknown, json: boolean): void {

@@ -1,18 +1,34 @@
 import type { ClockReading } from '../core/sources.ts'
 
-/**
- * The offset of another clock: `read` asks for its time in epoch milliseconds, three times. The answer is taken to be
- * from the middle of the quickest round trip; `granularityMs` is the step in which that clock shows its time, cut down.
- */
-export async function readClock(read: () => Promise<number>, granularityMs = 0): Promise<ClockReading> {
-  let earliest = -Infinity
-  let latest = Infinity
-  let best: ClockReading = { offsetMs: 0, uncertaintyMs: Infinity }
-  for (let sample = 0; sample < 3; sample += 1) {
+/** One look at another clock. */
+export interface ClockSample {
+  /** epoch milliseconds: of the other clock, and of ours when the question left */
+  theirs: number
+  before: number
+  tookMs: number
+}
+
+/** The offset of another clock: `read` asks for its time in epoch milliseconds, three times. */
+export async function readClock(read: () => Promise<number>): Promise<ClockReading> {
+  const samples: ClockSample[] = []
+  while (samples.length < 3) {
     const before = Date.now()
     const started = performance.now()
     const theirs = await read()
-    const tookMs = performance.now() - started
+    samples.push({ theirs, before, tookMs: performance.now() - started })
+  }
+  return offsetFrom(samples, 0)
+}
+
+/**
+ * What several looks at one clock come to. The answer is taken to be from the middle of the quickest round trip;
+ * `granularityMs` is the step in which that clock shows its time, cut down.
+ */
+export function offsetFrom(samples: readonly ClockSample[], granularityMs: number): ClockReading {
+  let earliest = -Infinity
+  let latest = Infinity
+  let best: ClockReading = { offsetMs: 0, uncertaintyMs: Infinity }
+  for (const { theirs, before, tookMs } of samples) {
     // every answer bounds the offset from both sides; our own clock is cut to the millisecond
     const low = theirs - (before + 1 + tookMs)
     const high = theirs + granularityMs - before

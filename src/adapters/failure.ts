@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:net'
 import { AdminError, messageOf } from '../core/error.ts'
+import type { Obstacle } from '../core/error.ts'
 
 /** Another part of the deployment, as errors name it. */
 export interface Peer {
@@ -12,6 +12,8 @@ export interface Peer {
   where: string
   /** what to type next, where nothing better is known */
   suggestions: readonly string[]
+  /** the protocol that begins unencrypted, as openssl names it */
+  starttls?: 'postgres'
 }
 
 const unverified = new Set([
@@ -35,9 +37,8 @@ export function systemCode(thrown: unknown): string | null {
   if (!(thrown instanceof Error)) return null
   const { code, cause } = thrown as Error & { code?: unknown }
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return systemCode(thrown.errors[0])
-  if (typeof code === 'string' && !code.startsWith('UND_ERR_SOCKET')) return code
-  if (cause !== undefined) return systemCode(cause) ?? (typeof code === 'string' ? code : null)
-  return typeof code === 'string' ? code : null
+  if (typeof code === 'string') return code
+  return cause === undefined ? null : systemCode(cause)
 }
 
 /**
@@ -48,41 +49,40 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   const code = systemCode(thrown)
   if (code === null) return null
   const { what, host, port, where } = peer
-  const fail = (message: string, suggestions = peer.suggestions): AdminError =>
-    new AdminError('UNREACHABLE', message, suggestions, { cause: thrown })
+  const fail = (message: string, kind?: Obstacle['kind'], suggestions = peer.suggestions): AdminError =>
+    new AdminError('UNREACHABLE', message, suggestions, { cause: thrown, obstacle: kind ? { kind, host, port } : null })
   if (unverified.has(code)) {
-    return fail(`the certificate of ${what} at ${where} is not trusted: ${oneLine(messageOf(thrown))}`, [
-      `openssl s_client -connect ${hostPort(host, port)} -showcerts </dev/null`,
-      'name the certificate authority in the configuration (`ca: FILE`)',
+    const starttls = peer.starttls ? `-starttls ${peer.starttls} ` : ''
+    return fail(`the certificate of ${what} at ${where} is not trusted: ${oneLine(messageOf(thrown))}`, 'tls', [
+      `openssl s_client ${starttls}-connect ${hostPort(host, port)} -showcerts </dev/null   # its authority is named as ca: FILE`,
     ])
   }
   switch (code) {
     case 'ECONNREFUSED':
-      return fail(`${what} at ${where} refused the connection: nothing listens on ${hostPort(host, port)}`)
+      return fail(`${what} at ${where} refused the connection: nothing listens on ${hostPort(host, port)}`, 'refused')
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EAI_NODATA':
     case 'EAI_NONAME':
-      return fail(`${what} at ${where} cannot be reached: the host name ${host} does not resolve`, [`getent hosts ${host}`])
+      return fail(`${what} at ${where} cannot be reached: the host name ${host} does not resolve`, 'unresolved', [
+        `getent hosts ${host}`,
+      ])
     case 'ETIMEDOUT':
-    case 'UND_ERR_CONNECT_TIMEOUT':
       return new AdminError('TIMED_OUT', `${what} at ${where} did not accept a connection in time`, peer.suggestions, {
         cause: thrown,
       })
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':
-      return fail(`${what} at ${where} cannot be reached: no route to ${host}`, [`ip route get ${host}`])
+      return fail(`${what} at ${where} cannot be reached: no route to ${host}`, 'unrouted', [`ip route get ${host}`])
     case 'ECONNRESET':
     case 'EPIPE':
     case 'ERR_STREAM_DESTROYED':
     case 'ERR_STREAM_PREMATURE_CLOSE':
     case 'ERR_SOCKET_CLOSED':
-    case 'UND_ERR_SOCKET':
-    case 'UND_ERR_DESTROYED':
-    case 'UND_ERR_CLOSED':
       return fail(`${what} at ${where} closed the connection`)
     case 'ENOENT':
+      return fail(`${what} at ${where} cannot be reached: ${oneLine(messageOf(thrown))}`, 'refused')
     case 'EACCES':
       return fail(`${what} at ${where} cannot be reached: ${oneLine(messageOf(thrown))}`)
     default:
@@ -91,9 +91,7 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
           'UNEXPECTED_ANSWER',
           `${what} at ${where} does not speak TLS as expected: ${tlsReason(thrown)}`,
           peer.suggestions,
-          {
-            cause: thrown,
-          },
+          { cause: thrown, obstacle: { kind: 'tls', host, port } },
         )
       }
       return null
@@ -122,27 +120,34 @@ export async function withDeadline<T>(
   peer: Peer,
   { abandon, signal }: { abandon?: () => void; signal?: AbortSignal } = {},
 ): Promise<T> {
-  const controller = new AbortController()
-  signal?.addEventListener('abort', () => controller.abort(), { signal: controller.signal })
-  work.catch(() => undefined)
-  const late = async (): Promise<never> => {
+  // plain timers: an AbortController for each of the many questions of a diagnosis would take a while of its own
+  let timer: NodeJS.Timeout | undefined
+  let stop: () => void = () => undefined
+  const deadline = new Promise<never>((_, reject) => {
+    stop = () => reject(signal?.reason as Error)
+    signal?.addEventListener('abort', stop)
+    const ask = (): void => {
+      const accepts = acceptsConnections(peer.host, peer.port, timeoutMs * 0.35)
+      timer = setTimeout(() => void accepts.then((did) => reject(tooLate(peer, timeoutMs, did))), timeoutMs * 0.4)
+    }
     // the question whether anything listens is asked before the deadline, so that its answer is there in time
-    await sleep(timeoutMs * 0.6, undefined, { signal: controller.signal })
-    const accepts = acceptsConnections(peer.host, peer.port, timeoutMs * 0.35)
-    await sleep(timeoutMs * 0.4, undefined, { signal: controller.signal })
-    const did = (await accepts) ? 'accepted the connection but did not answer' : 'did not accept a connection'
-    throw new AdminError('TIMED_OUT', `${peer.what} at ${peer.where} ${did} within ${seconds(timeoutMs)}`, peer.suggestions)
-  }
-  const deadline = late()
-  deadline.catch(() => undefined)
+    timer = setTimeout(ask, timeoutMs * 0.6)
+  })
+  work.catch(() => undefined)
   try {
     return await Promise.race([work, deadline])
   } catch (error) {
     abandon?.()
     throw error
   } finally {
-    controller.abort()
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
   }
+}
+
+function tooLate({ what, where, suggestions }: Peer, timeoutMs: number, accepts: boolean): AdminError {
+  const did = accepts ? 'accepted the connection but did not answer' : 'did not accept a connection'
+  return new AdminError('TIMED_OUT', `${what} at ${where} ${did} within ${seconds(timeoutMs)}`, suggestions)
 }
 
 async function acceptsConnections(host: string, port: number, timeoutMs: number): Promise<boolean> {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { Dispatcher } from 'undici'
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AdminError } from '../core/error.ts'
-import { oneLine, peerFailure, systemCode, withDeadline } from './failure.ts'
+import { hostPort, oneLine, peerFailure, systemCode, withDeadline } from './failure.ts'
 import type { Peer } from './failure.ts'
+import { bare, openRoute, portOf, proxyRefusal } from './http-route.ts'
+import type { Route } from './http-route.ts'
 
 interface HttpRequest {
   method?: 'GET' | 'POST'
@@ -36,60 +38,86 @@ export interface HttpOptions {
   verify: boolean
   timeoutMs: number
   maxBytes: number
-  proxies: Proxies
 }
 
-/** Environment variables, of which the names of proxies are read. */
-export type Proxies = Readonly<Record<string, string | undefined>>
-
 /**
- * A client for one server that keeps its connections, through the proxy that `proxies` names (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
- * Its requests throw UNREACHABLE, TIMED_OUT and UNEXPECTED_ANSWER (cut off, or longer than `maxBytes`), whatever the status is.
+ * A client for one server that keeps its connections, through the proxy that the environment names. Its requests throw
+ * UNREACHABLE, TIMED_OUT and UNEXPECTED_ANSWER (cut off, or longer than `maxBytes`), whatever the status is. Throws CONFIGURATION.
  */
 export async function openHttp(options: HttpOptions): Promise<HttpClient> {
   const { what, timeoutMs, maxBytes } = options
   const base = options.baseUrl.replace(/\/+$/, '')
   const url = parseBase(base, what)
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
-  const peer: Peer = { what, host: url.hostname.replace(/^\[|\]$/g, ''), port, where: base, suggestions: options.suggestions }
-  const tls = { rejectUnauthorized: options.verify, ...(options.ca === null ? {} : { ca: options.ca }) }
-  const settings = { connect: { ...tls, timeout: timeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
-  const dispatcher = (await proxied(options.proxies, { ...settings, requestTls: tls })) ?? (await direct(settings))
+  const peer: Peer = { what, host: bare(url.hostname), port: portOf(url), where: base, suggestions: options.suggestions }
+  const route = await openRoute(url, { rejectUnauthorized: options.verify, ...(options.ca === null ? {} : { ca: options.ca }) })
 
-  const send = async (
-    path: string,
-    { method = 'GET', headers = {}, form }: HttpRequest,
-    signal: AbortSignal,
-  ): Promise<HttpAnswer> => {
-    const content = form === undefined ? null : multipart(form)
+  const ask = async (path: string, request: HttpRequest, held: Held): Promise<HttpAnswer> => {
     const started = performance.now()
-    const answer = await dispatcher.request({
-      origin: url.origin,
-      path: `${url.pathname.replace(/\/+$/, '')}${path}`,
-      method,
-      signal,
-      headers: { accept: 'application/json', 'user-agent': 'testops-admin', ...content?.headers, ...headers },
-      body: content?.body ?? null,
-    })
+    const answer = await send(url, { ...request, path: `${url.pathname.replace(/\/+$/, '')}${path}` }, route, peer, held)
+    if (route.proxy && answer.statusCode === 407) throw proxyRefusal(route.proxy, 407, peer)
     const durationMs = performance.now() - started
-    const text = await readBody(answer.body, maxBytes, peer)
-    return { status: answer.statusCode, headers: plain(answer.headers), text, durationMs }
+    const text = await readBody(answer, maxBytes, peer)
+    return { status: answer.statusCode ?? 0, headers: plain(answer.headers), text, durationMs }
   }
 
   return {
     peer,
     async request(path, request = {}) {
-      const controller = new AbortController()
-      const where = { ...peer, where: `${base}${path.split('?')[0]}` }
+      const { proxy } = route
+      const held: Held = { request: null, isThrough: proxy === null }
+      const through = proxy ? ` (through the proxy ${hostPort(proxy.host, proxy.port)})` : ''
+      const target = { ...peer, where: `${base}${path.split('?')[0]}${through}` }
+      const next = { ...target, ...proxy }
       try {
-        return await withDeadline(send(path, request, controller.signal), timeoutMs, where, { abandon: () => controller.abort() })
+        return await withDeadline(ask(path, request, held), timeoutMs, next, { abandon: () => held.request?.destroy() })
       } catch (error) {
-        throw httpFailure(error, { ...where, suggestions: peer.suggestions })
+        const isThrough = held.isThrough || held.request?.reusedSocket === true
+        throw proxy && !isThrough ? atProxy(httpFailure(error, next), proxy) : httpFailure(error, target)
       }
     },
     async close() {
-      await dispatcher.destroy().catch(() => undefined)
+      route.agent.destroy()
     },
+  }
+}
+
+/** An error on the way to the server is no matter of the server. */
+function atProxy({ code, message, suggestions, cause }: AdminError, proxy: NonNullable<Route['proxy']>): AdminError {
+  return new AdminError(code, message, suggestions, { cause, obstacle: { kind: 'proxy', ...proxy } })
+}
+
+/** What is under way, to let go of it; a signal would do that too, at the price of several questions. */
+interface Held {
+  request: ClientRequest | null
+  /** past the proxy, where there is one */
+  isThrough: boolean
+}
+
+async function send(url: URL, request: HttpRequest & { path: string }, route: Route, peer: Peer, held: Held): Promise<IncomingMessage> {
+  const { path, method = 'GET', headers = {}, form } = request
+  const content = form === undefined ? null : multipart(form)
+  try {
+    return await new Promise<IncomingMessage>((resolve, reject) => {
+      held.request = route.request(url, {
+        agent: route.agent,
+        ...route.tls,
+        path,
+        method,
+        headers: { accept: 'application/json', 'user-agent': 'testops-admin', ...content?.headers, ...headers },
+      })
+      held.request.once('proxyConnect', ({ statusCode = 200 }: { statusCode?: number }) => {
+        held.isThrough = statusCode === 200
+        if (route.proxy && !held.isThrough) reject(proxyRefusal(route.proxy, statusCode, peer))
+      })
+      held.request.on('response', resolve)
+      held.request.on('error', reject)
+      held.request.end(content?.body)
+    })
+  } catch (error) {
+    // a server may close a kept connection at the moment when it is used again
+    const again = held.request?.reusedSocket === true && method === 'GET' && systemCode(error) === 'ECONNRESET'
+    if (again) return send(url, request, route, peer, held)
+    throw error
   }
 }
 
@@ -123,39 +151,6 @@ function parseBase(base: string, what: string): URL {
   throw new AdminError('CONFIGURATION', `the address of ${what} is not an http or https address: ${base}`)
 }
 
-interface Settings {
-  connect: { rejectUnauthorized: boolean; ca?: string; timeout: number }
-  headersTimeout: number
-  bodyTimeout: number
-}
-
-interface Requester {
-  request(options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>
-  destroy(): Promise<void>
-}
-
-/** The parts of undici that are needed: the whole of it takes twice as long to load. */
-async function direct(settings: Settings): Promise<Requester> {
-  const [{ default: Agent }, { default: request }] = await Promise.all([
-    import('undici/lib/dispatcher/agent.js'),
-    import('undici/lib/api/api-request.js'),
-  ])
-  const agent = new Agent(settings)
-  return { request: async (options) => request.call(agent, options), destroy: async () => agent.destroy() }
-}
-
-/** Null where no proxy is named. As curl does, the lower case name wins. */
-async function proxied(
-  proxies: Proxies,
-  settings: Settings & { requestTls: Omit<Settings['connect'], 'timeout'> },
-): Promise<Requester | null> {
-  const named = (name: string): string => (proxies[name.toLowerCase()] ?? '') || (proxies[name] ?? '')
-  const [httpProxy, httpsProxy, noProxy] = [named('HTTP_PROXY'), named('HTTPS_PROXY'), named('NO_PROXY')]
-  if (httpProxy === '' && httpsProxy === '') return null
-  const { default: undici } = await import('undici')
-  return new undici.EnvHttpProxyAgent({ ...settings, httpProxy, httpsProxy, noProxy })
-}
-
 function multipart(fields: Readonly<Record<string, string>>): { headers: Record<string, string>; body: string } {
   const boundary = `testops-admin-${randomBytes(12).toString('hex')}`
   const parts = Object.entries(fields).map(
@@ -167,7 +162,7 @@ function multipart(fields: Readonly<Record<string, string>>): { headers: Record<
   }
 }
 
-async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number, peer: Peer): Promise<string> {
+async function readBody(body: AsyncIterable<unknown>, maxBytes: number, peer: Peer): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
   try {
@@ -183,14 +178,12 @@ async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number,
       chunks.push(chunk)
     }
   } catch (error) {
-    if (error instanceof AdminError || isAbort(error)) throw error
+    if (error instanceof AdminError) throw error
     throw new AdminError(
       'UNEXPECTED_ANSWER',
       `the answer of ${peer.what} at ${peer.where} was cut off after ${length} bytes`,
       peer.suggestions,
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -198,23 +191,14 @@ async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number,
 
 function httpFailure(error: unknown, peer: Peer): AdminError {
   if (error instanceof AdminError) return error
+  const fail = (message: string): AdminError => new AdminError('UNEXPECTED_ANSWER', message, peer.suggestions, { cause: error })
   const code = systemCode(error) ?? ''
-  if (code.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError')) {
-    return new AdminError(
-      'UNEXPECTED_ANSWER',
-      `what listens at ${peer.host}:${peer.port} does not speak HTTP`,
-      peer.suggestions,
-      { cause: error },
-    )
-  }
+  if (code === 'HPE_HEADER_OVERFLOW') return fail(`${peer.what} at ${peer.where} answers with more headers than can be read`)
+  if (code.startsWith('HPE_')) return fail(`what listens at ${hostPort(peer.host, peer.port)} does not speak HTTP`)
   return peerFailure(error, peer)
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError'
-}
-
-function plain(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+function plain(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   )

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { AdminError, messageOf } from '../core/error.ts'
+import { typed } from '../core/typed.ts'
 import { systemCode } from './failure.ts'
 import { endOf, runProgram } from './process.ts'
 
@@ -55,7 +56,7 @@ function logOfFile(file: string): LogText {
 }
 
 function logOfCommand(command: readonly [string, ...string[]], timeoutMs: number): LogText {
-  const target = command.join(' ')
+  const target = typed(command)
   return {
     target,
     async newest({ maxBytes }) {

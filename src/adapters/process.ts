@@ -1,4 +1,9 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { env } from 'node:process'
 import { AdminError } from '../core/error.ts'
+import { typed } from '../core/typed.ts'
 import { seconds } from './failure.ts'
 
 export interface ProgramOptions {
@@ -13,6 +18,8 @@ export interface ProgramOptions {
   /** keeps the newest of the output, as for logs; else what is over `maxBytes` is an error */
   keepNewest?: boolean
   signal?: AbortSignal
+  /** it may ask a person: it keeps this process's terminal, where there is one, and what it starts in turn is not ended with it */
+  terminal?: boolean
 }
 
 export interface ProgramResult {
@@ -31,47 +38,135 @@ export interface ProgramResult {
  * Arguments appear in error messages and in the process list: a secret goes into `input` or `environment`.
  */
 export async function runProgram(command: readonly [string, ...string[]], options: ProgramOptions): Promise<ProgramResult> {
-  const { execa } = await import('execa')
   const [file, ...parameters] = command
+  const shown = typed(command)
   const maxBytes = options.maxBytes ?? 10_000_000
   const keep = options.keepNewest === true
   const stdout = new Newest(maxBytes)
   const stderr = new Newest(Math.max(maxBytes, 10_000))
-  const running = execa(file, parameters, {
-    reject: false,
-    buffer: false,
-    timeout: options.timeoutMs,
-    forceKillAfterDelay: 1000,
-    ...(options.environment === undefined ? {} : { env: options.environment }),
-    ...(options.directory === undefined ? {} : { cwd: options.directory }),
-    ...(options.signal === undefined ? {} : { cancelSignal: options.signal }),
-    ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
-  })
-  for (const [stream, kept] of [
-    [running.stdout, stdout],
-    [running.stderr, stderr],
-  ] as const) {
-    stream.on('data', (bytes: Buffer) => {
-      kept.add(bytes)
-      if (kept.truncated && !keep) running.kill()
+  const child = start(file, parameters, options)
+  const stop = new Stopper(child, hasGroup(options))
+  const timer = setTimeout(() => stop.because('late'), options.timeoutMs)
+  const abort = (): void => stop.because('interrupted')
+  if (options.signal?.aborted) abort()
+  options.signal?.addEventListener('abort', abort)
+  try {
+    for (const [stream, kept] of [
+      [child.stdout, stdout],
+      [child.stderr, stderr],
+    ] as const) {
+      stream?.on('data', (bytes: Buffer) => {
+        kept.add(bytes)
+        if (kept.truncated && !keep) stop.because('long')
+      })
+    }
+    // a program need not read what it is given
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(options.input)
+    const ended = await endOfProcess(child).catch((error: unknown) => {
+      throw notStarted(file, options.directory, error)
     })
+    if (stop.reason === null) return { ...ended, stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.truncated }
+    throw {
+      late: new AdminError('TIMED_OUT', `\`${shown}\` did not finish within ${seconds(options.timeoutMs)}`, [shown]),
+      interrupted: new AdminError('INTERRUPTED', `\`${shown}\` was interrupted`),
+      long: new AdminError('UNEXPECTED_ANSWER', `\`${shown}\` wrote more than ${maxBytes} bytes`, [shown]),
+    }[stop.reason]
+  } finally {
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', abort)
+    stop.done()
   }
-  const result = await running
-  const shown = command.join(' ')
-  if (result.timedOut) {
-    throw new AdminError('TIMED_OUT', `\`${shown}\` did not finish within ${seconds(options.timeoutMs)}`, [shown])
+}
+
+function start(file: string, parameters: readonly string[], options: ProgramOptions): ChildProcess {
+  const { input, environment, directory } = options
+  try {
+    return spawn(file, parameters, {
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      env: { ...env, ...environment },
+      ...(directory === undefined ? {} : { cwd: directory }),
+      detached: hasGroup(options),
+    })
+  } catch (error) {
+    throw notStarted(file, directory, error)
   }
-  if (result.isCanceled) throw new AdminError('INTERRUPTED', `\`${shown}\` was interrupted`)
-  if (!keep && (stdout.truncated || stderr.truncated))
-    throw new AdminError('UNEXPECTED_ANSWER', `\`${shown}\` wrote more than ${maxBytes} bytes`, [shown])
-  if (result.exitCode === undefined && result.signal === undefined)
-    throw notStarted(file, options.directory, result.code, result.cause)
-  return {
-    exitCode: result.exitCode ?? null,
-    signal: result.signal ?? null,
-    stdout: stdout.text(),
-    stderr: stderr.text(),
-    truncated: stdout.truncated,
+}
+
+/** Whether it is a group of its own, which ends as a whole; it cannot ask anybody then. */
+function hasGroup({ terminal }: ProgramOptions): boolean {
+  return terminal !== true || !isOnTerminal()
+}
+
+/** Whether this process has a terminal, wherever its streams go to. */
+function isOnTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r+'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** How long the rest of the output is waited for once a program has ended: what it left running may hold its output for ever. */
+const restMs = 200
+/** less than what a check has beyond its sources' own deadlines, so that the reason is told and not just that it took long */
+const graceMs = 500
+
+async function endOfProcess(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null }> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (exitCode, signal) => {
+      const result = { exitCode, signal }
+      const rest = setTimeout(() => {
+        child.stdout?.destroy()
+        child.stderr?.destroy()
+        resolve(result)
+      }, restMs)
+      child.once('close', () => {
+        clearTimeout(rest)
+        resolve(result)
+      })
+    })
+  })
+}
+
+/** Ends a program: first it is asked to, then it must. */
+class Stopper {
+  reason: 'late' | 'interrupted' | 'long' | null = null
+  #kill: NodeJS.Timeout | undefined
+  readonly #atExit = (): void => this.#send('SIGKILL')
+
+  constructor(
+    private readonly child: ChildProcess,
+    private readonly group: boolean,
+  ) {
+    process.once('exit', this.#atExit)
+  }
+
+  because(reason: NonNullable<Stopper['reason']>): void {
+    if (this.reason !== null) return
+    this.reason = reason
+    this.#send('SIGTERM')
+    this.#kill = setTimeout(() => this.#send('SIGKILL'), graceMs)
+  }
+
+  done(): void {
+    // what ignored the request to end may have outlived its parent
+    if (this.reason !== null && this.group) this.#send('SIGKILL')
+    clearTimeout(this.#kill)
+    process.removeListener('exit', this.#atExit)
+  }
+
+  #send(signal: NodeJS.Signals): void {
+    const { pid } = this.child
+    if (pid === undefined) return
+    try {
+      if (this.group) process.kill(-pid, signal)
+      else this.child.kill(signal)
+    } catch {
+      // nothing of it is left
+    }
   }
 }
 
@@ -79,7 +174,7 @@ export async function runProgram(command: readonly [string, ...string[]], option
 export async function runProgramOrFail(command: readonly [string, ...string[]], options: ProgramOptions): Promise<ProgramResult> {
   const result = await runProgram(command, options)
   if (result.exitCode === 0) return result
-  throw new AdminError('FAILED', `\`${command.join(' ')}\` ${endOf(result)}`, [command.join(' ')])
+  throw new AdminError('FAILED', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
 }
 
 /** 'ended with 1: last line of what it said' */
@@ -89,14 +184,15 @@ export function endOf({ exitCode, signal, stdout, stderr }: ProgramResult): stri
   return said === undefined ? end : `${end}: ${said.slice(0, 300)}`
 }
 
-function notStarted(file: string, directory: string | undefined, code: string | undefined, cause: unknown): AdminError {
+function notStarted(file: string, directory: string | undefined, cause: unknown): AdminError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
   const why =
     code === 'ENOENT'
       ? `${file} is not installed on this machine${directory === undefined ? '' : `, or there is no folder ${directory}`}`
       : code === 'EACCES'
         ? `${file} may not be executed`
-        : `${file} cannot be started (${code ?? 'unknown reason'})`
-  return new AdminError('UNAVAILABLE', why, [`command -v ${file}`], { cause })
+        : `${file} cannot be started (${code})`
+  return new AdminError('UNAVAILABLE', why, [`command -v ${typed([file])}`], { cause })
 }
 
 /** The last bytes of a stream that may be much longer. */

@@ -317,30 +317,38 @@ test('a slow service is asked a few times, and no more', async () => {
   expect(received.length).toBe(3)
 })
 
+test('speed and clock are told by the same questions, and asked anew the next time', async () => {
+  const { url, received } = await service()
+  const source = await opened(url)
+  const both = async (): Promise<number> => {
+    const before = received.length
+    const [times, clock] = await Promise.all([source.latencies(), source.clock()])
+    expect(times.length).toBe(5)
+    expect(Math.abs(clock.offsetMs)).toBeLessThanOrEqual(clock.uncertaintyMs)
+    return received.length - before
+  }
+  expect([await both(), await both()]).toEqual([5, 5])
+})
+
+test('without a Date header the speed is known, the clock is not', async () => {
+  const { url } = await service({
+    instead(_request, response) {
+      response.sendDate = false
+      response.end('{"status":"UP"}')
+      return true
+    },
+  })
+  const source = await opened(url)
+  expect((await source.latencies()).length).toBe(5)
+  expect(await failureOf(source.clock())).toMatch(/^UNEXPECTED_ANSWER http:\S+ sends no readable Date header$/)
+})
+
 test('a service that dies in the middle', async () => {
   let dying = false
   const { url } = await service({ instead: (request) => dying && (request.socket.destroy(), true) })
   const source = await opened(url)
   dying = true
   expect(await failureOf(source.health())).toMatch(/^UNREACHABLE the service at \S+ closed the connection$/)
-})
-
-test('a proxy from the environment is used', async () => {
-  const { url, received } = await service()
-  const seen: string[] = []
-  const port = await listen((socket) =>
-    socket.once('data', (bytes: Buffer) => {
-      seen.push(bytes.toString('latin1').split('\r\n')[0] ?? '')
-      socket.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n')
-    }),
-  )
-  const environment = { HTTP_PROXY: `http://127.0.0.1:${port}` }
-  expect(await failureOf(openApi(apiAt(url), { timeoutMs, environment }))).toMatch(/^(UNREACHABLE|UNEXPECTED_ANSWER) /)
-  expect(seen.length).toBe(1)
-  expect(received).toEqual([])
-  const { close } = await openApi(apiAt(url), { timeoutMs, environment: { ...environment, NO_PROXY: '127.0.0.1' } })
-  await close()
-  expect(received.length).toBe(1)
 })
 
 function instead(path: string, answer: (response: ServerResponse) => void): NonNullable<ServiceOptions['instead']> {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLog } from '../../src/adapters/log-file.ts'
+import { typed } from '../../src/core/typed.ts'
 import { failureOf } from './failure-of.ts'
 
 let folder = ''
@@ -73,7 +74,7 @@ describe('a log command', () => {
   test('that fails says how', async () => {
     const origin = print('console.error("no such unit"); process.exit(4)')
     expect(await failureOf(openLog(origin, options).newest({ maxBytes: 10 }))).toBe(
-      `UNEXPECTED_ANSWER the log command \`${origin.command.join(' ')}\` ended with 4: no such unit`,
+      `UNEXPECTED_ANSWER the log command \`${typed(origin.command)}\` ended with 4: no such unit`,
     )
   })
 })

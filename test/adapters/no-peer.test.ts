@@ -6,7 +6,7 @@ import { openSessions } from '../../src/adapters/redis/index.ts'
 import type { AdminError } from '../../src/core/error.ts'
 import { apiAt, brokerAt, databaseAt, sessionsAt } from './endpoints.ts'
 import { errorOf } from './failure-of.ts'
-import { closedPort, closingPeer, foreignPeer, silentPeer } from './peers.ts'
+import { closedPort, closingPeer, foreignPeer, silentPeer, silentPeerApart } from './peers.ts'
 
 const timeoutMs = 800
 
@@ -50,31 +50,41 @@ describe.each(adapters)('$what', ({ open, where }) => {
 
   test('nothing listens', async () => {
     const port = await closedPort()
-    const { code, message } = await failure(port)
-    expect({ code, message }).toEqual({
+    const { code, message, obstacle } = await failure(port)
+    expect({ code, message, obstacle }).toEqual({
       code: 'UNREACHABLE',
       message: `${where(port, local)} refused the connection: nothing listens on 127.0.0.1:${port}`,
+      obstacle: { kind: 'refused', host: local, port },
     })
   })
 
   test('the name does not resolve', async () => {
-    const { code, message, suggestions } = await failure(5432, 'no-such-host.invalid')
-    expect({ code, message, suggestions }).toEqual({
+    const { code, message, suggestions, obstacle } = await failure(5432, 'no-such-host.invalid')
+    expect({ code, message, suggestions, obstacle }).toEqual({
       code: 'UNREACHABLE',
       message: `${where(5432, 'no-such-host.invalid')} cannot be reached: the host name no-such-host.invalid does not resolve`,
       suggestions: ['getent hosts no-such-host.invalid'],
+      obstacle: { kind: 'unresolved', host: 'no-such-host.invalid', port: 5432 },
     })
   })
 
   test('accepts and never answers', async () => {
     const port = await silentPeer()
     const started = performance.now()
-    const { code, message } = await failure(port)
-    expect({ code, message }).toEqual({
+    const { code, message, obstacle } = await failure(port)
+    expect({ code, message, obstacle }).toEqual({
+      obstacle: null,
       code: 'TIMED_OUT',
       message: `${where(port, local)} accepted the connection but did not answer within 0.8 s`,
     })
     expect(performance.now() - started).toBeLessThan(timeoutMs + 400)
+  })
+
+  test('who never answers is let go at once, so that nothing keeps the program from ending', async () => {
+    const connections = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+    await expect.poll(connections).toBe(0)
+    await failure(await silentPeerApart())
+    await expect.poll(connections, { timeout: 500, interval: 20 }).toBe(0)
   })
 
   test('hangs up', async () => {

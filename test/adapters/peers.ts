@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { Worker } from 'node:worker_threads'
 import { onTestFinished } from 'vitest'
 
 /** The port of a server that lives until the test ends and treats each connection so. */
@@ -20,6 +22,16 @@ export async function listen(treat: (socket: Socket) => void): Promise<number> {
 /** Accepts connections and never answers. */
 export async function silentPeer(): Promise<number> {
   return listen(() => undefined)
+}
+
+/** The same in a thread of its own, so that its ends of the connections are not among those of the test. */
+export async function silentPeerApart(): Promise<number> {
+  const program = `const server = require('node:net').createServer(() => {})
+    server.listen(0, '127.0.0.1', () => require('node:worker_threads').parentPort.postMessage(server.address().port))`
+  const worker = new Worker(program, { eval: true })
+  onTestFinished(async () => void (await worker.terminate()))
+  const [port] = (await once(worker, 'message')) as [number]
+  return port
 }
 
 /** Says the same to everybody who says anything, then hangs up. */

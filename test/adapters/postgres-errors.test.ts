@@ -14,6 +14,6 @@ test.each([
   const refused = Object.assign(new Error(said), { severity: 'ERROR', code: '42501' })
   expect(databaseFailure(refused, peer, login)).toMatchObject({
     code: 'FORBIDDEN',
-    suggestions: [`GRANT ${right} TO "reader";   -- typed in psql by a superuser`],
+    suggestions: [`psql -h db -p 5432 -U postgres -d testops -c 'GRANT ${right} TO "reader"'`],
   })
 })

@@ -197,8 +197,9 @@ describe('rights', () => {
     expect(`${failure?.code} ${failure?.message}`).toMatch(
       /^FORBIDDEN .*: user \S+ is not allowed this: permission denied for view pg_stat_activity$/,
     )
+    const [{ host, port } = { host: '', port: 0 }] = fresh.endpoint.hosts
     expect(failure?.suggestions).toEqual([
-      `GRANT SELECT ON pg_stat_activity TO "${fresh.endpoint.user}";   -- typed in psql by a superuser`,
+      `psql -h ${host} -p ${port} -U postgres -d ${fresh.endpoint.database} -c 'GRANT SELECT ON pg_stat_activity TO "${fresh.endpoint.user}"'`,
     ])
     // the connection is still good
     expect(await source.changelogLocks()).toEqual([])

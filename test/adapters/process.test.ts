@@ -1,5 +1,10 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { endOf, runProgram, runProgramOrFail } from '../../src/adapters/process.ts'
+import { typed } from '../../src/core/typed.ts'
+import { processesWith } from '../support/processes.ts'
 import { failureOf } from './failure-of.ts'
 
 const node = (script: string): [string, ...string[]] => [process.execPath, '-e', script]
@@ -38,9 +43,34 @@ describe('runProgram', () => {
     const started = performance.now()
     const command = node('process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)')
     expect(await failureOf(runProgram(command, { timeoutMs: 300 }))).toBe(
-      `TIMED_OUT \`${command.join(' ')}\` did not finish within 0.3 s`,
+      `TIMED_OUT \`${typed(command)}\` did not finish within 0.3 s`,
     )
-    expect(performance.now() - started).toBeLessThan(5000)
+    // before the deadline of a check, which is a second later, so that this is what is told
+    expect(performance.now() - started).toBeLessThan(300 + 1000)
+  })
+
+  test.each([
+    { what: 'what it started', terminal: false, script: 'sleep 41.5; echo late', left: 0 },
+    { what: 'what it started and left', terminal: false, script: 'sleep 41.5 & exec sleep 41.5', left: 0 },
+    { what: 'what ignores SIGTERM', terminal: false, script: "trap '' TERM; sleep 41.5; sleep 41.5", left: 0 },
+    { what: 'only itself where it has the terminal', terminal: true, script: 'sleep 41.5; echo late', left: isOnTerminal() ? 1 : 0 },
+  ])('stops in time, with $what', async ({ script, terminal, left }) => {
+    const mark = `TEST_${randomBytes(8).toString('hex')}`
+    const started = performance.now()
+    const running = runProgram(['sh', '-c', script], { timeoutMs: 200, terminal, environment: { [mark]: 'here' } })
+    expect(await failureOf(running)).toBe(`TIMED_OUT \`${typed(['sh', '-c', script])}\` did not finish within 0.2 s`)
+    expect(performance.now() - started).toBeLessThan(3000)
+    await sleep(50)
+    const rest = processesWith([mark])
+    expect(rest.length).toBe(left)
+    for (const { pid } of rest) process.kill(pid, 'SIGKILL')
+  })
+
+  test('does not wait for what it left running with its output', async () => {
+    const started = performance.now()
+    const result = await runProgram(['sh', '-c', 'sleep 3 & echo started'], { timeoutMs })
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'started\n' })
+    expect(performance.now() - started).toBeLessThan(2000)
   })
 
   test('keeps the newest of a long output', async () => {
@@ -66,7 +96,7 @@ describe('runProgram', () => {
   test('refuses more than maxBytes', async () => {
     const command = node('process.stdout.write("x".repeat(100000)); setInterval(() => {}, 1000)')
     expect(await failureOf(runProgram(command, { timeoutMs, maxBytes: 1000 }))).toBe(
-      `UNEXPECTED_ANSWER \`${command.join(' ')}\` wrote more than 1000 bytes`,
+      `UNEXPECTED_ANSWER \`${typed(command)}\` wrote more than 1000 bytes`,
     )
   })
 
@@ -80,7 +110,16 @@ describe('runProgram', () => {
   test('runProgramOrFail tells what the program said last', async () => {
     const command = node('console.error("first"); console.error("the reason"); process.exit(2)')
     expect(await failureOf(runProgramOrFail(command, { timeoutMs }))).toBe(
-      `FAILED \`${command.join(' ')}\` ended with 2: the reason`,
+      `FAILED \`${typed(command)}\` ended with 2: the reason`,
     )
   })
 })
+
+function isOnTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r+'))
+    return true
+  } catch {
+    return false
+  }
+}

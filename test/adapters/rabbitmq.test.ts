@@ -198,6 +198,32 @@ describe('the management API', () => {
     expect(await (await opened({ managementUrl })).deprecatedFeature('transient_nonexcl_queues')).toEqual({ state, used: true })
   })
 
+  test('has not counted yet, as in the first seconds after a start', async () => {
+    const node = { name: 'rabbit@mq', running: true }
+    const alarms = { status: 'failed', alarms: [{ node: 'rabbit@mq', resource: 'memory' }] }
+    const managementUrl = await pages({
+      '/api/nodes': [200, [node, { name: 'rabbit@gone', running: false }]],
+      '/api/health/checks/alarms': [503, alarms],
+      [`/api/queues/${vhost.vhost}`]: [200, { items: [{ name: 'q', durable: true }], page_count: 1 }],
+    })
+    const source = await opened({ managementUrl })
+    expect(await source.nodes()).toEqual([
+      { name: 'rabbit@mq', running: true, memoryAlarm: true, diskAlarm: false, figures: null },
+      { name: 'rabbit@gone', running: false, memoryAlarm: false, diskAlarm: false, figures: null },
+    ])
+    expect(await source.queues()).toMatchObject([{ name: 'q', messages: null, consumers: null }])
+  })
+
+  test('of a broker without an alarm that has not counted yet, and of one that cannot tell', async () => {
+    const nodes: [number, unknown] = [200, [{ name: 'rabbit@mq', running: true }]]
+    const calm = await pages({ '/api/nodes': nodes, '/api/health/checks/alarms': [200, { status: 'ok' }] })
+    expect(await (await opened({ managementUrl: calm })).nodes()).toMatchObject([{ memoryAlarm: false, diskAlarm: false }])
+    const mute = await pages({ '/api/nodes': nodes })
+    expect(await failureOf((await opened({ managementUrl: mute })).nodes())).toMatch(/^UNEXPECTED_ANSWER .* answers HTTP 404/)
+    const other = await pages({})
+    expect(await failureOf((await opened({ managementUrl: other })).nodes())).toMatch(/HTTP 404.*: is broker\.managementUrl right\?$/)
+  })
+
   test('breaks in the middle', async () => {
     const { hostname, port } = new URL(vhost.endpoint.managementUrl ?? '')
     const proxy = await cuttableProxy(() => connect({ host: hostname, port: Number(port) }))
@@ -211,6 +237,20 @@ describe('the management API', () => {
 /** A server with one answer for everything. */
 async function page(status: number, body: string): Promise<string> {
   const server = createServer((_request, response) => response.writeHead(status).end(body))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A server with an answer for each path, and 404 for all else. */
+async function pages(answers: Readonly<Record<string, [status: number, body: unknown]>>): Promise<string> {
+  const server = createServer((request, response) => {
+    const [status, body] = answers[request.url?.split('?')[0] ?? ''] ?? [404, {}]
+    response.writeHead(status).end(JSON.stringify(body))
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()

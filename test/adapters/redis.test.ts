@@ -48,7 +48,9 @@ describe('a Redis of its own', () => {
 
   test('lets in whoever knows the password', async () => {
     expect(await (await opened(endpoint())).identity()).toMatchObject({ role: 'master', loading: false })
-    expect(await (await opened(endpoint({ user: 'default', database: 3 }))).clock()).toBeDefined()
+    const third = await opened(endpoint({ user: 'default', database: 3 }))
+    expect(await third.clock()).toBeDefined()
+    expect(third.client).toBe(`redis-cli -h ${server.host} -p ${server.port} --user default --askpass -n 3`)
   })
 
   test('wants a password', async () => {
@@ -193,6 +195,7 @@ describe('a shared Redis', () => {
     const source = await opened({ ...redis.endpoint, sentinel: { master: 'mymaster', nodes, password: null } })
     expect((await source.sampleSessions(10)).sessions.length).toBe(1)
     expect(source.target).toMatch(/^127\.0\.0\.1:\d+ \(sentinel, master mymaster\)\/\d+$/)
+    expect(source.client).toBe(`redis-cli -h ${host} -p ${port} -n ${redis.database}`)
   })
 
   test('no sentinel answers', async () => {
@@ -219,6 +222,7 @@ describe('a shared Redis', () => {
       }),
     )
     expect(await source.identity()).toMatchObject({ role: 'master' })
+    expect(source.client).toMatch(/^redis-cli -h 127\.0\.0\.1 -p \d+ -c$/)
     expect((await source.memory()).usedBytes).toBeGreaterThan(0)
     expect((await source.sampleSessions(10)).sessions).toEqual([])
   })

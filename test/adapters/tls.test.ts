@@ -9,7 +9,7 @@ import { openSessions } from '../../src/adapters/redis/index.ts'
 import type { Tls } from '../../src/core/endpoint.ts'
 import { freshDatabase, freshRedisDatabase, freshVhost } from '../servers/index.ts'
 import type { FreshDatabase, FreshRedisDatabase, FreshVhost } from '../servers/index.ts'
-import { failureOf } from './failure-of.ts'
+import { errorOf, failureOf } from './failure-of.ts'
 import { listen } from './peers.ts'
 
 const timeoutMs = 3000
@@ -78,6 +78,15 @@ describe('PostgreSQL', () => {
     const failure = await failureOf(open(await offering(), tls, host))
     if (error === null) expect(failure).toBe(null)
     else expect(failure).toMatch(error)
+  })
+
+  test('whose certificate is not trusted is looked at as its protocol begins', async () => {
+    const port = await offering()
+    const failure = await errorOf(open(port, { mode: 'verify', ca: null }))
+    expect(failure?.obstacle).toEqual({ kind: 'tls', host: 'localhost', port })
+    expect(failure?.suggestions).toEqual([
+      `openssl s_client -starttls postgres -connect localhost:${port} -showcerts </dev/null   # its authority is named as ca: FILE`,
+    ])
   })
 
   test('that lets nobody in encrypted is asked in plain text', async () => {

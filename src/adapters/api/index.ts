@@ -1,9 +1,10 @@
 import type { ApiEndpoint, Opened } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ApiSource } from '../../core/sources.ts'
-import { readClock } from '../clock.ts'
+import { offsetFrom } from '../clock.ts'
+import type { ClockSample } from '../clock.ts'
 import { isRecord, jsonOf, openHttp } from '../http.ts'
-import type { HttpAnswer, HttpClient, Proxies } from '../http.ts'
+import type { HttpAnswer, HttpClient } from '../http.ts'
 import { migrationJobs } from './migration-jobs.ts'
 import { exchangeToken, reasonOf } from './token.ts'
 import type { HeldToken } from './token.ts'
@@ -12,12 +13,9 @@ const healthPath = '/api/management/health'
 
 /**
  * The service's HTTP API (SPEC.md 4, FIELD-NOTES.md 7), proven to answer: a health that is DOWN is an answer, a proxy's error
- * page is none. A proxy that `environment` names (HTTP_PROXY, …) is used. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER.
+ * page is none. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, CONFIGURATION.
  */
-export async function openApi(
-  endpoint: ApiEndpoint,
-  { timeoutMs, environment = {} }: { timeoutMs: number; environment?: Proxies },
-): Promise<Opened<ApiSource>> {
+export async function openApi(endpoint: ApiEndpoint, { timeoutMs }: { timeoutMs: number }): Promise<Opened<ApiSource>> {
   const base = endpoint.baseUrl.replace(/\/+$/, '')
   const http = await openHttp({
     what: 'the service',
@@ -27,7 +25,6 @@ export async function openApi(
     verify: true,
     timeoutMs,
     maxBytes: 10_000_000,
-    proxies: environment,
   })
   try {
     const answer = await http.request(healthPath)
@@ -75,14 +72,33 @@ function apiSource(endpoint: ApiEndpoint, http: HttpClient, timeoutMs: number): 
     return send()
   }
 
+  const ask = async (): Promise<Sample[]> => {
+    const taken: Sample[] = []
+    const started = performance.now()
+    // a slow service is not asked more often than it takes to know that it is slow
+    while (taken.length < 5 && performance.now() - started < timeoutMs / 3) {
+      const before = Date.now()
+      const left = performance.now()
+      const answer = await http.request(healthPath)
+      taken.push({ answer, before, tookMs: performance.now() - left })
+    }
+    return taken
+  }
+  let asking: Promise<Sample[]> | null = null
+  /** The same few questions tell how quick the service is and what its clock shows: who asks meanwhile shares them. */
+  const samples = async (): Promise<Sample[]> => (asking ??= ask().finally(() => (asking = null)))
+
   return {
     target: http.peer.where,
     async health() {
       const answer = await http.request(healthPath)
       return { httpStatus: answer.status, status: healthOf(answer), durationMs: Math.round(answer.durationMs) }
     },
-    // the header shows whole seconds; behind a proxy that sets it anew it is the proxy's clock
-    clock: async () => readClock(async () => dateOf(await http.request(healthPath), http), 1000),
+    async clock() {
+      // the header shows whole seconds; behind a proxy that sets it anew it is the proxy's clock
+      const looks = (await samples()).map(({ answer, ...look }) => ({ ...look, theirs: dateOf(answer, http) }))
+      return offsetFrom(looks, 1000)
+    },
     accessToken: async () => (await token()).facts,
     async currentUser() {
       const answer = await call('/api/uaa/me')
@@ -90,15 +106,7 @@ function apiSource(endpoint: ApiEndpoint, http: HttpClient, timeoutMs: number): 
       if (answer.status !== 200 || !isRecord(user)) throw refusal(answer, '/api/uaa/me', http)
       return user
     },
-    async latencies() {
-      const times: number[] = []
-      const started = performance.now()
-      // a slow service is not asked more often than it takes to know that it is slow
-      while (times.length < 5 && performance.now() - started < timeoutMs / 3) {
-        times.push(Math.round((await http.request(healthPath)).durationMs))
-      }
-      return times
-    },
+    latencies: async () => (await samples()).map(({ answer }) => Math.round(answer.durationMs)),
     async migrationJobs() {
       const path = '/api/migration/job'
       const answer = await call(`${path}?page=0&size=100&sort=id,DESC`)
@@ -108,6 +116,10 @@ function apiSource(endpoint: ApiEndpoint, http: HttpClient, timeoutMs: number): 
       return jobs
     },
   }
+}
+
+interface Sample extends Omit<ClockSample, 'theirs'> {
+  answer: HttpAnswer
 }
 
 /** Spring's health status; null where the answer is not Spring's. */

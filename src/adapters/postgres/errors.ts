@@ -33,7 +33,8 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
       return make('UNAVAILABLE', `${server}: database ${login.database} does not exist`, [psql(peer, login, 'postgres', '-l')])
     case '42501':
       return make('FORBIDDEN', `${server}: user ${login.user} is not allowed this: ${said}`, [
-        `GRANT ${rightIn(said)} TO "${login.user}";   -- typed in psql by a superuser`,
+        // as a superuser; views of the system are granted in each database by itself
+        psql(peer, { user: 'postgres' }, login.database, `-c 'GRANT ${rightIn(said)} TO "${login.user}"'`),
       ])
     case '53300':
       return make('EXHAUSTED', `${server} has no free connection: ${said}`, [

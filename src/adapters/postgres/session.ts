@@ -47,6 +47,7 @@ export class DatabaseSession {
       what: 'PostgreSQL',
       ...at,
       where: `${hostPort(at.host, at.port)}/${endpoint.database}`,
+      starttls: 'postgres',
       suggestions: [`pg_isready -h ${at.host} -p ${at.port}`, psql(at, login, endpoint.database, `-c 'SELECT 1'`)],
     }
     let socket: Socket | null = null

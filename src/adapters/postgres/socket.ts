@@ -2,6 +2,7 @@ import { connect, isIP } from 'node:net'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { AdminError } from '../../core/error.ts'
+import { typedOn } from '../../core/host.ts'
 import type { Tls } from '../../core/endpoint.ts'
 import { oneLine, readable } from '../failure.ts'
 import type { Peer } from '../failure.ts'
@@ -32,6 +33,7 @@ export async function openSocket(peer: Peer, tls: Tls, onSocket: (socket: Socket
       'UNEXPECTED_ANSWER',
       `PostgreSQL at ${peer.where} offers no TLS, and the configuration demands it`,
       peer.suggestions,
+      { obstacle: { kind: 'tls', host: peer.host, port: peer.port } },
     )
   }
   socket.destroy()
@@ -52,7 +54,7 @@ function strangeAnswer(answer: Buffer, peer: Peer): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
     `what listens at ${peer.host}:${peer.port} is not PostgreSQL${line ? `: it answered '${line}'` : ''}`,
-    [`ss -ltnp 'sport = :${peer.port}'`],
+    [typedOn(peer.host, `ss -ltnp 'sport = :${peer.port}'`)],
   )
 }
 

@@ -1,5 +1,6 @@
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
+import { typedOn } from '../../core/host.ts'
 import { firstAnswer, hostPort, networkFailure, oneLine, peerFailure, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 
@@ -60,14 +61,14 @@ async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer:
     new AdminError(code, message, suggestions, { cause: thrown })
   if (/ACCESS.REFUSED|\b403\b/.test(said)) {
     return make('UNAUTHENTICATED', `RabbitMQ at ${hostPort(host, port)} refused user ${user} or the password`, [
-      `rabbitmqctl list_users`,
-      `rabbitmqctl authenticate_user ${user}   # asks for the password`,
+      typedOn(host, 'rabbitmqctl list_users'),
+      typedOn(host, `rabbitmqctl authenticate_user ${user}`),
     ])
   }
   if (/Expected ConnectionOpenOk; got <ConnectionClose|NOT_ALLOWED|\b530\b/.test(said)) {
     return make('FORBIDDEN', `RabbitMQ at ${hostPort(host, port)} has no vhost ${vhost}, or user ${user} may not use it`, [
-      'rabbitmqctl list_vhosts',
-      `rabbitmqctl list_permissions -p ${/^[\w./-]+$/.test(vhost) ? vhost : `"${vhost}"`}`,
+      typedOn(host, 'rabbitmqctl list_vhosts'),
+      typedOn(host, `rabbitmqctl list_permissions -p ${/^[\w./-]+$/.test(vhost) ? vhost : `"${vhost}"`}`),
     ])
   }
   const header = Buffer.from('AMQP\u0000\u0000\u0009\u0001', 'latin1')
@@ -77,14 +78,14 @@ async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer:
       : null
   if (line !== null && !line.startsWith('AMQP')) {
     return make('UNEXPECTED_ANSWER', `what listens at ${hostPort(host, port)} is not RabbitMQ: it answered '${line}'`, [
-      `ss -ltnp 'sport = :${port}'`,
+      typedOn(host, `ss -ltnp 'sport = :${port}'`),
     ])
   }
   if (/Socket closed abruptly|socket ended|SASL mechanism|Invalid frame|Frame|Expected/i.test(said)) {
     return make(
       'UNEXPECTED_ANSWER',
       `what listens at ${hostPort(host, port)} does not speak AMQP 0-9-1 as RabbitMQ does: ${said}`,
-      [`ss -ltnp 'sport = :${port}'`, ...peer.suggestions],
+      [typedOn(host, `ss -ltnp 'sport = :${port}'`), ...peer.suggestions],
     )
   }
   return peerFailure(thrown, peer)

@@ -1,37 +1,32 @@
 import type { BrokerEndpoint, Opened } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
+import { typedOn } from '../../core/host.ts'
 import type { BrokerConsumer, BrokerExchange, BrokerNode, BrokerQueue, BrokerSource } from '../../core/sources.ts'
 import { hostPort } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { isRecord } from '../http.ts'
-import type { Proxies } from '../http.ts'
 import { shakeHands } from './handshake.ts'
 import type { BrokerIdentity } from './handshake.ts'
 import { managementApi } from './management.ts'
 import type { Item, Management } from './management.ts'
 
 /**
- * Proves user, password and virtual host by an AMQP handshake; the rest is asked of the management API when it is needed,
- * through a proxy where `environment` names one (HTTP_PROXY, …).
+ * Proves user, password and virtual host by an AMQP handshake; the rest is asked of the management API when it is needed.
  * Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, FORBIDDEN (no such virtual host), UNEXPECTED_ANSWER.
  */
-export async function openBroker(
-  endpoint: BrokerEndpoint,
-  { timeoutMs, environment = {} }: { timeoutMs: number; environment?: Proxies },
-): Promise<Opened<BrokerSource>> {
+export async function openBroker(endpoint: BrokerEndpoint, { timeoutMs }: { timeoutMs: number }): Promise<Opened<BrokerSource>> {
   const { host, port, vhost } = endpoint
   const peer: Peer = {
     what: 'RabbitMQ',
     host,
     port,
     where: `${hostPort(host, port)}, vhost ${vhost}`,
-    suggestions: ['rabbitmqctl status   # typed where the broker runs', 'rabbitmq-diagnostics listeners'],
+    suggestions: [`curl -sv --max-time 3 telnet://${hostPort(host, port)} </dev/null`, typedOn(host, 'rabbitmq-diagnostics listeners')],
   }
   const identity = await shakeHands(endpoint, peer, timeoutMs)
   const management = managementApi(
     { ...endpoint, managementUrl: endpoint.managementUrl?.replace(/\/+$/, '') ?? null },
     timeoutMs,
-    environment,
   )
   return { source: brokerSource(endpoint, peer, identity, management), close: async () => management.close() }
 }
@@ -54,13 +49,14 @@ function brokerSource(endpoint: BrokerEndpoint, peer: Peer, identity: BrokerIden
         management.pages(`/api/vhosts/${vhost}/connections`, ['name', 'user_provided_name'], 'monitoring').catch(noneIfForbidden),
       ])
       const names = new Map(connections.map((connection) => [text(connection, 'name'), text(connection, 'user_provided_name')]))
-      return (consumers ?? []).map((item) => consumer(item, names))
+      return consumers.map((item) => consumer(item, names))
     },
     deprecatedFeature: async (name) => deprecatedFeature(management, name),
     async nodes() {
       const nodes = await management.list('/api/nodes', 'monitoring')
-      if (!nodes) throw new AdminError('UNEXPECTED_ANSWER', `${peer.where}: the management API lists no nodes`, peer.suggestions)
-      return nodes.map(node)
+      // a node that has just started is listed for some seconds without its figures, and without its alarms
+      const alarms = nodes.every((item) => item['running'] !== true || isCounted(item)) ? [] : await management.alarms()
+      return nodes.map((item) => node(item, alarms))
     },
   }
 }
@@ -79,8 +75,8 @@ function isPredeclared(name: string): boolean {
 /** FIELD-NOTES.md 3: listed from 3.13 on; the state is missing in 4.0, where the phase alone shows what the default is. */
 async function deprecatedFeature(management: Management, name: string): ReturnType<BrokerSource['deprecatedFeature']> {
   const [all, used] = await Promise.all([
-    management.list('/api/deprecated-features', 'management'),
-    management.list('/api/deprecated-features/used', 'management'),
+    management.listIfAny('/api/deprecated-features', 'management'),
+    management.listIfAny('/api/deprecated-features/used', 'management'),
   ])
   const feature = all?.find((item) => item['name'] === name)
   if (!all || !feature) return null
@@ -119,8 +115,8 @@ function queue(item: Item): BrokerQueue {
     exclusive: item['exclusive'] === true,
     type: text(item, 'type'),
     arguments: isRecord(item['arguments']) ? item['arguments'] : {},
-    messages: number(item, 'messages'),
-    consumers: number(item, 'consumers'),
+    messages: figure(item, 'messages'),
+    consumers: figure(item, 'consumers'),
     policy: text(item, 'policy') || null,
   }
 }
@@ -148,17 +144,27 @@ function consumer(item: Item, names: ReadonlyMap<string, string>): BrokerConsume
   }
 }
 
-function node(item: Item): BrokerNode {
+function node(item: Item, alarms: readonly Item[]): BrokerNode {
+  const name = text(item, 'name')
+  const isRaised = (resource: string): boolean => alarms.some((it) => it['node'] === name && it['resource'] === resource)
   return {
-    name: text(item, 'name'),
+    name,
     running: item['running'] === true,
-    memoryAlarm: item['mem_alarm'] === true,
-    memoryUsedBytes: number(item, 'mem_used'),
-    memoryLimitBytes: number(item, 'mem_limit'),
-    diskAlarm: item['disk_free_alarm'] === true,
-    diskFreeBytes: number(item, 'disk_free'),
-    diskLimitBytes: number(item, 'disk_free_limit'),
+    memoryAlarm: item['mem_alarm'] === true || isRaised('memory'),
+    diskAlarm: item['disk_free_alarm'] === true || isRaised('disk'),
+    figures: isCounted(item)
+      ? {
+          memoryUsedBytes: figure(item, 'mem_used') ?? 0,
+          memoryLimitBytes: figure(item, 'mem_limit') ?? 0,
+          diskFreeBytes: figure(item, 'disk_free') ?? 0,
+          diskLimitBytes: figure(item, 'disk_free_limit') ?? 0,
+        }
+      : null,
   }
+}
+
+function isCounted(node: Item): boolean {
+  return figure(node, 'mem_used') !== null
 }
 
 function text(item: Item, name: string): string {
@@ -166,8 +172,8 @@ function text(item: Item, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** 0 where the broker has not counted yet, or does not count. */
-function number(item: Item, name: string): number {
+/** Null where the broker has not counted yet, or does not count. */
+function figure(item: Item, name: string): number | null {
   const value = item[name]
-  return typeof value === 'number' ? value : 0
+  return typeof value === 'number' ? value : null
 }

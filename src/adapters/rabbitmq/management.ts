@@ -1,7 +1,8 @@
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
+import { typedOn } from '../../core/host.ts'
 import { gist, isRecord, jsonOf, openHttp } from '../http.ts'
-import type { HttpAnswer, HttpClient, Proxies } from '../http.ts'
+import type { HttpAnswer, HttpClient } from '../http.ts'
 
 export type Item = Readonly<Record<string, unknown>>
 
@@ -9,8 +10,12 @@ export type Item = Readonly<Record<string, unknown>>
 export interface Management {
   /** all objects of a list that comes in pages */
   pages(path: string, columns: readonly string[], tag: Tag): Promise<readonly Item[]>
-  /** a list that comes whole; null where this broker has no such list */
-  list(path: string, tag: Tag): Promise<readonly Item[] | null>
+  /** a list that comes whole */
+  list(path: string, tag: Tag): Promise<readonly Item[]>
+  /** a list that not every broker has; null where this one does not */
+  listIfAny(path: string, tag: Tag): Promise<readonly Item[] | null>
+  /** alarms in effect, each with its `node` and `resource`; told at once, where figures come some seconds late */
+  alarms(): Promise<readonly Item[]>
   close(): Promise<void>
 }
 
@@ -23,7 +28,7 @@ const pageSize = 500
 const maxPages = 200
 
 /** Opens nothing yet. The methods throw UNAVAILABLE where the plugin is not there, FORBIDDEN where the user lacks the tag. */
-export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxies: Proxies): Management {
+export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Management {
   const underWay = new Map<string, Promise<HttpAnswer>>()
   let client: Promise<HttpClient> | null = null
 
@@ -32,7 +37,7 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxi
       throw new AdminError(
         'UNAVAILABLE',
         `the management API of RabbitMQ at ${endpoint.host}:${endpoint.port} is not known`,
-        howToEnable,
+        howToEnable(endpoint),
       )
     }
     const { user, managementUrl, tls } = endpoint
@@ -44,7 +49,6 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxi
       verify: tls.mode !== 'require',
       timeoutMs,
       maxBytes: 50_000_000,
-      proxies,
     })
   }
 
@@ -58,10 +62,10 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxi
       if (!(error instanceof AdminError)) throw error
       // without the path, so that all who asked for something are told one and the same
       const message = error.message.replace(`${peer.where}${path.split('?')[0]}`, peer.where)
-      // of a name that does not resolve, or a host without a route, the reason says more than that the plugin may be off
-      if (error.code !== 'UNREACHABLE' || message.includes('cannot be reached'))
+      // of a proxy, a name that does not resolve or a host without a route, the reason says more than that the plugin may be off
+      if (error.code !== 'UNREACHABLE' || error.obstacle?.kind === 'proxy' || message.includes('cannot be reached'))
         throw new AdminError(error.code, message, error.suggestions, { cause: error })
-      throw new AdminError('UNAVAILABLE', `RabbitMQ's management API at ${peer.where} is not reachable`, howToEnable, {
+      throw new AdminError('UNAVAILABLE', `RabbitMQ's management API at ${peer.where} is not reachable`, howToEnable(endpoint), {
         cause: error,
       })
     }
@@ -76,20 +80,23 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxi
     return asked
   }
 
-  /** `missing` is given back where the broker has nothing of that name; without it that is an error. */
-  const read = async (path: string, tag: Tag, missing?: null): Promise<unknown> => {
-    const answer = await get(path)
+  const valueOf = (answer: HttpAnswer, tag: Tag): unknown => {
     const value = jsonOf(answer)
     if (answer.status === 200 && value !== undefined) return value
-    if (answer.status === 404 && missing === null) return missing
     throw refusal(answer, endpoint, tag)
+  }
+
+  const itemsOf = (answer: HttpAnswer, path: string, tag: Tag): readonly Item[] => {
+    const value = valueOf(answer, tag)
+    if (!Array.isArray(value)) throw strange(endpoint, path)
+    return value.filter(isRecord)
   }
 
   return {
     async pages(path, columns, tag) {
       const items: Item[] = []
       for (let page = 1; page <= maxPages; page += 1) {
-        const value = await read(`${path}?page=${page}&page_size=${pageSize}&columns=${columns.join(',')}`, tag)
+        const value = valueOf(await get(`${path}?page=${page}&page_size=${pageSize}&columns=${columns.join(',')}`), tag)
         if (Array.isArray(value)) return value.filter(isRecord)
         if (!isRecord(value) || !Array.isArray(value['items'])) throw strange(endpoint, path)
         items.push(...value['items'].filter(isRecord))
@@ -97,11 +104,18 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxi
       }
       return items
     },
-    async list(path, tag) {
-      const value = await read(path, tag, null)
-      if (value === null) return null
-      if (!Array.isArray(value)) throw strange(endpoint, path)
-      return value.filter(isRecord)
+    list: async (path, tag) => itemsOf(await get(path), path, tag),
+    async listIfAny(path, tag) {
+      const answer = await get(path)
+      return answer.status === 404 ? null : itemsOf(answer, path, tag)
+    },
+    async alarms() {
+      const path = '/api/health/checks/alarms'
+      const answer = await get(path)
+      const value = jsonOf(answer)
+      if (answer.status === 200) return []
+      if (answer.status === 503 && isRecord(value) && Array.isArray(value['alarms'])) return value['alarms'].filter(isRecord)
+      throw refusal(answer, endpoint, 'management')
     },
     async close() {
       await client?.then(
@@ -112,10 +126,12 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number, proxi
   }
 }
 
-const howToEnable = [
-  'rabbitmq-plugins enable rabbitmq_management   # typed where the broker runs',
-  'or set broker.managementUrl in the configuration',
-]
+function howToEnable({ host }: BrokerEndpoint): string[] {
+  return [
+    typedOn(host, 'rabbitmq-plugins enable rabbitmq_management'),
+    'or set broker.managementUrl in the configuration',
+  ]
+}
 
 function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminError {
   const where = `RabbitMQ's management API at ${endpoint.managementUrl}`
@@ -124,7 +140,7 @@ function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
     return new AdminError(
       'FORBIDDEN',
       `${where} does not admit user ${endpoint.user}: it lacks the tag '${tag}' (HTTP ${answer.status})`,
-      ['rabbitmqctl list_users', `rabbitmqctl set_user_tags ${endpoint.user} monitoring`],
+      ['list_users', `set_user_tags ${endpoint.user} monitoring`].map((it) => typedOn(endpoint.host, `rabbitmqctl ${it}`)),
     )
   }
   return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${gist(answer)}: is broker.managementUrl right?`, [

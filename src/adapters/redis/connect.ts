@@ -1,12 +1,15 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { SessionsEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
+import { typedOn } from '../../core/host.ts'
 import { firstAnswer, hostPort, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { isForeign, redisFailure } from './errors.ts'
 
 export interface Connection {
   peer: Peer
+  /** how redis-cli is called for the same */
+  client: string
   /** the server; in a cluster each of the masters */
   servers: readonly Redis[]
   /** INFO of the first server, or why there is none */
@@ -18,10 +21,7 @@ export interface Connection {
 export async function connectRedis(endpoint: SessionsEndpoint, timeoutMs: number): Promise<Connection> {
   const peer = peerOf(endpoint)
   const client: { current: Redis | Cluster | null; failure: unknown } = { current: null, failure: null }
-  const abandon = (): void => {
-    // on a connection that has ended ioredis would wait two seconds for its end
-    if (client.current?.status !== 'end') client.current?.disconnect()
-  }
+  const abandon = (): void => client.current?.disconnect()
   const connecting = async (): Promise<Connection> => {
     try {
       const { default: ioredis } = await import('ioredis')
@@ -41,7 +41,7 @@ export async function connectRedis(endpoint: SessionsEndpoint, timeoutMs: number
       if (!first) throw new AdminError('UNAVAILABLE', `Redis at ${peer.where} names no master of the cluster`, peer.suggestions)
       for (const server of servers) server.on('error', () => undefined)
       const info = 'nodes' in opened ? await infoOf(first, peer) : await signIn(first, endpoint, peer)
-      return { peer, servers, info, close: () => opened.disconnect() }
+      return { peer, client: clientOf(endpoint, first), servers, info, close: () => opened.disconnect() }
     } catch (error) {
       // ioredis rejects with 'Connection is closed.' and tells the reason apart
       const reason = error instanceof AdminError || isReply(error) ? error : (client.failure ?? error)
@@ -95,7 +95,7 @@ async function foreign(peer: Peer, timeoutMs: number): Promise<AdminError> {
   return new AdminError(
     'UNEXPECTED_ANSWER',
     `what listens at ${hostPort(peer.host, peer.port)} is not Redis${line === null ? '' : `: it answered '${line}'`}`,
-    [`ss -ltnp 'sport = :${peer.port}'`],
+    [typedOn(peer.host, `ss -ltnp 'sport = :${peer.port}'`)],
   )
 }
 
@@ -107,6 +107,7 @@ type SharedOptions = Pick<
   | 'lazyConnect'
   | 'protocol'
   | 'connectTimeout'
+  | 'disconnectTimeout'
   | 'reconnectOnError'
   | 'maxRetriesPerRequest'
   | 'enableReadyCheck'
@@ -123,6 +124,8 @@ function shared(endpoint: SessionsEndpoint, timeoutMs: number): SharedOptions {
     // RESP 2, so that servers before 6 answer too, and AUTH is a command of its own with an answer of its own
     protocol: 2,
     connectTimeout: timeoutMs,
+    // what is let go is let go at once: a silent server's goodbye is not waited for
+    disconnectTimeout: 0,
     reconnectOnError: null,
     maxRetriesPerRequest: 0,
     enableReadyCheck: false,
@@ -162,24 +165,31 @@ function address(endpoint: SessionsEndpoint): Address {
 function peerOf(endpoint: SessionsEndpoint): Peer {
   const { sentinel, cluster, database } = endpoint
   const at = sentinel?.nodes[0] ?? cluster?.[0] ?? endpoint
-  const askPassword = endpoint.password === null ? '' : ' --askpass'
-  const server = `redis-cli -h ${at.host} -p ${at.port}${askPassword}`
+  const server = redisCli(endpoint, at)
+  const where = hostPort(at.host, at.port)
+  const peer = { what: 'Redis', host: at.host, port: at.port }
   if (sentinel) {
-    const where = `${hostPort(at.host, at.port)} (sentinel, master ${sentinel.master})/${database}`
     return {
-      what: 'Redis',
-      host: at.host,
-      port: at.port,
-      where,
+      ...peer,
+      where: `${where} (sentinel, master ${sentinel.master})/${database}`,
       suggestions: [`${server} SENTINEL get-master-addr-by-name ${sentinel.master}`],
     }
   }
-  const where = cluster ? `${hostPort(at.host, at.port)} (cluster)` : `${hostPort(at.host, at.port)}/${database}`
-  return {
-    what: 'Redis',
-    host: at.host,
-    port: at.port,
-    where,
-    suggestions: [cluster ? `${server} CLUSTER INFO` : `${server} PING`],
-  }
+  return cluster
+    ? { ...peer, where: `${where} (cluster)`, suggestions: [`${server} CLUSTER INFO`] }
+    : { ...peer, where: `${where}/${database}`, suggestions: [`${server} PING`] }
+}
+
+/** Sentinels only say where the store is, so the client goes where the connection went. */
+function clientOf(endpoint: SessionsEndpoint, { stream }: Redis): string {
+  const { sentinel, cluster, database, host, port } = endpoint
+  const { remoteAddress = host, remotePort = port } = sentinel && 'remotePort' in stream ? stream : {}
+  const at = cluster?.[0] ?? { host: remoteAddress, port: remotePort }
+  return `${redisCli(endpoint, at)}${cluster ? ' -c' : ''}${database === 0 ? '' : ` -n ${database}`}`
+}
+
+function redisCli({ user, password, tls }: SessionsEndpoint, { host, port }: { host: string; port: number }): string {
+  const encrypted = tls.mode === 'require' || tls.mode === 'verify'
+  const login = password === null ? '' : `${user === null ? '' : ` --user ${user}`} --askpass`
+  return `redis-cli -h ${host} -p ${port}${encrypted ? ' --tls' : ''}${login}`
 }

@@ -15,7 +15,9 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   if (/^NOAUTH/.test(said)) return make('UNAUTHENTICATED', `${server} wants a password, and none is configured`)
   if (/^WRONGPASS|^ERR invalid password/.test(said)) return make('UNAUTHENTICATED', `${server} refused the user or the password`)
   if (/^NOPERM/.test(said))
-    return make('FORBIDDEN', `${server} does not allow this user what is needed: ${said}`, ['redis-cli ACL LIST'])
+    return make('FORBIDDEN', `${server} does not allow this user what is needed: ${said}`, [
+      `redis-cli -h ${peer.host} -p ${peer.port} --askpass ACL LIST`,
+    ])
   if (/^LOADING/.test(said)) return make('UNREACHABLE', `${server} is still loading its data`)
   if (/^MASTERDOWN|^CLUSTERDOWN/.test(said)) return make('UNREACHABLE', `${server} cannot serve: ${said}`)
   if (/max number of clients reached/.test(said)) return make('EXHAUSTED', `${server} has no free connection: ${said}`)

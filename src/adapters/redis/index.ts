@@ -28,7 +28,8 @@ export async function openSessions(
   }
 }
 
-function sessionsSource({ peer, servers, info, close }: Connection, namespace: string | null, timeoutMs: number): SessionsSource {
+function sessionsSource(connection: Connection, namespace: string | null, timeoutMs: number): SessionsSource {
+  const { peer, client, servers, info, close } = connection
   const [first] = servers as readonly [Redis, ...Redis[]]
   const ask = async <T>(question: () => Promise<T>): Promise<T> => {
     try {
@@ -42,6 +43,7 @@ function sessionsSource({ peer, servers, info, close }: Connection, namespace: s
   }
   return {
     target: peer.where,
+    client,
     async identity() {
       if (info instanceof AdminError) throw info
       return {

@@ -5,7 +5,7 @@ import type { ServiceManager } from './manager.ts'
 import { parseProperties, statusOf } from './properties.ts'
 import { runStarter } from './run-starter.ts'
 import type { Command, HostOptions, HostSettings } from './settings.ts'
-import { typed } from './shell.ts'
+import { typed } from '../../core/typed.ts'
 
 /**
  * The operator's own commands. `status` ends as an init script's does (0 runs, 3 does not, 1 and 2 died and left a file
@@ -41,7 +41,7 @@ export function ownCommands(commands: NonNullable<HostSettings['commands']>, opt
       stop: typed(commands.stop),
       restart: `${typed(commands.stop)} && ${typed(commands.start)}`,
       status: typed(commands.status),
-      logs: "the service's log",
+      logs: "# read the service's log",
       settings: "the service's settings",
     },
     log: null,

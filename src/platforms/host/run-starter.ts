@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProgramResult } from '../../adapters/process.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { Command, HostOptions } from './settings.ts'
-import { typed } from './shell.ts'
+import { typed } from '../../core/typed.ts'
 
 const keptCharacters = 10_000
 

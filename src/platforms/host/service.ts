@@ -6,7 +6,7 @@ import { declaredImage } from './image.ts'
 import { readMachine } from './machine.ts'
 import type { ServiceManager } from './manager.ts'
 import type { HostOptions, HostSettings } from './settings.ts'
-import { typed } from './shell.ts'
+import { typed } from '../../core/typed.ts'
 
 /** Checks of one run see one state: each question may start a program. */
 const statusLifeMs = 1000
@@ -47,10 +47,10 @@ function withoutManager(): AdminError {
 }
 
 const unknownCommands = {
-  start: 'start the service',
-  stop: 'stop the service',
-  restart: 'restart the service',
-  status: "ask for the service's state",
-  logs: "read the service's log",
+  start: '# start the service',
+  stop: '# stop the service',
+  restart: '# restart the service',
+  status: "# ask for the service's state",
+  logs: "# read the service's log",
   settings: "the service's settings",
 } as const

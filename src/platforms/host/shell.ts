@@ -1,12 +1,3 @@
-/** The command as one would type it. */
-export function typed(command: readonly string[]): string {
-  return command.map(quoted).join(' ')
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
-
 /** Splits what systemd prints as a list of words, some of them quoted: `A=1 "B=two words"`. */
 export function wordsOf(text: string): string[] {
   return [...text.matchAll(/(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])+/gs)].map(([word]) =>

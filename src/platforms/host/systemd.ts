@@ -5,7 +5,8 @@ import type { ServiceManager } from './manager.ts'
 import type { Properties } from './properties.ts'
 import { one, parseProperties, statusOf } from './properties.ts'
 import type { HostOptions } from './settings.ts'
-import { typed, wordsOf } from './shell.ts'
+import { typed } from '../../core/typed.ts'
+import { wordsOf } from './shell.ts'
 
 const statusProperties = 'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainStatus,NRestarts'
 

@@ -65,7 +65,7 @@ test.each([
 
 test('a status that never ends', async () => {
   const error = await errorOf(openHost(withStatus('exec sleep 60'), { timeoutMs: 200 }).service())
-  expect(error).toBe('TIMED_OUT: `sh -c exec sleep 60` did not finish within 0.2 s')
+  expect(error).toBe('TIMED_OUT: `sh -c \'exec sleep 60\'` did not finish within 0.2 s')
 })
 
 /** A service of real processes: a sleeper that inherits the output of the script that starts it, as many do. */

@@ -1,0 +1,108 @@
+import type { Agent, RequestOptions } from 'node:http'
+import type { request as requestOf } from 'node:http'
+import { env } from 'node:process'
+import { getProxyForUrl } from 'proxy-from-env'
+import { AdminError } from '../core/error.ts'
+import { hostPort } from './failure.ts'
+import type { Peer } from './failure.ts'
+
+/** How requests to one server travel. */
+export interface Route {
+  agent: Agent
+  request: typeof requestOf
+  /** what every request needs beside its own options */
+  tls: Pick<RequestOptions & Tls, 'ca' | 'rejectUnauthorized'>
+  /** without its user and password */
+  proxy: Proxy | null
+}
+
+interface Proxy {
+  host: string
+  port: number
+}
+
+interface Tls {
+  ca?: string
+  rejectUnauthorized: boolean
+}
+
+/**
+ * A route that keeps its connections, through the proxy that the environment names for this address (HTTP_PROXY, HTTPS_PROXY,
+ * ALL_PROXY, NO_PROXY); what runs on this machine is reached directly, whatever they say. Throws CONFIGURATION for a proxy of
+ * another kind.
+ */
+export async function openRoute(url: URL, tls: Tls): Promise<Route> {
+  const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+  const named = isLoopback(url.hostname) ? '' : proxyFor(url)
+  if (named === '') return { agent: new Agent({ keepAlive: true }), request, tls, proxy: null }
+  const proxy = parseProxy(named)
+  return { agent: await proxyAgent(url, proxy), request, tls, proxy: { host: bare(proxy.hostname), port: portOf(proxy) } }
+}
+
+/** What a proxy says where it does not let a request through: nothing that the server behind it has said. */
+export function proxyRefusal({ host, port }: Proxy, status: number, peer: Peer): AdminError {
+  const why = status === 407 ? '407: it wants a user and a password' : status
+  return new AdminError(
+    'UNREACHABLE',
+    `the proxy ${hostPort(host, port)} does not let through to ${hostPort(peer.host, peer.port)} (HTTP ${why})`,
+    [lookUp],
+    { obstacle: { kind: 'proxy', host, port } },
+  )
+}
+
+const lookUp = 'env | cut -d= -f1 | grep -i proxy   # the variables that name it'
+
+/** The proxy that the environment names; '' for none. Without a scheme it is one for http, as for curl. */
+function proxyFor(url: URL): string {
+  const named = getProxyForUrl(url.href)
+  const bareName = named.slice(url.protocol.length + '//'.length)
+  return named !== '' && Object.values(env).includes(bareName) ? `http://${bareName}` : named
+}
+
+/** The port of an address, where it names none too. */
+export function portOf(url: URL): number {
+  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+}
+
+/** A host name without the brackets of IPv6. */
+export function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+async function proxyAgent(url: URL, proxy: URL): Promise<Agent> {
+  if (url.protocol === 'https:') {
+    const { HttpsProxyAgent } = await import('https-proxy-agent')
+    return new HttpsProxyAgent(proxy, { keepAlive: true })
+  }
+  const { HttpProxyAgent } = await import('http-proxy-agent')
+  return new HttpProxyAgent(proxy, { keepAlive: true })
+}
+
+function parseProxy(named: string): URL {
+  const proxy = URL.canParse(named) ? new URL(named) : null
+  const isHttp = proxy?.protocol === 'http:' || proxy?.protocol === 'https:'
+  if (proxy && isHttp && proxy.hostname !== '' && isEncoded(proxy.username + proxy.password)) return proxy
+  // the address may hold a password, so it is not shown
+  throw new AdminError(
+    'CONFIGURATION',
+    isHttp
+      ? 'the proxy that the environment names has a % in its user or password that stands for nothing: it is written as %25'
+      : proxy && /^\w+:$/.test(proxy.protocol)
+        ? `the proxy that the environment names is a ${proxy.protocol.slice(0, -1)} proxy: only http and https proxies can be used`
+        : 'the proxy that the environment names is not an address',
+    [lookUp],
+  )
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
+}

@@ -1,0 +1,14 @@
+import type { Command } from '@oclif/core'
+
+/** Every command by oclif's id; each is loaded when it is asked for. */
+export const commands: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
+  checks: () => import('./checks.ts'),
+  doctor: () => import('./doctor.ts'),
+  explain: () => import('./explain.ts'),
+  'lab:break': () => import('./lab/break.ts'),
+  'lab:down': () => import('./lab/down.ts'),
+  'lab:faults': () => import('./lab/faults.ts'),
+  'lab:mend': () => import('./lab/mend.ts'),
+  'lab:status': () => import('./lab/status.ts'),
+  'lab:up': () => import('./lab/up.ts'),
+}
