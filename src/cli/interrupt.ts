@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events'
+import { constants } from 'node:os'
 import { AdminError } from '../core/error.ts'
 
 /**
- * Runs something that Ctrl-C and SIGTERM interrupt: its signal is aborted, and an `AdminError` INTERRUPTED is thrown
- * even where it does not listen, so that what is open gets closed. A second Ctrl-C ends the process at once.
+ * Runs something that Ctrl-C, SIGTERM and a closed terminal interrupt: its signal is aborted, and an `AdminError` INTERRUPTED
+ * is thrown even where it does not listen, so that what is open gets closed. A second Ctrl-C ends the process at once.
  */
 export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withInterrupts(async (signal) => {
@@ -14,29 +15,34 @@ export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>)
   })
 }
 
-/** Gives a signal that Ctrl-C and SIGTERM abort, to something that ends by itself when it is aborted. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Gives a signal that Ctrl-C, SIGTERM and a closed terminal abort, to something that ends by itself when it is aborted. */
 export async function withInterrupts<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   // everything that is open at a time listens, which is more than Node takes for usual
   setMaxListeners(0, controller.signal)
-  const unheard = (): void => {
-    process.removeListener('SIGINT', stop)
-    process.removeListener('SIGTERM', stop)
-  }
   // not `once`: libraries that clean up at exit take a signal whose listeners are gone for one that is to end the process
   const stop = (signal: NodeJS.Signals): void => {
-    if (controller.signal.aborted) {
-      unheard()
-      process.kill(process.pid, signal)
-    } else controller.abort(new AdminError('INTERRUPTED', `interrupted by ${signal}`))
+    if (controller.signal.aborted) quit(signal)
+    else controller.abort(new AdminError('INTERRUPTED', `interrupted by ${signal}`))
   }
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
+  for (const name of signals) process.on(name, stop)
   try {
     return await run(controller.signal)
   } finally {
-    unheard()
+    for (const name of signals) {
+      process.removeListener(name, stop)
+      // what was started may take a moment to end
+      if (controller.signal.aborted && !process.listeners(name).includes(quit)) process.on(name, quit)
+    }
   }
+}
+
+/** An orderly exit at once, so that what programs were started are ended with it. */
+function quit(signal: NodeJS.Signals): void {
+  // eslint-disable-next-line no-restricted-properties -- whoever asks twice does not want to wait
+  process.exit(128 + constants.signals[signal])
 }
 
 /** Waits; false where the signal came first. */

@@ -2,8 +2,12 @@ import { Errors } from '@oclif/core'
 import { AdminError } from '../core/error.ts'
 import { nearestNames } from '../core/nearest.ts'
 
-/** oclif's own errors (a flag or argument that is missing, unknown or malformed) in this program's words; all else as it is. */
+/**
+ * oclif's own errors (a flag or argument that is missing, unknown or malformed) in this program's words. A suggestion that
+ * begins with a flag is completed to what is typed. All else is left as it is.
+ */
 export function inOwnWords(thrown: unknown, command: string): unknown {
+  if (thrown instanceof AdminError) return withCommand(thrown, command)
   if (!(thrown instanceof Errors.CLIError) || thrown instanceof Errors.ExitError) return thrown
   const help = `${command} --help`
   const { flags, parse } = thrown as Error & {
@@ -16,6 +20,16 @@ export function inOwnWords(thrown: unknown, command: string): unknown {
   const nearest = flags.flatMap((flag) => nearestNames(flag, names)).map((flag) => `${command} ${flag}`)
   const message = `${flags.join(', ')} ${flags.length > 1 ? 'are no flags' : 'is no flag'} of \`${command}\``
   return new AdminError('USAGE', message, [...nearest, help], { cause: thrown })
+}
+
+function withCommand(error: AdminError, command: string): AdminError {
+  if (!error.suggestions.some(isFlag)) return error
+  const suggestions = error.suggestions.map((text) => (isFlag(text) ? `${command} ${text}` : text))
+  return new AdminError(error.code, error.message, suggestions, { cause: error.cause, obstacle: error.obstacle })
+}
+
+function isFlag(suggestion: string): boolean {
+  return suggestion.startsWith('-')
 }
 
 const colours = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g')

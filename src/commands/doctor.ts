@@ -52,7 +52,7 @@ export default class Doctor extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(Doctor)
     const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
-    const exitCode = await examineAs(flags, chosen, (message) => this.progress(message))
+    const exitCode = await examineAs(flags, chosen)
     // set already where the report could not be written
     process.exitCode ??= exitCode
   }

@@ -11,8 +11,9 @@ export interface Finding {
 }
 
 /**
- * What the operator does about a problem. In `text` and `commands`, `{deployment}` stands for the deployment's name and
- * `{start}`, `{stop}`, `{restart}`, `{status}`, `{logs}`, `{settings}` for what is typed on its platform.
+ * What the operator does about a problem. In it, as in the reason of a skipped check and in what an error suggests,
+ * `{deployment}` stands for the deployment's name, and `{start}`, `{stop}`, `{restart}`, `{status}`, `{logs}`, `{settings}`
+ * for what is typed on its platform.
  */
 export interface Remedy {
   text: string
@@ -38,8 +39,11 @@ export type Outcome =
     }
   | { status: 'skipped'; reason: string }
 
-/** `unknown` is set by the runner alone; an error that is no `AdminError` is a bug of the check. */
-export type Result = Outcome | { status: 'unknown'; error: unknown; because?: string }
+/**
+ * `unknown` is set by the runner alone, and so is `isUnopened`: the problem is that the check's own source cannot be opened.
+ * An error that is no `AdminError` is a bug of the check.
+ */
+export type Result = (Outcome & { isUnopened?: boolean }) | { status: 'unknown'; error: unknown; because?: string }
 
 /** What a wanted source is where it cannot be had: the error says why, NOT_CONFIGURED where the deployment has no such part. */
 export type Wanted<T> = T | AdminError
@@ -56,9 +60,14 @@ export interface Check<R extends SourceName = SourceName, W extends SourceName =
   wants?: readonly W[]
   /** the source that this check stands for: where it cannot be opened, the runner reports that as this check's problem */
   guards?: SourceName
+  /** what is done where that source cannot be opened, in place of `remedy`: another thing for each reason */
+  unopened?: (error: AdminError, deployment: Deployment) => Remedy
   /** checks whose problems this one causes */
   explains?: readonly string[]
-  remedy: Remedy
+  /** false: that its source cannot be opened causes nothing, for what the source shows may well run */
+  explainsUnopened?: boolean
+  /** of the problems that bring none of their own */
+  remedy?: Remedy
   run(sources: Pick<Sources, R> & { [K in W]: Wanted<Sources[K]> }, deployment: Deployment): Promise<Outcome>
 }
 

@@ -1,6 +1,8 @@
 /** What is known of a deployment before anything is opened. */
 export interface Deployment {
   name: string
+  /** the configuration file that a flag named: commands to type name it too */
+  config?: string
   platform: PlatformName
   /** the vendor's prefix of settings and package of loggers (FIELD-NOTES.md 0) */
   vendor: { prefix: string; package: string }

@@ -37,20 +37,30 @@ export const exitCodes = {
 
 export type ErrorCode = keyof typeof exitCodes
 
+/** What kept a part from being reached, where the code alone does not say what is to be done about it. */
+export interface Obstacle {
+  /** refused: nothing listens; unresolved: the name has no address; unrouted: no way there; tls: no agreement on encryption; proxy: this machine's own is in the way */
+  kind: 'refused' | 'unresolved' | 'unrouted' | 'tls' | 'proxy'
+  host: string
+  port: number
+}
+
 /**
  * An error that the operator can act on: what happened and to what, then what to type next.
  * Messages are shown as they are, so whoever makes one leaves out secrets (`redactUrl`).
  */
 export class AdminError extends Error {
   override readonly name = 'AdminError'
+  readonly obstacle: Obstacle | null
 
   constructor(
     readonly code: ErrorCode,
     message: string,
     readonly suggestions: readonly string[] = [],
-    options?: { cause?: unknown },
+    { obstacle = null, ...options }: { cause?: unknown; obstacle?: Obstacle | null } = {},
   ) {
     super(message, options)
+    this.obstacle = obstacle
   }
 
   get exitCode(): number {

@@ -9,6 +9,9 @@ export interface LocalTime {
   millisecond: number
 }
 
+/** What most services run in: Node's tables of time zones, which take a while to load, are not needed for it. */
+const utc = new Set(['UTC', 'Etc/UTC', 'GMT', 'Etc/GMT'])
+
 const pattern = /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?/
 
 /** Reads `YYYY-MM-DD HH:MM:SS[.fff…]` (a `T` in place of the space too) at the start of a text; null where it is no time. */
@@ -35,6 +38,7 @@ export function asUtc(time: LocalTime): Date {
 
 /** Turns local times of one zone (an IANA name) into moments. Throws RangeError where the zone does not exist. */
 export function localTimeReader(timeZone: string): (time: LocalTime) => Date {
+  if (utc.has(timeZone)) return asUtc
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
     hourCycle: 'h23',
@@ -66,6 +70,7 @@ export function localTimeReader(timeZone: string): (time: LocalTime) => Date {
 
 /** Whether this is a zone that times can be read in. */
 export function isTimeZone(name: string): boolean {
+  if (utc.has(name)) return true
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: name })
     return true

@@ -1,16 +1,81 @@
 /** The known names that a mistyped one may stand for, nearest first, three at most; none where nothing is near. */
 export function nearestNames(typed: string, known: Iterable<string>): string[] {
-  const wanted = typed.toLowerCase()
-  return [...known]
-    .map((name) => ({ name, distance: nearness(wanted, name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(Math.max(wanted.length, name.length) / 3)))
-    .sort((a, b) => a.distance - b.distance)
-    .slice(0, 3)
-    .map(({ name }) => name)
+  const all = byLikeness(typed, known)
+  const [best] = all
+  if (!best || best.rank === unlike) return []
+  return named(all.filter(({ rank, difference }) => rank === best.rank && difference <= best.difference + asNear))
 }
 
-function nearness(wanted: string, name: string): number {
-  return wanted.length >= 3 && name.includes(wanted) ? 1 : editDistance(wanted, name)
+/** `did you mean …?` with the names that are near; undefined where none is. */
+export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
+  const near = nearestNames(typed, known)
+  return near.length > 0 ? `did you mean ${eitherOf(near)}?` : undefined
+}
+
+/** As `nearestNames`, for a list that is too long to be shown whole: where nothing is near, the least unlike. */
+export function closestNames(typed: string, known: Iterable<string>): string[] {
+  const near = nearestNames(typed, known)
+  return near.length > 0 ? near : named(byLikeness(typed, known))
+}
+
+/** As `didYouMean`, never silent: where nothing is near it names the least unlike. `known` must not be empty. */
+export function closestTo(typed: string, known: Iterable<string>): string {
+  const all = [...known]
+  const closest = closestNames(typed, all)
+  return didYouMean(typed, all) ?? `the nearest ${closest.length === 1 ? 'is' : 'are'} ${eitherOf(closest)}`
+}
+
+/** The names in backquotes: `a`, `b` or `c`. */
+function eitherOf(names: readonly string[]): string {
+  const quoted = names.map((name) => `\`${name}\``)
+  return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
+}
+
+/** mistyped; named by a part of it; neither */
+const [mistyped, inPart, unlike] = [0, 1, 2] as const
+/** by how much the others that are named may differ more than the nearest does */
+const asNear = 0.3
+
+interface Likeness {
+  name: string
+  rank: 0 | 1 | 2
+  /** 0: the same; 1: no letter in common */
+  difference: number
+}
+
+function byLikeness(typed: string, known: Iterable<string>): Likeness[] {
+  const wanted = typed.toLowerCase()
+  return [...new Set(known)]
+    .map((name) => ({ name, ...likeness(wanted, name.toLowerCase()) }))
+    .sort((a, b) => a.rank - b.rank || a.difference - b.difference)
+}
+
+function likeness(wanted: string, name: string): Omit<Likeness, 'name'> {
+  const difference = differenceOf(wanted, name)
+  if (wanted !== '' && isMistyped(wanted, name)) return { rank: mistyped, difference }
+  const words = wordsOf(wanted)
+  const parts = wordsOf(name)
+  const isFound = (word: string): boolean => word.length >= 3 && (name.includes(word) || parts.some((part) => isMistyped(word, part)))
+  // half of the words or more: `lock-stuck` names `stuck-lock`
+  if (words.length === 0 || words.filter(isFound).length * 2 < words.length) return { rank: unlike, difference }
+  const least = words.map((word) => Math.min(...parts.map((part) => differenceOf(word, part))))
+  return { rank: inPart, difference: least.reduce((sum, it) => sum + it, 0) / words.length }
+}
+
+function isMistyped(wanted: string, name: string): boolean {
+  return editDistance(wanted, name) <= Math.max(1, Math.floor(Math.max(wanted.length, name.length) / 3))
+}
+
+function differenceOf(wanted: string, name: string): number {
+  return editDistance(wanted, name) / Math.max(wanted.length, name.length, 1)
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/[^\p{L}\p{N}]+/u).filter(Boolean)
+}
+
+function named(all: readonly Likeness[]): string[] {
+  return all.slice(0, 3).map(({ name }) => name)
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other. */

@@ -113,8 +113,9 @@ export interface BrokerQueue {
   exclusive: boolean
   type: string
   arguments: Readonly<Record<string, unknown>>
-  messages: number
-  consumers: number
+  /** null: not counted yet, as in the first seconds after the broker's start */
+  messages: number | null
+  consumers: number | null
   policy: string | null
 }
 
@@ -127,6 +128,7 @@ export interface BrokerExchange {
   type: string
 }
 
+/** One that has just come is listed some seconds later: the broker counts every five seconds. */
 export interface BrokerConsumer {
   queue: string
   vhost: string
@@ -139,9 +141,14 @@ export interface BrokerNode {
   name: string
   running: boolean
   memoryAlarm: boolean
+  diskAlarm: boolean
+  /** null: not counted yet */
+  figures: BrokerNodeFigures | null
+}
+
+export interface BrokerNodeFigures {
   memoryUsedBytes: number
   memoryLimitBytes: number
-  diskAlarm: boolean
   diskFreeBytes: number
   diskLimitBytes: number
 }
@@ -151,6 +158,8 @@ export interface BrokerNode {
 export interface SessionsSource {
   /** host:port/database, without credentials */
   readonly target: string
+  /** how redis-cli is called to see the same; it asks for the password itself */
+  readonly client: string
   identity(): Promise<{ version: string; role: string; loading: boolean }>
   clock(): Promise<ClockReading>
   /** `maxBytes` 0 means no limit */

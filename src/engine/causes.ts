@@ -9,9 +9,9 @@ export interface Judged {
 }
 
 /**
- * Says which problem follows from which. A problem that another explains gets `because`, but a warning never explains
- * an error; so does a check that could not be judged. What is legitimately under way turns the problems it explains,
- * and the checks that could not be judged because of them, into skipped ones.
+ * Says which problem follows from which. A problem that an error explains gets `because`, and so does a check that could not
+ * be judged; a warning explains nothing, for what it warns of works still. What is legitimately under way turns the problems
+ * it explains, and the checks that could not be judged because of them, into skipped ones.
  */
 export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootCauses: string[] } {
   const calm = withUnderway(judged)
@@ -31,14 +31,13 @@ export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootC
 }
 
 /** The problems that explain this one, in display order. */
-function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judged[] {
-  return problems.filter((cause) => cause.check.explains?.includes(check.id) && isAsGrave(cause.result, result))
+function causesOf({ check }: Judged, problems: readonly Judged[]): Judged[] {
+  return problems.filter((cause) => cause.check.explains?.includes(check.id) && isCause(cause))
 }
 
-function isAsGrave(cause: Result, effect: Result): boolean {
-  if (cause.status !== 'problem') return false
-  if (cause.severity === 'error') return true
-  return effect.status === 'problem' && effect.severity === 'warning'
+function isCause({ check, result }: Judged): boolean {
+  if (result.status !== 'problem' || result.severity !== 'error') return false
+  return result.isUnopened !== true || check.explainsUnopened !== false
 }
 
 function withUnderway(judged: readonly Judged[]): Judged[] {

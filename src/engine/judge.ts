@@ -1,4 +1,4 @@
-import type { Check, Remedy, Result } from '../core/check.ts'
+import type { Check, Result } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError, messageOf } from '../core/error.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
@@ -25,11 +25,11 @@ export async function judge(check: Check, { share, checks, deployment, deadlineM
   const openings = await Promise.all([...reads, ...wants].map(async (name) => ({ name, opening: await share(name) })))
   const failures = openings.flatMap(({ name, opening }) => ('error' in opening ? [{ name, error: opening.error }] : []))
   const needed = failures.filter(({ name }) => reads.includes(name))
-  if (needed.length > 0) return withoutSources(check, needed, checks)
+  if (needed.length > 0) return withoutSources(check, needed, { checks, deployment })
   const sources = Object.fromEntries(openings.map(({ name, opening }) => [name, sourceOrError(opening)])) as unknown as Sources
   const late = (): AdminError =>
     new AdminError('TIMED_OUT', `${check.id} did not finish within ${deadlineMs / 1000} s`, [
-      'allow more time with --timeout SECONDS',
+      `testops-admin doctor -d {deployment} --only ${check.id} --timeout 30`,
     ])
   try {
     return await withDeadline(check.run(sources, deployment), deadlineMs, late)
@@ -41,11 +41,15 @@ export async function judge(check: Check, { share, checks, deployment, deadlineM
 }
 
 /** What a check comes to whose sources cannot all be opened. */
-function withoutSources(check: Check, failures: readonly Failure[], checks: readonly Check[]): Result {
+function withoutSources(
+  check: Check,
+  failures: readonly Failure[],
+  { checks, deployment }: Pick<Circumstances, 'checks' | 'deployment'>,
+): Result {
   const missing = failures.find(({ error }) => isNotConfigured(error))
   if (missing) return asResult(missing.error)
   const own = failures.find(({ name }) => name === check.guards)
-  if (own?.error instanceof AdminError) return unreachable(own.error, check)
+  if (own?.error instanceof AdminError) return problemOf(own.error, check, deployment)
   return becauseOf(failures.find(({ name }) => guardOf(name, check, checks)) ?? failures[0]!, check, checks)
 }
 
@@ -59,35 +63,15 @@ function guardOf(name: SourceName, check: Check, checks: readonly Check[]): Chec
   return checks.find((other) => other.guards === name && other.id !== check.id)
 }
 
-/** The problem of the check that stands for a source: what the error says, and what shows it. */
-function unreachable(error: AdminError, check: Check): Result {
-  const cause = error.cause === undefined ? [] : [messageOf(error.cause)].filter((text) => !error.message.includes(text))
-  const shown = [...error.suggestions, ...cause]
+/** The problem of the check that stands for a source: what the error says, what shows it, and what is done about it. */
+function problemOf(error: AdminError, check: Check, deployment: Deployment): Result {
+  const cause = error.cause === undefined ? [] : [messageOf(error.cause).trim()].filter((text) => !error.message.includes(text))
   return {
     status: 'problem',
     severity: 'error',
-    findings: [{ message: error.message, evidence: shown.length > 0 ? shown : [error.message] }],
-    ...(isConfiguration(error) && { remedy: correctConfiguration(check) }),
-    ...(error.code === 'EXHAUSTED' && { remedy: makeRoom(error, check) }),
-  }
-}
-
-/** Whether the other side was never asked, since the configuration does not hold what that takes. */
-function isConfiguration({ code }: AdminError): boolean {
-  return code === 'SECRET_MISSING' || code === 'CONFIGURATION'
-}
-
-function makeRoom({ suggestions }: AdminError, { id }: Check): Remedy {
-  return {
-    text: 'It runs, and takes no further connection: end those that nobody needs, or allow more of them.',
-    commands: [...suggestions, `testops-admin doctor -d {deployment} --only ${id}`],
-  }
-}
-
-function correctConfiguration({ id }: Check): Remedy {
-  return {
-    text: 'Correct the configuration, then look again.',
-    commands: [`testops-admin doctor -d {deployment} --only ${id}`],
+    isUnopened: true,
+    findings: [{ message: error.message, evidence: [...error.suggestions, ...cause] }],
+    ...(check.unopened && { remedy: check.unopened(error, deployment) }),
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Remedy } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { ServiceCommands } from '../core/sources.ts'
+import { typed } from '../core/typed.ts'
 
-const placeholder = /\{(deployment|start|stop|restart|status|logs|settings)\}/g
+const placeholder = /(-d )?\{(deployment|start|stop|restart|status|logs|settings)\}/g
 
 const inWords: Record<keyof ServiceCommands, string> = {
   start: 'start the service',
@@ -13,23 +14,30 @@ const inWords: Record<keyof ServiceCommands, string> = {
   settings: "the service's settings",
 }
 
-/** The remedy as it is typed on this deployment. A command that its platform cannot name becomes a comment in words. */
-export function fillRemedy(remedy: Remedy, deployment: Deployment, commands: ServiceCommands | null): Remedy {
-  const fill = (text: string): string =>
-    text.replace(placeholder, (_, name: string) =>
-      name === 'deployment' ? quote(deployment.name) : (commands ?? inWords)[name as keyof ServiceCommands],
-    )
-  const isUnknown = (command: string): boolean => commands === null && /\{(?!deployment\})[a-z]+\}/.test(command)
-  return {
-    ...remedy,
-    text: fill(remedy.text),
-    commands: remedy.commands.map((command) => (isUnknown(command) ? `# ${fill(command)}` : fill(command))),
-    ...(remedy.risk === undefined ? {} : { risk: fill(remedy.risk) }),
-    ...(remedy.undo === undefined ? {} : { undo: fill(remedy.undo) }),
-  }
+/** A sentence as it is said of this deployment. What its platform cannot name is said in words. */
+export function fill(text: string, { name: deployment, config }: Deployment, commands: ServiceCommands | null): string {
+  const flag = config === undefined ? '' : ` ${typed(['--config', config])}`
+  return text.replace(placeholder, (_, before: string | undefined, name: string) => {
+    if (name !== 'deployment') return `${before ?? ''}${(commands ?? inWords)[name as keyof ServiceCommands]}`
+    return before === undefined ? typed([deployment]) : `${before}${typed([deployment])}${flag}`
+  })
 }
 
-/** As one word of a shell. */
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+/** A command as it is typed on this deployment. One that its platform cannot name becomes a comment in words. */
+export function fillCommand(command: string, deployment: Deployment, commands: ServiceCommands | null): string {
+  const isUnknown = commands === null && /\{(?!deployment\})[a-z]+\}/.test(command)
+  const filled = fill(command, deployment, commands)
+  return isUnknown ? `# ${filled}` : filled
+}
+
+/** The remedy as it is typed on this deployment. */
+export function fillRemedy(remedy: Remedy, deployment: Deployment, commands: ServiceCommands | null): Remedy {
+  const filled = (text: string): string => fill(text, deployment, commands)
+  return {
+    ...remedy,
+    text: filled(remedy.text),
+    commands: remedy.commands.map((command) => fillCommand(command, deployment, commands)),
+    ...(remedy.risk === undefined ? {} : { risk: filled(remedy.risk) }),
+    ...(remedy.undo === undefined ? {} : { undo: filled(remedy.undo) }),
+  }
 }

@@ -4,7 +4,7 @@ import { AdminError, messageOf } from '../core/error.ts'
 import type { CheckReport, DoctorReport } from '../core/report.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import type { Judged } from './causes.ts'
-import { fillRemedy } from './remedy.ts'
+import { fill, fillCommand, fillRemedy } from './remedy.ts'
 
 /** One check's part of the report. */
 export function reportCheck(judged: Judged, deployment: Deployment, commands: ServiceCommands | null): CheckReport {
@@ -12,13 +12,13 @@ export function reportCheck(judged: Judged, deployment: Deployment, commands: Se
   const because = judged.because ?? (result.status === 'unknown' ? result.because : undefined)
   const common = { id: check.id, title: check.title }
   const rest = { ...(because === undefined ? {} : { because }), docs: `testops-admin explain ${check.id}`, durationMs }
-  const filled = (remedy: Remedy): Pick<CheckReport, 'remedy'> =>
-    because === undefined ? { remedy: fillRemedy(remedy, deployment, commands) } : {}
+  const filled = (remedy: Remedy | undefined): Pick<CheckReport, 'remedy'> =>
+    remedy && because === undefined ? { remedy: fillRemedy(remedy, deployment, commands) } : {}
   switch (result.status) {
     case 'ok':
       return { ...common, status: 'ok', detail: result.detail, ...rest }
     case 'skipped':
-      return { ...common, status: 'skipped', reason: result.reason, ...rest }
+      return { ...common, status: 'skipped', reason: fill(result.reason, deployment, commands), ...rest }
     case 'problem':
       return {
         ...common,
@@ -29,13 +29,19 @@ export function reportCheck(judged: Judged, deployment: Deployment, commands: Se
         ...rest,
       }
     case 'unknown':
-      return { ...common, status: 'unknown', error: reportError(result.error), ...rest }
+      return {
+        ...common,
+        status: 'unknown',
+        error: reportError(result.error, (command) => fillCommand(command, deployment, commands)),
+        ...rest,
+      }
   }
 }
 
 /** Anything but an `AdminError` is a bug, and its stack is what a bug report needs. */
-function reportError(error: unknown): NonNullable<CheckReport['error']> {
-  if (error instanceof AdminError) return { code: error.code, message: error.message, suggestions: error.suggestions }
+function reportError(error: unknown, filled: (command: string) => string): NonNullable<CheckReport['error']> {
+  if (error instanceof AdminError)
+    return { code: error.code, message: error.message, suggestions: error.suggestions.map(filled) }
   const stack = error instanceof Error && error.stack ? [error.stack] : []
   return { code: 'BUG', message: `a bug of this program: ${messageOf(error)}`, suggestions: stack }
 }

@@ -23,9 +23,7 @@ export function shareSources(open: OpenSources, deadlineMs: number): ShareSource
 
 async function attempt<T extends object>(name: SourceName, open: () => Promise<T>, deadlineMs: number): Promise<Opening<T>> {
   const late = (): AdminError =>
-    new AdminError('TIMED_OUT', `${names[name]} could not be opened within ${deadlineMs / 1000} s`, [
-      'allow more time with --timeout SECONDS',
-    ])
+    new AdminError('TIMED_OUT', `${names[name]} could not be opened within ${deadlineMs / 1000} s`)
   try {
     const source = await withDeadline(open(), deadlineMs, late)
     const remembered = Array.isArray(source) ? source.map((one: object) => remember(one)) : remember(source)

@@ -1,8 +1,9 @@
+import { closestTo } from '../core/nearest.ts'
 import type { ExplainEntry } from '../knowledge/explain/entry.ts'
 import type { SearchAnswer } from '../knowledge/explain/search.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
-import { hang, pad, widthOf, wrap } from './text.ts'
+import { hang, pad, printable, widthOf, wrap } from './text.ts'
 
 /** What `explain --json` prints (DESIGN.md 4). `nearest` is there only where nothing was found. */
 export interface ExplainDocument {
@@ -20,7 +21,7 @@ export function explainDocument(query: string, { found, nearest }: SearchAnswer)
 /** One text in full; several as a list to choose from. */
 export function explainText(document: ExplainDocument, screen: Screen): string {
   const [first, ...others] = document.entries
-  if (!first) return notFound(document)
+  if (!first) return notFound(document, screen)
   return others.length === 0 ? inFull(first, screen) : list(document.entries, screen)
 }
 
@@ -50,7 +51,8 @@ function list(entries: ExplainDocument['entries'], screen: Screen): string {
   return `${lines.join('\n')}\n\nOne of them in full: testops-admin explain ID\n`
 }
 
-function notFound({ query, nearest = [] }: ExplainDocument): string {
-  const hint = nearest.length > 0 ? `Did you mean ${nearest.join(' or ')}?` : 'All names: testops-admin checks'
-  return `Nothing is known of \`${query}\`. ${hint}\n`
+function notFound({ query, nearest = [] }: ExplainDocument, { columns }: Screen): string {
+  const hint = nearest.length > 0 ? `; ${closestTo(query, nearest)}` : ''
+  const said = `Nothing is known of \`${printable(query)}\`${hint}`
+  return `${[...wrap(said.endsWith('?') ? said : `${said}.`, columns), 'All names: testops-admin explain'].join('\n')}\n`
 }

@@ -1,6 +1,6 @@
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
-import { countOf, hang, pad, widthOf } from './text.ts'
+import { countOf, hang, pad, widthOf, wrap } from './text.ts'
 
 /** What `lab status --json` prints, and `lab up --json` with `already` and `started` beside it. */
 export interface LabStatusDocument {
@@ -81,12 +81,8 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
     ...servers.map(({ kind, version, way, address, running }) => `  ${pad(kind, width)}  ${state(running)}  ${address}  ${version} (${way})`),
     ...(service ? [`  ${pad('service', width)}  ${service.state === 'running' ? paint.good('running') : paint.bad(service.state)}  ${service.url}`] : []),
     '',
-    ...(broken.length === 0
-      ? ['Nothing is broken. Break it: testops-admin lab break FAULT (lab faults lists them)']
-      : [
-          ...broken.map(({ name, since, state: how }) => paint.bad(`Broken${how === 'half' ? ' half way' : ''}: ${name}, since ${since}`)),
-          'Mend it: testops-admin lab mend',
-        ]),
+    ...broken.map(({ name, since, state: how }) => paint.bad(`Broken${how === 'half' ? ' half way' : ''}: ${name}, since ${since}`)),
+    whatNext(document),
     '',
     `Configuration: ${configuration}`,
     'To copy:',
@@ -94,21 +90,30 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
   ])
 }
 
+function whatNext({ servers, service, broken }: LabStatusDocument): string {
+  if (broken.length > 0) return 'Mend it: testops-admin lab mend'
+  const isWhole = servers.every(({ running }) => running) && service?.state === 'running'
+  return isWhole
+    ? 'Nothing is broken. Break it: testops-admin lab break FAULT (names: lab faults)'
+    : 'Not all of it runs. Bring it back: testops-admin lab up'
+}
+
 export function labUpText(document: LabUpDocument, screen: Screen): string {
   const { already, started, broken } = document
   const what =
-    already && started.length === 0
-      ? 'The lab is up already.'
-      : already
-        ? `The lab was up already; ${started.join(', ')} ${started.length === 1 ? 'was' : 'were'} missing and ${started.length === 1 ? 'is' : 'are'} back.`
-        : 'The lab is up and healthy.'
-  const note = broken.length > 0 ? ' What is broken stays so.' : ''
-  return `${what}${note}\n\n${labStatusText(document, screen)}`
+    broken.length > 0
+      ? 'The lab is there, and stays broken as it is.'
+      : already && started.length === 0
+        ? 'The lab is up already.'
+        : already
+          ? `The lab was up already; ${started.join(', ')} ${started.length === 1 ? 'was' : 'were'} missing and ${started.length === 1 ? 'is' : 'are'} back.`
+          : 'The lab is up and healthy.'
+  return `${wrap(what, screen.columns).join('\n')}\n\n${labStatusText(document, screen)}`
 }
 
-export function labDownText({ found, removed }: LabDownDocument): string {
+export function labDownText({ found, removed }: LabDownDocument, { columns }: Screen): string {
   if (!found) return 'There is no lab; nothing to take down.\n'
-  return removed.length === 0 ? 'The lab is gone.\n' : `The lab is gone: ${removed.join(', ')}.\n`
+  return lines(wrap(removed.length === 0 ? 'The lab is gone.' : `The lab is gone: ${removed.join(', ')}.`, columns))
 }
 
 export function labBreakText({ made, already, expectedExitCode }: LabBreakDocument, screen: Screen): string {
@@ -135,7 +140,8 @@ export function labFaultsText({ faults }: LabFaultsDocument, screen: Screen): st
       ...hang('  repair: ', repair, screen.columns),
     ]
   })
-  return lines([...shown, '', `${countOf(faults.length, 'way')} to break the lab, or to make it look broken. Try one: testops-admin lab break NAME`])
+  const count = `${countOf(faults.length, 'way')} to break the lab, or to make it look broken.`
+  return lines([...shown, '', count, 'Try one: testops-admin lab break NAME'])
 }
 
 function lines(all: readonly string[]): string {

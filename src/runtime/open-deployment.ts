@@ -8,9 +8,9 @@ import { defaultVendor, springSettings, vendorIn } from '../knowledge/settings.t
 import { splitRecords } from '../logs/records.ts'
 import type { Platform } from '../platforms/index.ts'
 import { openPlatform } from '../platforms/index.ts'
-import type { SecretReference } from './configuration/nodes.ts'
+import type { FileReference, SecretReference } from './configuration/nodes.ts'
 import type { DeploymentSettings } from './configuration/schema.ts'
-import { requireSecret } from './configuration/secrets.ts'
+import { readCertificates, secretReader } from './configuration/secrets.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
 import { apiEndpoint } from './endpoints/api.ts'
 import { brokerEndpoint } from './endpoints/broker.ts'
@@ -27,6 +27,8 @@ export interface OpenOptions {
   timeoutMs: number
   /** of this program: secrets are read from it */
   environment: Environment
+  /** the configuration file that a flag named */
+  config?: string | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -40,14 +42,16 @@ export interface OpenedDeployment {
 }
 
 /**
- * Makes a deployment observable: what its configuration says, completed from the service's own settings. Connects to nothing
- * yet. Throws SECRET_MISSING, CONFIGURATION; UNAVAILABLE where nothing at all is known of how it is reached.
+ * Makes a deployment observable: what its configuration says, completed from the service's own settings. Fetches its secrets,
+ * and connects to nothing yet. Throws SECRET_MISSING for the first that cannot be had, CONFIGURATION; UNAVAILABLE where nothing
+ * at all is known of how it is reached.
  */
 export async function openDeployment(selected: SelectedDeployment, options: OpenOptions): Promise<OpenedDeployment> {
   const { name, settings } = selected
   const { timeoutMs, signal, environment } = options
-  const secrets = { environment, timeoutMs, signal }
-  for (const reference of secretsOf(settings)) await requireSecret(reference, secrets)
+  const secrets = secretReader({ environment, timeoutMs, signal })
+  await inOrder(secretsOf(settings).map(secrets))
+  await inOrder(certificatesOf(settings).map(readCertificates))
 
   const platformName = platformOf(selected)
   const platform = openPlatform(platformName, hostSettingsOf(selected), { timeoutMs, environment, ...(signal && { signal }) })
@@ -55,6 +59,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   const known = await environmentFor(context)
   const deployment: Deployment = {
     name,
+    ...(options.config !== undefined && { config: options.config }),
     platform: platformName,
     vendor: vendorOf(settings, known),
     timeZone: timeZoneOf(settings, known),
@@ -73,7 +78,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       broker: share(async () => {
         const endpoint = await brokerEndpoint(context)
         const { openBroker } = await import('../adapters/rabbitmq/index.ts')
-        return openBroker(endpoint, { timeoutMs, environment })
+        return openBroker(endpoint, { timeoutMs })
       }),
       sessions: share(async () => {
         const endpoint = await sessionsEndpoint(context)
@@ -83,7 +88,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       api: share(async () => {
         const endpoint = await apiEndpoint(context, deployment.vendor)
         const { openApi } = await import('../adapters/api/index.ts')
-        return openApi(endpoint, { timeoutMs, environment })
+        return openApi(endpoint, { timeoutMs })
       }),
       service: share(async () => unheld(await platform.service())),
       logs: share(async () => unheld(await logsSource(platform, deployment.timeZone))),
@@ -105,7 +110,7 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
     throw new AdminError(
       code,
       message,
-      [...error.suggestions, 'or set `url`, `database`, `broker` and `sessions` in the configuration'],
+      [...error.suggestions, 'in the configuration: url, database, broker, sessions, or host.environmentFile'],
       { cause: error },
     )
   }
@@ -140,6 +145,16 @@ function secretsOf({ apiToken, database = [], broker, sessions }: DeploymentSett
     sessions?.sentinel?.password,
   ]
   return all.filter((reference) => reference !== undefined)
+}
+
+function certificatesOf({ ca, database = [], broker, sessions }: DeploymentSettings): FileReference[] {
+  return [ca, ...database.map((it) => it.ca), broker?.ca, sessions?.ca].filter((reference) => reference !== undefined)
+}
+
+/** Waits for all, which go on at the same time. Throws what the first in the list threw, whichever failed first. */
+async function inOrder(all: readonly Promise<unknown>[]): Promise<void> {
+  for (const work of all) work.catch(() => undefined)
+  for (const work of all) await work
 }
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -13,9 +13,9 @@ export function stateHome(environment: Environment): string {
   return join(base(environment, 'XDG_STATE_HOME', join('.local', 'state')), 'testops-admin')
 }
 
-/** Folder of the practice deployment: TESTOPS_ADMIN_LAB_DIR, else `lab` in the state folder. */
+/** Folder of the practice deployment, absolute: TESTOPS_ADMIN_LAB_DIR, else `lab` in the state folder. */
 export function labDirectory(environment: Environment): string {
-  return environment.TESTOPS_ADMIN_LAB_DIR || join(stateHome(environment), 'lab')
+  return resolve(environment.TESTOPS_ADMIN_LAB_DIR || join(stateHome(environment), 'lab'))
 }
 
 /** The configuration that `lab up` writes, read for `-d lab`. */

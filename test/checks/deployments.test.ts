@@ -231,6 +231,12 @@ const stories: Story[] = [
   },
   { story: 'the API is slow', parts: { api: fakeApi({ latencies: [2000, 2100, 2200] }) }, exitCode: 2, roots: ['api/latency'] },
   {
+    story: 'a stuck lock under a healthy service, which is slow for a reason of its own',
+    parts: { ...stuck, api: fakeApi({ latencies: [2000, 2100, 2200] }) },
+    exitCode: 2,
+    roots: ['database/changelog-lock', 'api/latency'],
+  },
+  {
     story: 'no connection is left',
     parts: { database: new AdminError('EXHAUSTED', 'no free connection'), api: unwell },
     exitCode: 1,

@@ -16,8 +16,26 @@ for (const { check, cases } of tables) {
       const said = JSON.stringify({ findings, detail, reason, error, remedy })
       for (const part of one.says ?? []) expect(said).toMatch(part)
       for (const part of one.silentOn ?? []) expect(said).not.toMatch(part)
-      for (const { evidence } of findings ?? []) expect(evidence.length).toBeGreaterThan(0)
-      expect(said).not.toMatch(/undefined|NaN|\[object|Invalid Date/)
+      for (const { message, evidence } of findings ?? []) {
+        expect(evidence.length).toBeGreaterThan(0)
+        expect(evidence).not.toContain(message)
+      }
+      if (status === 'problem' && because === undefined) {
+        expect(remedy?.text).toMatch(/^[A-Z].*\.$/)
+        expect(remedy?.commands.length).toBeGreaterThan(0)
+      }
+      expect(said).not.toMatch(/undefined|NaN|\[object|Invalid Date|\{(deployment|start|stop|restart|status|logs|settings)\}/)
+      const typed = [...(findings ?? []).flatMap(({ evidence }) => evidence), ...(remedy?.commands ?? [])]
+      expect(typed.filter((line) => !isAimed(line))).toEqual([])
     })
   })
+}
+
+/** Whether what is typed names what it is for, and shows no secret to others on the machine. */
+function isAimed(typed: string): boolean {
+  if (/Authorization|token=/.test(typed)) return typed.startsWith('printf ')
+  if (/^psql /.test(typed)) return / -h \S+ -p \d+ (-U \S+ )?-d \S+ -c /.test(typed)
+  if (/^redis-cli /.test(typed)) return / -h \S+ -p \d+/.test(typed)
+  if (/^(rabbitmq|timedatectl|df |sudo du )/.test(typed)) return / # on \S+$|^timedatectl$/.test(typed)
+  return !/^testops-admin (doctor|migrate|reset|flush|set-env|unlock|use-legacy)/.test(typed) || typed.includes(' -d prod')
 }

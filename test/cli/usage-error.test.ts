@@ -41,6 +41,19 @@ describe("oclif's errors are wrong usage", () => {
   })
 })
 
+test('a suggestion that begins with a flag is completed to what is typed', () => {
+  const cause = new Error('why')
+  const error = new AdminError('USAGE', 'no deployment `prd`', ['-d prod', '--only broker', 'tool checks'], { cause })
+  const completed = inOwnWords(error, 'tool doctor')
+  expect(completed).toBeInstanceOf(AdminError)
+  expect(completed).toMatchObject({
+    code: 'USAGE',
+    message: 'no deployment `prd`',
+    suggestions: ['tool doctor -d prod', 'tool doctor --only broker', 'tool checks'],
+    cause,
+  })
+})
+
 test.each([new AdminError('BUSY', 'busy'), new Errors.ExitError(0), new TypeError('x'), 'text'])(
   'anything else stays what it is: %s',
   (thrown) => {

@@ -46,7 +46,8 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
     })
     const names = found.map(({ name, durable, autoDelete }) => ({ name, durable, autoDelete }))
     expect(names.sort((a, b) => a.name.localeCompare(b.name))).toEqual(queues)
-    expect(found.every(({ policy, messages }) => policy === null && messages === 0)).toBe(true)
+    // a broker that has just got them has not counted yet
+    expect(found.every(({ policy, messages }) => policy === null && (messages ?? 0) === 0)).toBe(true)
   })
 
   test('lists no queues where there are none', async () => {
@@ -86,11 +87,16 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
   })
 
   test('lists nodes', async () => {
-    const [node, ...others] = await look({}, async (source) => source.nodes())
+    const [node, ...others] = await look({}, async (source) =>
+      eventually(
+        async () => source.nodes(),
+        ([first]) => first?.figures !== null,
+      ),
+    )
     expect(others).toEqual([])
     expect(node).toMatchObject({ running: true, memoryAlarm: false, diskAlarm: false })
     for (const figure of ['memoryUsedBytes', 'memoryLimitBytes', 'diskFreeBytes', 'diskLimitBytes'] as const) {
-      expect(node?.[figure]).toBeGreaterThan(0)
+      expect(node?.figures?.[figure]).toBeGreaterThan(0)
     }
   })
 

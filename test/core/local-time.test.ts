@@ -14,6 +14,7 @@ it.each([
 })
 
 it.each([
+  ['2026-07-01 12:00:00', 'UTC', '2026-07-01T12:00:00.000Z'],
   ['2026-07-01 12:00:00', 'Europe/Berlin', '2026-07-01T10:00:00.000Z'],
   ['2026-12-01 12:00:00', 'Europe/Berlin', '2026-12-01T11:00:00.000Z'],
   // summer time begins at 2:00, an hour that does not exist; it ends at 3:00

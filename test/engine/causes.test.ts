@@ -43,7 +43,7 @@ describe('two checks, of which the first explains the second', () => {
     ['error', 'ok', ['a'], { a: 'problem', b: 'ok' }],
     ['error', 'skipped', ['a'], { a: 'problem', b: 'skipped' }],
     ['warning', 'error', ['a', 'b'], { a: 'problem', b: 'problem' }],
-    ['warning', 'warning', ['a'], { a: 'problem', b: 'problem because a' }],
+    ['warning', 'warning', ['a', 'b'], { a: 'problem', b: 'problem' }],
     ['warning', 'unknown', ['a'], { a: 'problem', b: 'unknown' }],
     ['unknown', 'error', ['b'], { a: 'unknown', b: 'problem' }],
     ['skipped', 'error', ['b'], { a: 'skipped', b: 'problem' }],
@@ -54,6 +54,13 @@ describe('two checks, of which the first explains the second', () => {
   ])('%s, %s', (first, second, roots, shown) => {
     expect(folded(judged('a', results[first]!, ['b']), judged('b', results[second]!))).toEqual({ roots, shown })
   })
+})
+
+it('what could not be looked at is no cause of what was seen, where it may well run', () => {
+  const blind: Judged = judged('a', { ...results.error!, isUnopened: true } as Result, ['b'])
+  expect(folded(blind, judged('b', results.error!)).roots).toEqual(['a'])
+  const mayRun = { ...blind, check: { ...blind.check, explainsUnopened: false } }
+  expect(folded(mayRun, judged('b', results.error!))).toEqual({ roots: ['a', 'b'], shown: { a: 'problem', b: 'problem' } })
 })
 
 it('names the root of a chain, not its next link', () => {
@@ -114,7 +121,7 @@ it('holds for any graph without circles: roots explain themselves, all else name
       expect(rootCauses.includes(it.check.id)).toBe(it.because === undefined)
       const cause = it.because === undefined ? undefined : status.get(it.because)?.result
       if (cause) expect(cause.status).toBe('problem')
-      if (cause?.status === 'problem' && cause.severity === 'warning') expect(it.result).toMatchObject({ severity: 'warning' })
+      if (cause) expect(cause).toMatchObject({ severity: 'error' })
     }
     expect(after.map(({ result }) => result)).toEqual(all.map(({ result }) => result))
   }

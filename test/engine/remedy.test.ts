@@ -25,6 +25,14 @@ it('fills in what is typed on the platform', () => {
   })
 })
 
+it('names the configuration file in commands where a flag named it', () => {
+  const remedy = { text: 'Of {deployment}: x -d {deployment}.', commands: ['x -d {deployment} --only y'] }
+  expect(fillRemedy(remedy, { ...deployment('prod'), config: 'my conf.yaml' }, commands)).toEqual({
+    text: "Of prod: x -d prod --config 'my conf.yaml'.",
+    commands: ["x -d prod --config 'my conf.yaml' --only y"],
+  })
+})
+
 it('says in words what the platform cannot name, and leaves other braces alone', () => {
   const remedy = { text: 'Look at {settings}, {other}.', commands: ["curl -w '%{time_total}'", '{restart}'] }
   expect(fillRemedy(remedy, deployment('prod'), null)).toEqual({

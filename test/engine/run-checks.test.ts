@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineCheck } from '../../src/core/check.ts'
-import type { Check } from '../../src/core/check.ts'
+import type { Check, Remedy } from '../../src/core/check.ts'
+import type { Deployment } from '../../src/core/deployment.ts'
 import { AdminError } from '../../src/core/error.ts'
 import type { CheckReport } from '../../src/core/report.ts'
 import { runChecks } from '../../src/engine/run-checks.ts'
@@ -42,6 +43,18 @@ describe('what a check throws', () => {
       status: 'unknown',
       error: { code: 'FORBIDDEN', message: 'not allowed', suggestions: ['GRANT it'] },
     })
+  })
+
+  it('fills in what is typed on this deployment, also in the reason of a skipped one', async () => {
+    const suggestions = ['look -d {deployment}', '{restart}']
+    expect(await one(throwing(new AdminError('TIMED_OUT', 'late', suggestions)))).toMatchObject({
+      error: { suggestions: ['look -d prod', 'systemctl restart testops'] },
+    })
+    expect(await one(throwing(new AdminError('TIMED_OUT', 'late', suggestions)), { commands: null })).toMatchObject({
+      error: { suggestions: ['look -d prod', '# restart the service'] },
+    })
+    const skipping: Check = { ...throwing(null), run: async () => ({ status: 'skipped', reason: 'type: look -d {deployment}' }) }
+    expect(await one(skipping)).toMatchObject({ status: 'skipped', reason: 'type: look -d prod' })
   })
 
   it('skips it where the deployment has no such part', async () => {
@@ -92,6 +105,14 @@ describe('sources', () => {
     expect(opened.sort()).toEqual(['api', 'database'])
   })
 
+  it('that cannot be opened cause nothing where what they show may well run', async () => {
+    const broken = defineCheck({ ...reader('a/b'), reads: [], run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'broken', evidence: [] }] }) })
+    const open = openFakes({ database: unreachable('database') })
+    const blind = { ...guard, explains: ['a/b'] }
+    expect((await run([blind, broken], { open })).rootCauses).toEqual([guard.id])
+    expect((await run([{ ...blind, explainsUnopened: false }, broken], { open })).rootCauses).toEqual([guard.id, 'a/b'])
+  })
+
   it('that cannot be opened are the problem of the check that stands for them', async () => {
     const report = await run([guard, reader('a/b')], { open: openFakes({ database: unreachable('database') }) })
     expect(report.rootCauses).toEqual(['database/reachable'])
@@ -105,7 +126,6 @@ describe('sources', () => {
             evidence: ['pg_isready -h db.example.org -p 5432'],
           },
         ],
-        remedy: { text: 'Repair prod.', commands: ['repair -d prod', 'systemctl start testops'] },
       },
       { status: 'unknown', because: 'database/reachable', error: { code: 'UNREACHABLE' } },
     ])
@@ -118,23 +138,27 @@ describe('sources', () => {
     expect(report).not.toHaveProperty('because')
   })
 
-  it('that were never asked, since a secret is missing, are a matter of the configuration', async () => {
-    const open = openFakes({ database: new AdminError('SECRET_MISSING', 'the secret at a.yaml:4 is missing') })
-    expect(await one(guard, { open })).toMatchObject({
+  it('are mended as the check that stands for them says for that error', async () => {
+    const unopened = ({ code }: AdminError, { platform }: Deployment): Remedy => ({
+      text: `Mend ${code} of {deployment} on ${platform}.`,
+      commands: ['{restart}'],
+    })
+    const open = openFakes({ database: new AdminError('EXHAUSTED', 'no free connection', ['psql -U postgres']) })
+    expect(await one({ ...guard, unopened }, { open })).toMatchObject({
       status: 'problem',
-      remedy: {
-        text: 'Correct the configuration, then look again.',
-        commands: ['testops-admin doctor -d prod --only database/reachable'],
-      },
+      findings: [{ message: 'no free connection', evidence: ['psql -U postgres'] }],
+      remedy: { text: 'Mend EXHAUSTED of prod on host.', commands: ['systemctl restart testops'] },
     })
   })
 
-  it('that run and take no further connection need room, not a start', async () => {
-    const open = openFakes({ database: new AdminError('EXHAUSTED', 'no free connection', ['psql -U postgres']) })
-    expect(await one(guard, { open })).toMatchObject({
-      status: 'problem',
-      remedy: { commands: ['psql -U postgres', 'testops-admin doctor -d prod --only database/reachable'] },
-    })
+  it('show what the error came from, unless it says that already', async () => {
+    const failed = (message: string, cause: string): AdminError =>
+      new AdminError('UNREACHABLE', message, ['pg_isready -h db'], { cause: new Error(cause) })
+    const evidence = async (error: AdminError): Promise<unknown> =>
+      (await one(guard, { open: openFakes({ database: error }) })).findings?.[0]?.evidence
+    expect(await evidence(failed('no such thing', 'connect ECONNREFUSED'))).toEqual(['pg_isready -h db', 'connect ECONNREFUSED'])
+    expect(await evidence(failed('it said: timeout', 'timeout'))).toEqual(['pg_isready -h db'])
+    expect(await evidence(new AdminError('SECRET_MISSING', 'the secret is missing'))).toEqual([])
   })
 
   it('that the deployment does not have skip their checks', async () => {
@@ -210,7 +234,14 @@ describe('deadlines', () => {
   it('end a check that hangs, and no other', async () => {
     const report = await run([hanging, { ...hanging, id: 'c/d', run: fine }], { deadlineMs: 30 })
     expect(report.checks).toMatchObject([
-      { status: 'unknown', error: { code: 'TIMED_OUT', message: 'a/b did not finish within 0.03 s' } },
+      {
+        status: 'unknown',
+        error: {
+          code: 'TIMED_OUT',
+          message: 'a/b did not finish within 0.03 s',
+          suggestions: ['testops-admin doctor -d prod --only a/b --timeout 30'],
+        },
+      },
       { status: 'ok' },
     ])
   })

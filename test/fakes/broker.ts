@@ -1,4 +1,4 @@
-import type { BrokerConsumer, BrokerExchange, BrokerNode, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
+import type { BrokerConsumer, BrokerExchange, BrokerNode, BrokerNodeFigures, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
 import { fake } from './fake.ts'
 import type { Answers } from './fake.ts'
 
@@ -47,17 +47,24 @@ export function consumer(of: Partial<BrokerConsumer> = {}): BrokerConsumer {
   return { queue: 'testops.upload', vhost: '/', user: 'testops', connection: 'rabbitConnectionFactory#1', ...of }
 }
 
+export function nodeFigures(of: Partial<BrokerNodeFigures> = {}): BrokerNodeFigures {
+  return {
+    memoryUsedBytes: 150_000_000,
+    memoryLimitBytes: 3_000_000_000,
+    diskFreeBytes: 20_000_000_000,
+    diskLimitBytes: 50_000_000,
+    ...of,
+  }
+}
+
 /** A running node without alarms, unless told otherwise. */
 export function node(of: Partial<BrokerNode> = {}): BrokerNode {
   return {
     name: 'rabbit@mq',
     running: true,
     memoryAlarm: false,
-    memoryUsedBytes: 150_000_000,
-    memoryLimitBytes: 3_000_000_000,
     diskAlarm: false,
-    diskFreeBytes: 20_000_000_000,
-    diskLimitBytes: 50_000_000,
+    figures: nodeFigures(),
     ...of,
   }
 }

@@ -36,12 +36,12 @@ const errors: Record<SourceName, () => AdminError> = {
     new AdminError('UNREACHABLE', 'PostgreSQL at db.example.org:5432 refused the connection', [
       'pg_isready -h db.example.org -p 5432',
     ]),
-  broker: () => new AdminError('UNREACHABLE', 'RabbitMQ at mq.example.org:5672 refused the connection', ['rabbitmqctl status']),
+  broker: () => new AdminError('UNREACHABLE', 'RabbitMQ at mq.example.org:5672 refused the connection', ['curl -sv --max-time 3 telnet://mq.example.org:5672 </dev/null']),
   sessions: () =>
     new AdminError('UNREACHABLE', 'Redis at redis.example.org:6379 refused the connection', [
       'redis-cli -h redis.example.org -p 6379 ping',
     ]),
-  service: () => new AdminError('UNAVAILABLE', 'systemctl is not installed on this machine', []),
+  service: () => new AdminError('UNAVAILABLE', 'systemctl is not installed on this machine', ['command -v systemctl']),
   api: () =>
     new AdminError('UNREACHABLE', 'https://testops.example.org refused the connection', [
       'curl -i https://testops.example.org/api/management/health',

@@ -7,6 +7,7 @@ export function fakeSessions(answers: Answers<SessionsSource> = {}): SessionsSou
   return fake<SessionsSource>(
     {
       target: 'redis.example.org:6379/0',
+      client: 'redis-cli -h redis.example.org -p 6379 --askpass',
       identity: { version: '7.0.15', role: 'master', loading: false },
       clock: clockAhead(0),
       memory: { usedBytes: 2_000_000, maxBytes: 0, policy: 'noeviction', evictedKeys: 0 },

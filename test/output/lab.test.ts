@@ -58,9 +58,13 @@ describe('documents of the lab as text', () => {
   test.each<[name: string, text: string]>([
     ['status-absent', lab.labStatusText(absent, plainScreen)],
     ['status-up', lab.labStatusText(status, plainScreen)],
-    ['up', lab.labUpText({ ...up, broken: [] }, plainScreen)],
+    ['status-missing', lab.labStatusText({ ...status, broken: [] }, plainScreen)],
+    ['up', lab.labUpText({ ...up, broken: [], servers: up.servers.map((server) => ({ ...server, running: true })) }, plainScreen)],
+    ['up-again', lab.labUpText({ ...up, already: true, broken: [] }, plainScreen)],
+    ['up-broken', lab.labUpText({ ...up, already: true, started: [] }, plainScreen)],
     ['break', lab.labBreakText(broken, plainScreen)],
     ['mend', lab.labMendText(mended)],
-    ['down', lab.labDownText(down)],
+    ['down', lab.labDownText(down, plainScreen)],
+    ['down-none', lab.labDownText({ ...down, found: false, removed: [] }, plainScreen)],
   ])('%s', async (name, text) => expect(text).toMatchFileSnapshot(`golden/lab-${name}.txt`))
 })

@@ -56,30 +56,36 @@ export const healthy = reportOf([
   skipped('api/token', 'no apiToken is configured for this deployment'),
 ])
 
+const refused =
+  'the service at http://127.0.0.1:8080 refused the connection: nothing listens on 127.0.0.1:8080'
+
 export const stuckLock = reportOf([
   ok('database/reachable', 'PostgreSQL 15.4 at db.example.org:5432/testops'),
   problem('database/changelog-lock', 'error', '', {
     findings: [
       {
         message:
-          'public.databasechangeloglock is held by app-1 (10.0.0.7) since 2026-11-21 02:12:44 UTC (1 h 47 min ago), and its holder is dead: the process it was is gone',
+          'app-1 (10.0.0.7) holds the change-log lock since 2026-11-21 02:12:44 UTC (1 h 47 min ago); its holder is dead: the process that took it is gone: app-1 was started again at 2026-11-21 02:13:05Z; no database session that is as old as the lock is left; the service waits for it and cannot start',
         evidence: [
-          'psql -h db.example.org -p 5432 -U testops -d testops -c "SELECT id, locked, lockgranted, lockedby FROM public.databasechangeloglock"',
+          "psql -h db.example.org -p 5432 -U testops -d testops -c 'SELECT id, locked, lockgranted, lockedby FROM public.databasechangeloglock'",
           '1 | t | 2026-11-21 02:12:44.463171 | app-1 (10.0.0.7)',
+          'tail -n 200 /var/log/testops/testops.log',
+          '2026-11-21 02:13:19.148  INFO 4711 --- [           main] liquibase.lockservice                    : Waiting for changelog lock....',
         ],
       },
     ],
     remedy: {
-      text: 'Release the lock and start the service.',
-      commands: ['testops-admin unlock-changelog -d prod'],
-      risk: 'none, as long as no other service works on this database',
-      undo: 'testops-admin undo RUN',
+      text: 'Release the lock: it is given back only when its holder is shown to be dead, and can be put back.',
+      commands: [
+        'testops-admin unlock-changelog -d prod',
+        'testops-admin explain database/changelog-lock   # the same by hand',
+      ],
     },
   }),
-  problem('service/running', 'error', 'systemd unit testops has failed (exit status 1)', { because: 'database/changelog-lock' }),
-  problem('api/reachable', 'error', 'connect ECONNREFUSED 127.0.0.1:8080', { because: 'database/changelog-lock' }),
-  unknown('api/token', 'connect ECONNREFUSED 127.0.0.1:8080', { because: 'api/reachable' }),
-  unknown('trees/migrated', 'connect ECONNREFUSED 127.0.0.1:8080', { because: 'api/reachable' }),
+  problem('service/running', 'error', 'the service has failed: exit status 1', { because: 'database/changelog-lock' }),
+  problem('api/reachable', 'error', refused, { because: 'database/changelog-lock' }),
+  unknown('api/token', refused, { because: 'api/reachable' }),
+  unknown('trees/migrated', refused, { because: 'api/reachable' }),
   skipped('integrations/reachable', 'no log is configured'),
   ok('sessions/memory', '12 MB of 512 MB'),
 ])
@@ -112,7 +118,12 @@ export const warningsOnly = reportOf([
         evidence: ['rabbitmqctl -p / list_queues name durable exclusive\nupload\tfalse\tfalse'],
       },
     ],
-    remedy: { text: 'Make them durable before the upgrade.', commands: ['testops-admin reset-queues -d prod'] },
+    remedy: {
+      text: 'Make them durable before the upgrade.',
+      commands: ['testops-admin reset-queues -d prod'],
+      risk: 'The service is down meanwhile.',
+      undo: 'testops-admin undo RUN',
+    },
   }),
   problem('integrations/debug-logging', 'warning', 'LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION is debug', {
     remedy: {

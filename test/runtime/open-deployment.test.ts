@@ -102,6 +102,14 @@ test.each([
     'CONFIGURATION: deployment `prod` in FOLDER/testops-admin.yaml has the sections host and compose: say which counts',
   ],
   [
+    'url: http://127.0.0.1:1\nbroker: {password: {command: ["false"]}}\ndatabase: {password: {command: [sh, -c, "echo Vault is sealed >&2; exit 3"]}}',
+    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:5 is missing: the command `sh -c 'echo Vault is sealed >&2; exit 3'` ended with 3: Vault is sealed",
+  ],
+  [
+    'url: http://127.0.0.1:1\nca: none.pem',
+    'CONFIGURATION: the certificate file FOLDER/none.pem (FOLDER/testops-admin.yaml:4) cannot be used: there is no such file',
+  ],
+  [
     'url: http://127.0.0.1:1\napiToken: {env: NONE}',
     'SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 is missing: the environment variable NONE is not set',
   ],

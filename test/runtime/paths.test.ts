@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { configHome, labConfigurationFile, labDirectory, stateHome } from '../../src/runtime/index.ts'
 
@@ -15,6 +16,7 @@ test.each([
   expect(labDirectory(environment)).toBe(`${state}/lab`)
 })
 
-test('the lab may lie elsewhere', () => {
+test('the lab may lie elsewhere, also as seen from here', () => {
+  expect(labDirectory({ TESTOPS_ADMIN_LAB_DIR: 'some/lab' })).toBe(join(process.cwd(), 'some/lab'))
   expect(labConfigurationFile({ HOME: '/home/a', TESTOPS_ADMIN_LAB_DIR: '/tmp/lab' })).toBe('/tmp/lab/testops-admin.yaml')
 })

@@ -1,6 +1,8 @@
 import { defineCheck } from '../../core/check.ts'
-import { curl } from '../support/evidence.ts'
+import type { Outcome } from '../../core/check.ts'
+import { curl, psql } from '../support/evidence.ts'
 import { span } from '../support/format.ts'
+import { had, tolerant } from '../support/wanted.ts'
 
 /** A page of the web interface makes dozens of calls, so people wait for many seconds where a small one takes this long. */
 const warningMs = 1000
@@ -9,14 +11,8 @@ export const apiLatency = defineCheck({
   id: 'api/latency',
   title: "service's API answers at once",
   reads: ['api'],
-  remedy: {
-    text: 'Look at the load of the service and of its database, and at what lies between here and there.',
-    commands: [
-      '{logs}',
-      "psql -c 'SELECT pid, now() - query_start, query FROM pg_stat_activity ORDER BY 2 DESC NULLS LAST LIMIT 10'",
-    ],
-  },
-  async run({ api }) {
+  wants: ['database'],
+  async run({ api, database }): Promise<Outcome> {
     const times = [...(await api.latencies())].sort((a, b) => a - b)
     const median = times[Math.floor(times.length / 2)]
     if (median === undefined) return { status: 'skipped', reason: 'no call was timed' }
@@ -26,6 +22,18 @@ export const apiLatency = defineCheck({
       curl(api.target, '/api/management/health', "-s -o /dev/null -w '%{time_total}\\n'"),
       times.map((time) => (time / 1000).toFixed(3)).join(' '),
     ]
-    return { status: 'problem', severity: 'warning', findings: [{ message: `${api.target} is slow: ${figures}`, evidence }] }
+    const main = had(database)?.[0]
+    const user = main && (await tolerant(main.identity()))?.user
+    const longest =
+      "SELECT pid, now() - query_start AS since, left(query, 80) FROM pg_stat_activity WHERE state <> 'idle' ORDER BY 2 DESC NULLS LAST LIMIT 10"
+    return {
+      status: 'problem',
+      severity: 'warning',
+      findings: [{ message: `${api.target} is slow: ${figures}`, evidence }],
+      remedy: {
+        text: 'Look at the load of the service and of its database, and at what lies between here and there.',
+        commands: ['{logs}', ...(main ? [psql(main.target, user ?? null, longest)] : [])],
+      },
+    }
   },
 })

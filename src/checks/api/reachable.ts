@@ -1,6 +1,14 @@
 import { defineCheck } from '../../core/check.ts'
+import { settingNames } from '../../knowledge/settings.ts'
 import { curl } from '../support/evidence.ts'
 import { span } from '../support/format.ts'
+import { unopened } from '../support/unopened.ts'
+
+const kept = `\`url\` in the configuration, else ${settingNames({ prefix: '…', package: '…' }).endpoint} in {settings}`
+const look = {
+  text: 'See whether the service runs and what its log says last; a reverse proxy in front of it may be down too.',
+  commands: ['{status}', '{logs}'],
+}
 
 export const apiReachable = defineCheck({
   id: 'api/reachable',
@@ -8,23 +16,33 @@ export const apiReachable = defineCheck({
   reads: ['api'],
   guards: 'api',
   explains: ['api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: {
-    text: 'See whether the service runs and what its log says last; a reverse proxy in front of it may be down too.',
-    commands: ['{status}', '{logs}'],
-  },
+  unopened: unopened('api/reachable', {
+    kept,
+    tls: { scheme: 'its address (http:// is plain, https:// encrypted)', key: 'ca: FILE' },
+    refused: () => look,
+    unwell: look,
+    said: {},
+  }),
   async run({ api }) {
     const { httpStatus, status, durationMs } = await api.health()
     if (httpStatus === 200 && status !== null)
       return { status: 'ok', detail: `${api.target} answers ${status} after ${span(durationMs)}` }
     const said = `HTTP ${httpStatus}, ${status === null ? 'without a health status' : `status ${status}`}`
-    const message =
-      httpStatus === 200
-        ? `${api.target} answers, but not as the service does: ${said}; is this its address?`
-        : `${api.target} answers, and is not well: ${said}`
+    const isOther = status === null && httpStatus < 500
+    const message = isOther
+      ? `${api.target} answers, but not as the service does: ${said}; is this its address?`
+      : `${api.target} answers, and is not well: ${said}`
+    const again = 'testops-admin doctor -d {deployment} --only api/reachable'
     return {
       status: 'problem',
       severity: 'error',
       findings: [{ message, evidence: [curl(api.target, '/api/management/health'), said] }],
+      remedy: isOther
+        ? { text: `Correct its address (${kept}), or look at the proxy that answers there.`, commands: [again] }
+        : {
+            text: "Look at the other problems first; where there are none, the service's log says more.",
+            commands: ['{logs}', '{status}', again],
+          },
     }
   },
 })

@@ -1,27 +1,49 @@
 import { defineCheck } from '../../core/check.ts'
+import type { Outcome } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
-import { curl } from '../support/evidence.ts'
+import { curlAsUser, tokenExchange } from '../support/evidence.ts'
 
 export const apiToken = defineCheck({
   id: 'api/token',
   title: 'API token is accepted',
   reads: ['api'],
   explains: ['api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: {
-    text: "Create a new API token in the user menu of the web interface and put it where the configuration's apiToken points to.",
-    commands: ['testops-admin doctor -d {deployment} --only api/token'],
-  },
-  async run({ api }) {
-    const flags = "-i -H 'Expect:' -F grant_type=apitoken -F scope=openid -F 'token=<-'"
-    // through a pipe from a shell's own word: a token among the parameters of a program is seen by everybody
-    const exchange = `printf %s "$TOKEN" | ${curl(api.target, '/api/uaa/oauth/token', flags)}`
-    try {
-      await api.accessToken()
-      await api.currentUser()
-    } catch (error) {
-      if (!(error instanceof AdminError) || error.code !== 'UNAUTHENTICATED') throw error
-      return { status: 'problem', severity: 'error', findings: [{ message: error.message, evidence: [exchange, error.message] }] }
+  async run({ api }): Promise<Outcome> {
+    const exchange = tokenExchange(api.target)
+    const exchanged = await refusal(api.accessToken())
+    if (exchanged) {
+      return {
+        status: 'problem',
+        severity: 'error',
+        findings: [{ message: exchanged.message, evidence: [exchange] }],
+        remedy: {
+          text: "Create a new API token in the user menu of the web interface and put it where the configuration's `apiToken` points to. Where another service answers at that address, correct `url`.",
+          commands: ['testops-admin doctor -d {deployment} --only api/token'],
+        },
+      }
+    }
+    const used = await refusal(api.currentUser())
+    if (used) {
+      return {
+        status: 'problem',
+        severity: 'error',
+        findings: [{ message: used.message, evidence: [exchange, curlAsUser(api.target, '/api/uaa/me')] }],
+        remedy: {
+          text: 'The service exchanges the API token, and does not accept the Bearer token that it gives: see whether its clock is right, then what its log says.',
+          commands: ['testops-admin doctor -d {deployment} --only service/clocks', '{logs}'],
+        },
+      }
     }
     return { status: 'ok', detail: `${api.target} exchanges it for a Bearer token and knows its user` }
   },
 })
+
+async function refusal(asked: Promise<unknown>): Promise<AdminError | null> {
+  try {
+    await asked
+    return null
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'UNAUTHENTICATED') return error
+    throw error
+  }
+}

@@ -1,7 +1,8 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Finding } from '../../core/check.ts'
-import type { BrokerNode } from '../../core/sources.ts'
-import { rabbitmqctl } from '../support/evidence.ts'
+import type { Finding, Outcome, Remedy } from '../../core/check.ts'
+import { typedOn } from '../../core/host.ts'
+import type { BrokerNode, BrokerSource } from '../../core/sources.ts'
+import { onBroker, rabbitmqctl } from '../support/evidence.ts'
 import { bytes, listed } from '../support/format.ts'
 
 export const brokerAlarms = defineCheck({
@@ -9,50 +10,72 @@ export const brokerAlarms = defineCheck({
   title: 'broker raises no alarm',
   reads: ['broker'],
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: {
-    text: 'Give the broker memory or disk, or take messages away that nobody reads. While an alarm lasts, every publisher is blocked.',
-    commands: ['rabbitmq-diagnostics alarms', 'rabbitmq-diagnostics memory_breakdown', 'df -h'],
-  },
-  async run({ broker }) {
+  async run({ broker }): Promise<Outcome> {
     const nodes = await broker.nodes()
-    const findings = nodes.flatMap(alarmsOf)
-    const [first, ...others] = findings
-    if (first) return { status: 'problem', severity: 'error', findings: [first, ...others] }
+    const [first, ...others] = nodes.flatMap((node) => alarmsOf(node, broker))
+    if (first) return { status: 'problem', severity: 'error', findings: [first, ...others], remedy: relief(nodes, broker) }
     const down = nodes.filter(({ running }) => !running).map(({ name }) => name)
     if (down.length > 0) {
       const finding: Finding = {
-        message: `of the broker's nodes, ${listed(down)} does not run`,
-        evidence: [rabbitmqctl(null, 'cluster_status'), listed(down)],
+        message: `of the broker's nodes, ${listed(down)} ${down.length === 1 ? 'does' : 'do'} not run`,
+        evidence: [onBroker(broker, 'rabbitmqctl cluster_status'), `not running: ${listed(down)}`],
       }
-      return { status: 'problem', severity: 'warning', findings: [finding] }
+      return { status: 'problem', severity: 'warning', findings: [finding], remedy: revival(down, broker) }
     }
-    return { status: 'ok', detail: nodes.map(figures).join('; ') || `${broker.target} lists no node` }
+    const shown = nodes.map((node) => (node.figures ? figuresOf(node) : `${figuresOf(node)}, without an alarm`))
+    return { status: 'ok', detail: shown.join('; ') || `${broker.target} lists no node` }
   },
 })
 
-function alarmsOf(node: BrokerNode): Finding[] {
-  const evidence = ['rabbitmq-diagnostics alarms', figures(node)]
-  const { name, memoryUsedBytes, memoryLimitBytes, diskFreeBytes, diskLimitBytes } = node
-  return [
-    ...(node.memoryAlarm
-      ? [
-          {
-            message: `memory alarm on ${name}: ${bytes(memoryUsedBytes)} used, the limit is ${bytes(memoryLimitBytes)}; publishers are blocked`,
-            evidence,
-          },
-        ]
-      : []),
-    ...(node.diskAlarm
-      ? [
-          {
-            message: `disk alarm on ${name}: ${bytes(diskFreeBytes)} free, the limit is ${bytes(diskLimitBytes)}; publishers are blocked`,
-            evidence,
-          },
-        ]
-      : []),
-  ]
+function alarmsOf(node: BrokerNode, broker: BrokerSource): Finding[] {
+  const { name, memoryAlarm, diskAlarm, figures } = node
+  const evidence = [onBroker(broker, 'rabbitmq-diagnostics alarms'), figuresOf(node)]
+  const memory = figures && `${bytes(figures.memoryUsedBytes)} used, the limit is ${bytes(figures.memoryLimitBytes)}`
+  const disk = figures && `${bytes(figures.diskFreeBytes)} free, the limit is ${bytes(figures.diskLimitBytes)}`
+  const finding = (kind: string, shown: string | null): Finding => ({
+    message: `${kind} alarm on ${name}: ${shown ?? noFigures}; publishers are blocked`,
+    evidence,
+  })
+  return [...(memoryAlarm ? [finding('memory', memory)] : []), ...(diskAlarm ? [finding('disk', disk)] : [])]
 }
 
-function figures({ name, memoryUsedBytes, memoryLimitBytes, diskFreeBytes, diskLimitBytes }: BrokerNode): string {
+const noFigures = 'it has just started and has not counted yet'
+
+function figuresOf({ name, figures }: BrokerNode): string {
+  if (figures === null) return `${name}: ${noFigures}`
+  const { memoryUsedBytes, memoryLimitBytes, diskFreeBytes, diskLimitBytes } = figures
   return `${name}: memory ${bytes(memoryUsedBytes)} of ${bytes(memoryLimitBytes)}, disk ${bytes(diskFreeBytes)} free (limit ${bytes(diskLimitBytes)})`
+}
+
+function relief(nodes: readonly BrokerNode[], broker: BrokerSource): Remedy {
+  const short = (holds: (node: BrokerNode) => boolean): string[] => nodes.filter(holds).map(({ name }) => name)
+  const memory = short(({ memoryAlarm }) => memoryAlarm)
+  const disk = short(({ diskAlarm }) => diskAlarm)
+  const wanted = [
+    ...(memory.length > 0 ? [`memory to ${listed(memory)}`] : []),
+    ...(disk.length > 0 ? [`disk space to ${listed(disk)}`] : []),
+  ].join(' and ')
+  return {
+    text: `Give ${wanted}, or take messages away that nobody reads. While an alarm lasts, every publisher is blocked.`,
+    commands: [
+      ...memory.map((node) => onBroker(broker, `rabbitmq-diagnostics -n ${node} memory_breakdown`)),
+      ...disk.map((node) => typedOn(machineOf(node), 'df -H /var/lib/rabbitmq')),
+      rabbitmqctl(broker, 'list_queues name messages consumers'),
+    ],
+  }
+}
+
+function revival(down: readonly string[], broker: BrokerSource): Remedy {
+  return {
+    text: 'Start those nodes, or take them out of the cluster for good (rabbitmqctl forget_cluster_node).',
+    commands: [
+      ...down.map((node) => typedOn(machineOf(node), 'sudo systemctl start rabbitmq-server')),
+      onBroker(broker, 'rabbitmqctl cluster_status'),
+    ],
+  }
+}
+
+/** Nodes are named NAME@MACHINE. */
+function machineOf(node: string): string {
+  return node.split('@').at(-1) ?? node
 }

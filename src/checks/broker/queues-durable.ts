@@ -1,17 +1,23 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Finding, Outcome, Remedy, Severity } from '../../core/check.ts'
-import type { BrokerSource, ServiceSource } from '../../core/sources.ts'
+import type { Finding, Outcome, Remedy } from '../../core/check.ts'
+import type { BrokerSource, LogRecord, LogsSource, ServiceSource } from '../../core/sources.ts'
 import { transientQueues } from '../../knowledge/broker.ts'
 import { durableConflicts, logSignatures } from '../../knowledge/log-signatures.ts'
-import { queueSituation } from '../support/broker-queues.ts'
+import { besides, lookedAt, queueSituation } from '../support/broker-queues.ts'
 import type { QueueSituation } from '../support/broker-queues.ts'
-import { rabbitmqctl } from '../support/evidence.ts'
+import { byHand } from '../support/by-hand.ts'
+import { grepLog, onBroker, rabbitmqctl, settingLines } from '../support/evidence.ts'
 import { counted, firstLine, listed } from '../support/format.ts'
+import { had } from '../support/wanted.ts'
 
-const resetQueues: Remedy = {
-  text: 'Make the setting and the queues agree: the service is stopped, the setting is set, the queues are declared anew with their messages, the service is started.',
-  commands: ['testops-admin reset-queues -d {deployment}'],
-  risk: 'The service is down meanwhile.',
+/** What findings are made from. */
+interface View {
+  situation: QueueSituation
+  broker: BrokerSource
+  service: ServiceSource
+  logs: LogsSource | null
+  /** the service reads its queues and met no refusal since its start: its settings were changed meanwhile */
+  works: boolean
 }
 
 export const brokerQueuesDurable = defineCheck({
@@ -28,108 +34,107 @@ export const brokerQueuesDurable = defineCheck({
     'api/latency',
     'trees/migrated',
   ],
-  remedy: resetQueues,
   async run({ broker, service, logs }, deployment): Promise<Outcome> {
     const situation = await queueSituation(broker, service, logs, deployment)
-    const findings = [...mismatches(situation, broker, service), ...refusals(situation, broker, service)]
-    const [first, ...others] = findings
-    if (first) return { status: 'problem', severity: severityOf(situation), findings: [first, ...others] }
-    const { queues, setting, refusal } = situation
-    const held =
-      queues.length === 0
-        ? 'no queue of the service is there'
-        : `${counted(queues.length, 'queue')} of the service as it asks for`
-    return { status: 'ok', detail: `${held}; ${setting.shown}; transient queues are ${refusal.denied ? 'refused' : 'permitted'}` }
+    const view: View = { situation, broker, service, logs: had(logs), works: isAtWork(situation) }
+    const [first, ...others] = [...mismatches(view), ...refusals(view)]
+    if (first) {
+      const severity = view.works ? 'warning' : 'error'
+      return { status: 'problem', severity, findings: [first, ...others], remedy: remedyFor(situation) }
+    }
+    const { all, setting, refusal, untold } = situation
+    if (untold !== null) return { status: 'skipped', reason: untold }
+    const held = `${lookedAt(situation, broker.vhost)}${all.length > 0 ? ' as it asks for' : ''}`
+    const foreign = setting.durable ? besides(situation) : ''
+    const permitted = `transient queues are ${refusal.denied ? 'refused' : 'permitted'}`
+    return { status: 'ok', detail: `${held}${foreign}; ${setting.shown}; ${permitted}` }
   },
 })
 
-/** A service that reads its queues and met no refusal since its start works still: its settings were changed meanwhile. */
-function severityOf({ queues, refused, exchanges }: QueueSituation): Severity {
-  const works =
-    queues.some(({ consumed }) => consumed) && refused.transient === null && refused.conflict === null && exchanges.length === 0
-  return works ? 'warning' : 'error'
+function isAtWork({ queues, refused, exchanges }: QueueSituation): boolean {
+  const wasRefused = refused.transient !== null || refused.conflict !== null || exchanges.length > 0
+  return !wasRefused && queues.some(({ consumed }) => consumed)
+}
+
+/** Where all is durable but the setting, no queue is touched. */
+function remedyFor({ setting: { name, durable }, queues, exchanges }: QueueSituation): Remedy {
+  const isTransient = queues.some(({ queue }) => !queue.durable) || exchanges.some(({ exchange }) => !exchange.durable)
+  if (!durable && !isTransient && queues.length + exchanges.length > 0) {
+    return {
+      text: `Set ${name}=true in {settings}, then restart the service: its queues are durable already, and are left alone.`,
+      commands: [`testops-admin set-env -d {deployment} ${name}=true`, '{restart}', byHand('broker/queues-durable')],
+      risk: 'The service restarts.',
+    }
+  }
+  return {
+    text: 'Make the setting and the queues agree: the service is stopped, the setting is set, the queues are declared anew with their messages, the service is started.',
+    commands: ['testops-admin reset-queues -d {deployment}', byHand('broker/queues-durable')],
+    risk: 'The service is down meanwhile.',
+  }
 }
 
 /** Queues and exchanges that exist with another `durable` than the service asks for: 406 (FIELD-NOTES.md 3). */
-function mismatches(
-  { queues, exchanges, setting, refused }: QueueSituation,
-  broker: BrokerSource,
-  service: ServiceSource,
-): Finding[] {
-  const log =
-    refused.conflict === null
-      ? []
-      : [
-          service.commands.logs,
-          firstLine(
-            lineOf(refused.conflict.text, (line) => durableConflicts(line).length > 0),
-            300,
-          ),
-        ]
-  const said = `${setting.shown} (${service.commands.settings})`
+function mismatches(view: View): Finding[] {
+  const { situation, broker, service, works } = view
+  const { queues, exchanges, setting, refused } = situation
+  const isConflict = (line: string): boolean => durableConflicts(line).length > 0
   return [true, false].flatMap((wanted): Finding[] => {
     const wrong = queues.filter((it) => it.wanted === wanted && it.queue.durable !== wanted)
     const wrongExchanges = exchanges.filter((it) => it.wanted === wanted)
-    if (wrong.length === 0 && wrongExchanges.length === 0) return []
+    const count = wrong.length + wrongExchanges.length
+    if (count === 0) return []
     const what = [
       ...(wrong.length > 0 ? [`${counted(wrong.length, 'queue')} (${listed(wrong.map(({ queue }) => queue.name))})`] : []),
       ...(wrongExchanges.length > 0
         ? [`${counted(wrongExchanges.length, 'exchange')} (${listed(wrongExchanges.map(({ exchange }) => exchange.name))})`]
         : []),
     ].join(' and ')
-    const count = wrong.length + wrongExchanges.length
-    const message = `${what} in vhost ${broker.vhost} ${count === 1 ? 'has' : 'have'} durable=${String(!wanted)}, the service asks for durable=${String(wanted)}: the broker refuses with 406 PRECONDITION_FAILED`
+    const refuses = works ? "will refuse that at the service's next start" : 'refuses that'
+    const message = `${what} in vhost ${broker.vhost} ${count === 1 ? 'has' : 'have'} durable=${String(!wanted)}, the service asks for durable=${String(wanted)}: the broker ${refuses} with 406 PRECONDITION_FAILED`
     const evidence = [
       ...(wrong.length > 0
         ? [
-            rabbitmqctl(broker.vhost, 'list_queues name durable messages'),
-            ...wrong.slice(0, 5).map(({ queue, proof }) => `${queue.name} ${String(queue.durable)} ${queue.messages} (${proof})`),
+            rabbitmqctl(broker, 'list_queues name durable messages'),
+            ...wrong.slice(0, 5).map(({ queue: { name, durable, messages }, proof }) => {
+              return `${name} ${String(durable)} ${messages ?? '(not counted yet)'} (${proof})`
+            }),
           ]
         : []),
       ...(wrongExchanges.length > 0
         ? [
-            rabbitmqctl(broker.vhost, 'list_exchanges name durable'),
+            rabbitmqctl(broker, 'list_exchanges name durable'),
             ...wrongExchanges.slice(0, 5).map(({ exchange }) => `${exchange.name} ${String(exchange.durable)}`),
           ]
         : []),
-      said,
-      ...log,
+      ...settingLines(service, setting.name, setting.shown),
+      ...logged(view, refused.conflict, isConflict, 'PRECONDITION_FAILED'),
     ]
     return [{ message, evidence }]
   })
 }
 
 /** Transient queues that the service declares and the broker refuses: 541 (FIELD-NOTES.md 3). */
-function refusals(
-  { refusal, setting, refused, queues, missing, version }: QueueSituation,
-  broker: BrokerSource,
-  service: ServiceSource,
-): Finding[] {
+function refusals(view: View): Finding[] {
+  const { situation, broker, service } = view
+  const { refusal, setting, refused, queues, missing, version } = situation
   if (!refusal.denied) return []
   const conflicts = queues.some(({ queue, wanted }) => queue.durable !== wanted)
   const asks = refused.transient !== null || (!setting.durable && !conflicts)
   if (!asks) return []
   const names = missing.length > 0 ? ` (${listed(missing)})` : ''
   const message = `RabbitMQ ${version} at ${broker.target} refuses the transient queues${names} that the service declares: feature ${transientQueues.feature} is denied`
-  const line =
-    refused.transient === null
-      ? []
-      : [
-          service.commands.logs,
-          firstLine(
-            lineOf(refused.transient.text, (it) => logSignatures.transientRefused.test(it)),
-            300,
-          ),
-        ]
+  const isRefusal = (line: string): boolean => logSignatures.transientRefused.test(line)
   const evidence = [
-    'rabbitmq-diagnostics list_deprecated_features',
+    onBroker(broker, 'rabbitmq-diagnostics list_deprecated_features'),
     `${transientQueues.feature}: ${refusal.why}`,
-    `${setting.shown} (${service.commands.settings})`,
-    ...line,
+    ...settingLines(service, setting.name, setting.shown),
+    ...logged(view, refused.transient, isRefusal, transientQueues.feature),
   ]
   return [{ message, evidence }]
 }
 
-function lineOf(text: string, holds: (line: string) => boolean): string {
-  return text.split('\n').find(holds) ?? text
+/** The line of the log that tells of a refusal, and what finds it. */
+function logged({ logs }: View, record: LogRecord | null, holds: (line: string) => boolean, sought: string): string[] {
+  if (logs === null || record === null) return []
+  return [grepLog(logs, sought), firstLine(record.text.split('\n').find(holds) ?? record.text, 300)]
 }

@@ -1,4 +1,8 @@
 import { defineCheck } from '../../core/check.ts'
+import { springSettings } from '../../knowledge/settings.ts'
+import { keptIn, server, unopened } from '../support/unopened.ts'
+
+const kept = keptIn('broker', springSettings.rabbitHost)
 
 export const brokerReachable = defineCheck({
   id: 'broker/reachable',
@@ -6,10 +10,14 @@ export const brokerReachable = defineCheck({
   reads: ['broker'],
   guards: 'broker',
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: {
-    text: 'Start RabbitMQ, or correct its address, virtual host or credentials. The service reconnects by itself or needs a restart.',
-    commands: ['systemctl status rabbitmq-server', 'rabbitmq-diagnostics check_running', '{restart}'],
-  },
+  unopened: unopened('broker/reachable', {
+    ...server('RabbitMQ', { unit: 'rabbitmq-server', service: 'rabbitmq-server' }, kept),
+    tls: { scheme: 'its address (amqp:// is plain, amqps:// encrypted)', key: 'broker: {ca: FILE}' },
+    said: {
+      UNAUTHENTICATED: `Correct the user or the password (${kept}), or give the user that password at the broker: rabbitmqctl change_password.`,
+      FORBIDDEN: `Correct the virtual host (${kept}), or make it and let the user use it: rabbitmqctl add_vhost, set_permissions.`,
+    },
+  }),
   async run({ broker }) {
     const { product, version } = await broker.identity()
     return { status: 'ok', detail: `${product} ${version} at ${broker.target} answers ${broker.user}` }

@@ -1,7 +1,10 @@
 import { defineCheck } from '../../core/check.ts'
+import type { Outcome } from '../../core/check.ts'
 import { deniesTransientQueues, transientQueues } from '../../knowledge/broker.ts'
-import { queueSituation } from '../support/broker-queues.ts'
-import { rabbitmqctl } from '../support/evidence.ts'
+import { besides, lookedAt, queueSituation } from '../support/broker-queues.ts'
+import type { QueueSituation } from '../support/broker-queues.ts'
+import { byHand } from '../support/by-hand.ts'
+import { onBroker, rabbitmqctl, settingLines } from '../support/evidence.ts'
 import { counted, listed } from '../support/format.ts'
 
 export const brokerUpgrade = defineCheck({
@@ -10,34 +13,43 @@ export const brokerUpgrade = defineCheck({
   reads: ['broker', 'service'],
   wants: ['logs'],
   remedy: {
-    text: `Make the queues durable before the broker is upgraded to ${transientQueues.firstDenied}.`,
-    commands: ['testops-admin reset-queues -d {deployment}'],
+    text: `Make the queues durable before the broker is upgraded to ${transientQueues.firstDenied}, or started anew where it refuses them already.`,
+    commands: ['testops-admin reset-queues -d {deployment}', byHand('broker/queues-durable')],
     risk: 'The service is down meanwhile.',
   },
-  async run({ broker, service, logs }, deployment) {
-    const { refusal, queues, setting, version } = await queueSituation(broker, service, logs, deployment)
-    if (refusal.denied) return { status: 'ok', detail: `RabbitMQ ${version} refuses transient queues, so none is left` }
+  async run({ broker, service, logs }, deployment): Promise<Outcome> {
+    const situation = await queueSituation(broker, service, logs, deployment)
+    const { refusal, queues, setting, version, untold } = situation
     const transient = queues.filter(({ queue }) => !queue.durable).map(({ queue }) => queue)
-    const willDeclare = !setting.durable && queues.every(({ queue }) => !queue.durable)
-    if (transient.length === 0 && !willDeclare)
-      return { status: 'ok', detail: `RabbitMQ ${version}; the service has no transient queue` }
+    // what a broker refuses is not declared: that is another check's finding
+    const willDeclare = !refusal.denied && !setting.durable && queues.every(({ queue }) => !queue.durable)
+    if (transient.length === 0 && !willDeclare) {
+      if (untold !== null) return { status: 'skipped', reason: untold }
+      const others = besides(situation)
+      const none = queues.length > 0 || (situation.all.length > 0 && others === '') ? ', none of them transient' : ''
+      return { status: 'ok', detail: `RabbitMQ ${version}: ${lookedAt(situation, broker.vhost)}${none}${others}` }
+    }
     const what =
       transient.length > 0
         ? `${counted(transient.length, 'transient queue')} of the service (${listed(transient.map(({ name }) => name))})`
         : 'the service declares transient queues'
-    const next =
-      deniesTransientQueues(version) === true
-        ? `RabbitMQ ${version} permits them by configuration alone, and a later major version refuses them`
-        : `RabbitMQ from ${transientQueues.firstDenied} on refuses them, and a single node that still holds one does not boot after the upgrade`
     const evidence = [
-      rabbitmqctl(broker.vhost, 'list_queues name durable exclusive messages'),
+      rabbitmqctl(broker, 'list_queues name durable exclusive messages'),
       ...(transient.length > 0
-        ? transient.slice(0, 5).map(({ name, messages }) => `${name} false false ${messages}`)
+        ? transient.slice(0, 5).map(({ name, messages }) => `${name} false false ${messages ?? '(not counted yet)'}`)
         : ['(none of the service)']),
-      `${setting.shown} (${service.commands.settings})`,
-      'rabbitmqctl version',
+      ...settingLines(service, setting.name, setting.shown),
+      onBroker(broker, 'rabbitmqctl version'),
       version,
     ]
-    return { status: 'problem', severity: 'warning', findings: [{ message: `${what}: ${next}`, evidence }] }
+    return { status: 'problem', severity: 'warning', findings: [{ message: `${what}: ${outlook(situation)}`, evidence }] }
   },
 })
+
+/** What becomes of transient queues. */
+function outlook({ refusal, version }: QueueSituation): string {
+  if (refusal.denied) return `RabbitMQ ${version} refuses such queues, and a single node that still holds one does not boot`
+  if (deniesTransientQueues(version) === true)
+    return `RabbitMQ ${version} permits them by configuration alone, and a later major version refuses them`
+  return `RabbitMQ from ${transientQueues.firstDenied} on refuses them, and a single node that still holds one does not boot after the upgrade`
+}

@@ -3,22 +3,33 @@ import type { Finding, Outcome, Remedy, Severity } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ChangelogLockTable, DatabaseSource, ServiceSource } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
+import { byHand } from '../support/by-hand.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { psql } from '../support/evidence.ts'
 import { listed } from '../support/format.ts'
 import { judgeHolder } from '../support/lock-holder.ts'
 import { nameOf, showRow, sortOut } from '../support/lock-row.ts'
 import type { LockTables } from '../support/lock-row.ts'
-import { lockEvidence } from '../support/lock-evidence.ts'
+import { lockEvidence, zoneEvidence } from '../support/lock-evidence.ts'
 import { situationOf, zoneAndUser } from '../support/lock-situation.ts'
 import type { Surroundings } from '../support/lock-situation.ts'
 import { isUp, recentRecords } from '../support/service.ts'
 import { had, tolerant } from '../support/wanted.ts'
 
-const unlock: Remedy = {
+const commands = ['testops-admin unlock-changelog -d {deployment}', byHand('database/changelog-lock')]
+const release: Remedy = {
   text: 'Release the lock: it is given back only when its holder is shown to be dead, and can be put back.',
-  commands: ['testops-admin unlock-changelog -d {deployment}'],
+  commands,
 }
+const makeSure: Remedy = {
+  text: 'See to it that its holder has ended, then release the lock: whoever still migrates would be disturbed at work.',
+  commands,
+}
+const stray: Remedy = {
+  text: 'The service never looks at that lock: free it where no other program uses that table, or drop a table that is a mere copy.',
+  commands,
+}
+const restore: Remedy = { text: 'Leave the table as Liquibase expects it: one row with id 1, free, where the service looks.', commands }
 
 export const changelogLockCheck = defineCheck({
   id: 'database/changelog-lock',
@@ -26,7 +37,6 @@ export const changelogLockCheck = defineCheck({
   reads: ['database'],
   wants: ['service', 'logs', 'api'],
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: unlock,
   async run({ database: databases, service, logs, api }, deployment) {
     const platform = had(service)
     const status = platform && (await tolerant(platform.status()))
@@ -49,7 +59,8 @@ async function judge(database: DatabaseSource, around: Surroundings, service: Se
       return { status: 'ok', detail: `${nameOf(tables.own)} at ${database.target} is free` }
     const grave = flaws.some(({ harmless }) => !harmless)
     const message = [...flaws.map((flaw) => flaw.message), ...(elsewhere === null ? [] : [elsewhere])].join('; ')
-    return problem(grave ? severity : 'warning', { message, evidence: await evidenceOf(database, tables) })
+    const finding = { message, evidence: await evidenceOf(database, tables) }
+    return problem(grave ? severity : 'warning', finding, flaws.length > 0 ? restore : stray)
   }
   const situation = await situationOf(database, row, around)
   const holding = judgeHolder(situation)
@@ -75,14 +86,16 @@ async function judge(database: DatabaseSource, around: Surroundings, service: Se
   const consequence = around.up ? 'the service works, and will not get past its next migration' : blocked
   const message = [`${holder} holds the change-log lock${since}; ${verdict}; ${consequence}`, ...odd].join('. ')
   const user = await userOf(database)
-  return problem(severity, {
-    message,
-    evidence: [...(await evidenceOf(database, tables)), ...lockEvidence(database, situation, around, service, user)],
-  })
+  const evidence = [
+    ...(await evidenceOf(database, tables)),
+    ...zoneEvidence(row, around, service),
+    ...lockEvidence(database, situation, around, service, user),
+  ]
+  return problem(severity, { message, evidence }, holding.holder === 'dead' ? release : makeSure)
 }
 
-function problem(severity: Severity, finding: Finding): Outcome {
-  return { status: 'problem', severity, findings: [finding] }
+function problem(severity: Severity, finding: Finding, remedy: Remedy): Outcome {
+  return { status: 'problem', severity, findings: [finding], remedy }
 }
 
 /** A held row in a schema where the service does not look matters where nobody is at work on it. */
@@ -116,8 +129,9 @@ async function userOf(database: DatabaseSource): Promise<string | null> {
 
 async function forbidden(database: DatabaseSource, own: ChangelogLockTable): Promise<AdminError> {
   const user = await userOf(database)
-  const grantee = user === null ? 'this user' : `"${user}"`
+  const grantee = user === null ? 'PUBLIC' : `"${user}"`
+  const grant = `GRANT USAGE ON SCHEMA "${own.schema}" TO ${grantee}; GRANT SELECT ON ${nameOf(own)} TO ${grantee}`
   return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(own)} at ${database.target}`, [
-    `GRANT USAGE ON SCHEMA "${own.schema}" TO ${grantee}; GRANT SELECT ON ${nameOf(own)} TO ${grantee};   -- typed in psql by its owner`,
+    psql(database.target, 'postgres', grant),
   ])
 }

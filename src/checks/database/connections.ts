@@ -1,5 +1,4 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Remedy } from '../../core/check.ts'
 import { psql } from '../support/evidence.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { percent } from '../support/format.ts'
@@ -14,7 +13,6 @@ export const databaseConnections = defineCheck({
   title: 'database has free connections',
   reads: ['database'],
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: fewerOrMore((sql) => `psql -c '${sql}'`, null),
   async run({ database }) {
     return eachDatabase(database, async (one) => {
       const [{ used, max, reserved, byUser }, identity] = await Promise.all([one.connections(), tolerant(one.identity())])
@@ -25,28 +23,23 @@ export const databaseConnections = defineCheck({
         psql(
           one.target,
           identity?.user ?? null,
-          'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2 ORDER BY 3 DESC',
+          "SELECT usename, application_name, count(*), count(*) FILTER (WHERE state LIKE 'idle%') AS idle FROM pg_stat_activity WHERE usename IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC",
         ),
-        ...byUser.slice(0, 5).map(({ user, application, count, idle }) => `${user} | ${application} | ${count} (${idle} idle)`),
+        ...byUser.slice(0, 5).map(({ user, application, count, idle }) => `${user} | ${application} | ${count} | ${idle}`),
       ]
       return {
         status: 'problem',
         severity: used >= slots * errorShare ? 'error' : 'warning',
         findings: [{ message: figures, evidence }],
-        remedy: fewerOrMore((sql) => psql(one.target, identity?.user ?? null, sql), max * 2),
+        remedy: {
+          text: 'End the sessions that nobody needs, make pools smaller, or allow more: a superuser raises max_connections, which counts once PostgreSQL is restarted.',
+          commands: [
+            psql(one.target, 'postgres', 'SELECT pid, usename, application_name, state, state_change FROM pg_stat_activity WHERE usename IS NOT NULL ORDER BY 5'),
+            psql(one.target, 'postgres', `ALTER SYSTEM SET max_connections = ${max * 2}`),
+          ],
+          risk: 'Restarting PostgreSQL ends every session.',
+        },
       }
     })
   },
 })
-
-/** `wanted`: connections to allow; null: the present limit is not known, so the command shows it. */
-function fewerOrMore(ask: (sql: string) => string, wanted: number | null): Remedy {
-  return {
-    text: 'End the sessions that nobody needs, or allow more: a superuser raises max_connections (PostgreSQL must be restarted), or make pools smaller.',
-    commands: [
-      ask('SELECT usename, application_name, state, count(*) FROM pg_stat_activity GROUP BY 1, 2, 3 ORDER BY 4 DESC'),
-      ask(wanted === null ? 'SHOW max_connections' : `ALTER SYSTEM SET max_connections = ${wanted}`),
-    ],
-    risk: 'Restarting PostgreSQL ends every session.',
-  }
-}

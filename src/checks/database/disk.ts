@@ -1,6 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Finding, Outcome } from '../../core/check.ts'
-import { word, psql } from '../support/evidence.ts'
+import type { Finding, Outcome, Remedy } from '../../core/check.ts'
+import { typedOn } from '../../core/host.ts'
+import { hostOf, psql, word } from '../support/evidence.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { bytes, percent } from '../support/format.ts'
 import { tolerant } from '../support/wanted.ts'
@@ -11,15 +12,14 @@ const leastBytes = 2 * 16 * 1024 * 1024
 const scarceBytes = 1_000_000_000
 const scarceShare = 0.05
 
+/** What keeps a file from growing on a disk that has room. */
+const otherLimits = 'look at quotas, inodes (`df -i`), and where temporary files lie'
+
 export const databaseDisk = defineCheck({
   id: 'database/disk',
   title: 'database has room on its disk',
   reads: ['database'],
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: {
-    text: "Make room on the disk of PostgreSQL's data directory, or enlarge it. Never delete files of the data directory by hand.",
-    commands: ['df -h', "psql -c 'SHOW data_directory'", "psql -c 'SELECT slot_name, active FROM pg_replication_slots'"],
-  },
   async run({ database }) {
     return eachDatabase(database, async (one): Promise<Outcome> => {
       const [space, storage, identity] = await Promise.all([one.temporarySpace(), one.storage(), tolerant(one.identity())])
@@ -29,13 +29,17 @@ export const databaseDisk = defineCheck({
         freeBytes === null || totalBytes === null
           ? null
           : `${bytes(freeBytes)} of ${bytes(totalBytes)} are free (${percent(freeBytes, totalBytes)})`
-      const df = dataDirectory === null || room === null ? [] : [`df ${word(dataDirectory)}`, room]
+      const df =
+        dataDirectory === null || room === null ? [] : [typedOn(hostOf(one.target), `df -H ${word(dataDirectory)}`), room]
       const size = [
-        psql(one.target, identity?.user ?? null, 'SELECT pg_size_pretty(pg_database_size(current_database()))'),
-        bytes(databaseBytes),
+        psql(one.target, identity?.user ?? null, 'SELECT pg_database_size(current_database())'),
+        `${databaseBytes} (${bytes(databaseBytes)})`,
       ]
       if (!space.writable) {
-        const message = `PostgreSQL at ${one.target} has no room left to write: ${space.message}${room === null ? '' : `; ${room}`}`
+        // what df shows may be true all the same
+        const isElsewhere = freeBytes !== null && !isScarce(freeBytes, totalBytes)
+        const figure = room === null ? '' : isElsewhere ? `, although ${room}: ${otherLimits}` : `; ${room}`
+        const message = `PostgreSQL at ${one.target} has no room left to write: ${space.message}${figure}`
         const sql = 'SET work_mem = 64; SELECT count(*) FROM (SELECT n FROM generate_series(1, 60000) n ORDER BY n DESC) t'
         findings.push({ message, evidence: [psql(one.target, identity?.user ?? null, sql), space.message, ...df, ...size] })
       } else if (freeBytes !== null && room !== null && isScarce(freeBytes, totalBytes)) {
@@ -45,11 +49,25 @@ export const databaseDisk = defineCheck({
       const [finding] = findings
       if (!finding) return { status: 'ok', detail: `PostgreSQL at ${one.target} can write${room === null ? '' : `; ${room}`}` }
       const isError = !space.writable || (freeBytes !== null && freeBytes < leastBytes)
-      return { status: 'problem', severity: isError ? 'error' : 'warning', findings: [finding] }
+      const remedy = moreRoom(one.target, dataDirectory)
+      return { status: 'problem', severity: isError ? 'error' : 'warning', findings: [finding], remedy }
     })
   },
 })
 
 function isScarce(freeBytes: number, totalBytes: number | null): boolean {
   return freeBytes < leastBytes || (freeBytes < scarceBytes && totalBytes !== null && freeBytes < totalBytes * scarceShare)
+}
+
+function moreRoom(target: string, dataDirectory: string | null): Remedy {
+  const asked = (sql: string): string => psql(target, 'postgres', sql)
+  return {
+    text: "Make room on the disk of PostgreSQL's data directory, or enlarge it. A replication slot that nobody reads keeps old log on it. Never delete files of the data directory by hand.",
+    commands: [
+      ...(dataDirectory === null
+        ? [asked('SHOW data_directory')]
+        : [typedOn(hostOf(target), `sudo du -xh --max-depth=2 ${word(dataDirectory)} | sort -h | tail`)]),
+      asked('SELECT slot_name, active, restart_lsn FROM pg_replication_slots'),
+    ],
+  }
 }

@@ -1,6 +1,10 @@
 import { defineCheck } from '../../core/check.ts'
+import { springSettings } from '../../knowledge/settings.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { psql } from '../support/evidence.ts'
+import { keptIn, server, unopened } from '../support/unopened.ts'
+
+const kept = keptIn('database', springSettings.datasourceUrl)
 
 export const databaseReachable = defineCheck({
   id: 'database/reachable',
@@ -16,10 +20,15 @@ export const databaseReachable = defineCheck({
     'api/latency',
     'trees/migrated',
   ],
-  remedy: {
-    text: 'Start PostgreSQL, or correct its address or credentials, then look again. The service reconnects by itself or needs a restart.',
-    commands: ['systemctl status postgresql', 'testops-admin doctor -d {deployment} --only database/reachable', '{restart}'],
-  },
+  unopened: unopened('database/reachable', {
+    ...server('PostgreSQL', { unit: "'postgresql*'", service: 'postgresql' }, kept),
+    tls: { scheme: 'sslmode in its address', key: 'database: {ca: FILE}', starttls: 'postgres' },
+    said: {
+      UNAUTHENTICATED: `Correct the user or the password (${kept}). Where both are right, pg_hba.conf must admit that user from this machine.`,
+      UNAVAILABLE: `Correct the name of the database (${kept}), or restore it from a backup.`,
+      FORBIDDEN: 'Let this user connect to the database, as a superuser of PostgreSQL, or configure another user.',
+    },
+  }),
   async run({ database }) {
     return eachDatabase(database, async (one) => {
       const { target } = one
@@ -27,7 +36,18 @@ export const databaseReachable = defineCheck({
       if (!inRecovery) return { status: 'ok', detail: `PostgreSQL ${version} at ${target} answers ${user}` }
       const message = `PostgreSQL ${version} at ${target} is a standby in recovery: nothing can be written to it`
       const evidence = [psql(target, user, 'SELECT pg_is_in_recovery()'), 't']
-      return { status: 'problem', severity: 'error', findings: [{ message, evidence }] }
+      return {
+        status: 'problem',
+        severity: 'error',
+        findings: [{ message, evidence }],
+        remedy: {
+          text: `Use the address of the primary (${kept}), or promote this server where the primary is lost.`,
+          commands: [
+            psql(target, user, 'SELECT sender_host, sender_port FROM pg_stat_wal_receiver'),
+            'testops-admin doctor -d {deployment} --only database/reachable',
+          ],
+        },
+      }
     })
   },
 })

@@ -1,15 +1,14 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Remedy } from '../../core/check.ts'
-import { defaultVendor, settingNames } from '../../knowledge/settings.ts'
-import type { Vendor } from '../../knowledge/settings.ts'
+import type { Outcome } from '../../core/check.ts'
+import { byHand } from '../support/by-hand.ts'
+import { settingLines } from '../support/evidence.ts'
 import { readSettings } from '../support/service.ts'
 
 export const integrationsDebugLogging = defineCheck({
   id: 'integrations/debug-logging',
   title: 'integrations log no debug output',
   reads: ['service'],
-  remedy: removal(defaultVendor),
-  async run({ service }, deployment) {
+  async run({ service }, deployment): Promise<Outcome> {
     const settings = await readSettings(service, deployment)
     const name = settings.names.integrationLogLevel
     const level = settings.value(name)
@@ -19,16 +18,16 @@ export const integrationsDebugLogging = defineCheck({
     return {
       status: 'problem',
       severity: 'warning',
-      findings: [{ message, evidence: [service.commands.settings, `${name}=${level}`] }],
-      remedy: removal(settings.vendor),
+      findings: [{ message, evidence: settingLines(service, name, `${name}=${level}`) }],
+      remedy: {
+        text: `Take ${name} out of {settings} once the integration works, then restart the service, which reads it at its start.`,
+        commands: [
+          `testops-admin set-env -d {deployment} --unset ${name}`,
+          '{restart}',
+          byHand('integrations/debug-logging'),
+        ],
+        risk: 'The service restarts.',
+      },
     }
   },
 })
-
-function removal(vendor: Vendor): Remedy {
-  return {
-    text: 'Take the setting away once the integration works; the service reads it at its start.',
-    commands: [`testops-admin set-env -d {deployment} --unset ${settingNames(vendor).integrationLogLevel}`, '{restart}'],
-    risk: 'The service restarts.',
-  }
-}

@@ -1,10 +1,10 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Severity } from '../../core/check.ts'
-import type { LogRecord, NetworkSource, ServiceSource } from '../../core/sources.ts'
-import { logSignatures, unknownHosts } from '../../knowledge/log-signatures.ts'
+import type { LogRecord, LogsSource, NetworkSource, ServiceSource } from '../../core/sources.ts'
+import { unknownHosts } from '../../knowledge/log-signatures.ts'
 import { springSettings } from '../../knowledge/settings.ts'
-import { word } from '../support/evidence.ts'
-import { firstLine, moment } from '../support/format.ts'
+import { grepLog, word } from '../support/evidence.ts'
+import { firstLine, grouped, moment } from '../support/format.ts'
 import { logBytes } from '../support/service.ts'
 import { had, tolerant } from '../support/wanted.ts'
 
@@ -27,34 +27,32 @@ export const integrationsReachable = defineCheck({
   title: 'hosts of integrations have addresses',
   reads: ['logs', 'network'],
   wants: ['service'],
-  remedy: {
-    text: "Correct the host in the integration's settings, or make its name resolve where the service runs.",
-    commands: ['getent hosts HOST', 'testops-admin check-integration -d {deployment} https://HOST'],
-  },
   async run({ logs, network, service }): Promise<Outcome> {
     const { records } = await logs.recent({ maxBytes: logBytes })
     const platform = had(service)
     const parts = platform ? await ownParts(platform) : new Set()
     const names = [...new Set(records.flatMap(({ text }) => unknownHosts(text)))].filter((name) => !parts.has(name))
     if (names.length === 0)
-      return { status: 'ok', detail: `no unknown host in ${records.length.toLocaleString('en-US')} records of ${logs.target}` }
+      return { status: 'ok', detail: `no unknown host in ${grouped(records.length)} records of ${logs.target}` }
     const now = Date.now()
     const hosts = await Promise.all(names.slice(0, 50).map(async (name) => lookUp(name, records, network, platform)))
     const judged = hosts.flatMap((host) => {
       const severity = severityOf(host, now)
-      return severity === null ? [] : [{ severity, finding: findingFor(host, logs.target, platform) }]
+      return severity === null ? [] : [{ name: host.name, severity, finding: findingFor(host, logs) }]
     })
     const [first, ...others] = judged
     if (!first) return { status: 'ok', detail: `${names.join(', ')} resolved again` }
     const severity = judged.some((it) => it.severity === 'error') ? 'error' : 'warning'
-    const shown = hosts.find((host) => severityOf(host, now) !== null)!.name
     return {
       status: 'problem',
       severity,
       findings: [first.finding, ...others.map(({ finding }) => finding)],
       remedy: {
         text: "Correct the host in the integration's settings, or make its name resolve where the service runs.",
-        commands: [`getent hosts ${word(shown)}`, `testops-admin check-integration -d {deployment} https://${shown}`],
+        commands: [
+          ...judged.slice(0, 5).map(({ name }) => `getent hosts ${word(name)}   # where the service runs`),
+          'testops-admin doctor -d {deployment} --only integrations/reachable',
+        ],
       },
     }
   },
@@ -87,22 +85,18 @@ async function lookUp(
   }
 }
 
-function findingFor(
-  { name, count, first, last, record, here, there }: Host,
-  log: string,
-  service: ServiceSource | null,
-): Finding {
+function findingFor({ name, count, first, last, record, here, there }: Host, logs: LogsSource): Finding {
   const times = first && last ? `, first ${moment(first)}, last ${moment(last)}` : ''
   const where =
     there === null
       ? 'whether it resolves where the service runs cannot be asked'
       : `${there ? 'resolves' : 'does not resolve'} where the service runs`
   const message = `${name}: java.net.UnknownHostException ${count === 1 ? 'once' : `${count} times`}${times}; it ${here ? 'resolves' : 'does not resolve'} here and ${where}`
-  const line = record.text.split('\n').find((it) => logSignatures.unknownHost.test(it)) ?? record.text
+  const line = record.text.split('\n').find((it) => unknownHosts(it).includes(name)) ?? record.text
   return {
     message,
     evidence: [
-      `grep -c 'UnknownHostException: ${name}' ${service ? `<(${service.commands.logs})` : word(log)}`,
+      grepLog(logs, /UnknownHostException:\s*[^\s:,;()]+/.exec(line)?.[0] ?? name),
       firstLine(line.trim(), 300),
       `getent hosts ${word(name)}`,
       here ? '(an address)' : '(nothing)',

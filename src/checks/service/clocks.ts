@@ -1,8 +1,9 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Finding, Outcome } from '../../core/check.ts'
+import type { Finding, Outcome, Remedy } from '../../core/check.ts'
 import type { ClockReading } from '../../core/sources.ts'
 import { AdminError } from '../../core/error.ts'
-import { curl, psql, redisCli } from '../support/evidence.ts'
+import { typedOn } from '../../core/host.ts'
+import { curl, hostOf, psql } from '../support/evidence.ts'
 import { listed, span } from '../support/format.ts'
 import { had, notConfigured, tolerant } from '../support/wanted.ts'
 
@@ -12,6 +13,7 @@ const warningMs = 5000
 
 interface Clock extends ClockReading {
   name: string
+  host: string
   command: string
 }
 
@@ -21,21 +23,18 @@ export const serviceClocks = defineCheck({
   reads: [],
   wants: ['database', 'sessions', 'api'],
   explains: ['sessions/clock', 'api/token'],
-  remedy: {
-    text: 'Set that machine to network time.',
-    commands: ['timedatectl', 'timedatectl set-ntp true', 'chronyc tracking'],
-  },
   async run({ database, sessions, api }, deployment): Promise<Outcome> {
-    const here: Clock = { name: 'this machine', command: 'date -u', offsetMs: 0, uncertaintyMs: 0 }
+    const here: Clock = { name: 'this machine', host: 'localhost', command: 'date -u', offsetMs: 0, uncertaintyMs: 0 }
     const store = had(sessions)
     const service = had(api)
     const others = await Promise.all([
-      ...(had(database) ?? []).map(async (one) =>
-        reading(one.clock(), `the database at ${one.target}`, psql(one.target, null, 'SELECT clock_timestamp()')),
-      ),
-      ...(store ? [reading(store.clock(), `the session store at ${store.target}`, redisCli(store.target, 'TIME'))] : []),
+      ...(had(database) ?? []).map(async (one) => {
+        const user = (await tolerant(one.identity()))?.user ?? null
+        return reading(one.clock(), 'the database', one, psql(one.target, user, 'SELECT clock_timestamp()'))
+      }),
+      ...(store ? [reading(store.clock(), 'the session store', store, `${store.client} TIME`)] : []),
       ...(service
-        ? [reading(service.clock(), `the service at ${service.target}`, curl(service.target, '/api/management/health', '-sI'))]
+        ? [reading(service.clock(), 'the service', service, curl(service.target, '/api/management/health', '-sI'))]
         : []),
     ])
     const clocks = [here, ...others.filter((clock) => clock !== null)]
@@ -48,9 +47,14 @@ export const serviceClocks = defineCheck({
   },
 })
 
-async function reading(asked: Promise<ClockReading>, name: string, command: string): Promise<Clock | null> {
+async function reading(
+  asked: Promise<ClockReading>,
+  part: string,
+  { target }: { target: string },
+  command: string,
+): Promise<Clock | null> {
   const read = await tolerant(asked)
-  return read && { name, command, ...read }
+  return read && { name: `${part} at ${target}`, host: hostOf(target), command, ...read }
 }
 
 /** Holds all clocks against the largest group that agrees. Where two groups are as large, none is called wrong. */
@@ -81,7 +85,21 @@ function compare(clocks: readonly Clock[], isOwnMachine: boolean): Outcome {
   // only the operator's own view suffers from the clock of a machine that is no part of the deployment
   const isHarmless = (clock: Clock): boolean => clock.name === 'this machine' && !isOwnMachine
   const isError = odd.some((clock) => !isHarmless(clock) && majority.every((other) => apart(clock, other) >= errorMs))
-  return { status: 'problem', severity: isError ? 'error' : 'warning', findings: findings as [Finding, ...Finding[]] }
+  return {
+    status: 'problem',
+    severity: isError ? 'error' : 'warning',
+    findings: findings as [Finding, ...Finding[]],
+    remedy: networkTime(isSplit ? [reference, ...odd] : odd, isSplit),
+  }
+}
+
+function networkTime(clocks: readonly Clock[], isSplit: boolean): Remedy {
+  const hosts = [...new Set(clocks.map(({ host }) => host))]
+  const named = listed(clocks.map(({ name }) => (name === 'this machine' ? name : `the machine of ${name}`)))
+  return {
+    text: isSplit ? `See which has the wrong time, ${named}, and set it to network time.` : `Set ${named} to network time.`,
+    commands: hosts.flatMap((host) => ['timedatectl', 'sudo timedatectl set-ntp true'].map((command) => typedOn(host, command))),
+  }
 }
 
 /** How far two clocks surely differ. */

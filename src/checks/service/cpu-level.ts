@@ -1,11 +1,13 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Remedy } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
+import { typedOn } from '../../core/host.ts'
 import { firstLegacyBuild, firstV3Build, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
 import { images } from '../../knowledge/images.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
-import { logLine } from '../support/evidence.ts'
-import { listed } from '../support/format.ts'
+import { byHand } from '../support/by-hand.ts'
+import { grepLog } from '../support/evidence.ts'
+import { firstLine, listed } from '../support/format.ts'
 import { judgeMachine } from '../support/processors.ts'
 import type { MachineVerdict } from '../support/processors.ts'
 import { recentRecords } from '../support/service.ts'
@@ -17,7 +19,6 @@ export const serviceCpuLevel = defineCheck({
   reads: ['service'],
   wants: ['logs'],
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: remedyFor(false),
   async run({ service, logs }) {
     const image = await service.image()
     const name = image.name ?? images.standard
@@ -41,10 +42,11 @@ export const serviceCpuLevel = defineCheck({
       const other = verdicts.find(({ hasV3, level }) => hasV3 === null && level !== 'unknown')
       if (other)
         return { status: 'skipped', reason: `${other.name} is a ${other.level} machine, to which x86-64 levels do not apply` }
-      throw new AdminError('UNAVAILABLE', "the processor flags of the service's machine are not known", [
-        'testops-admin check-cpu',
-        'grep -m1 ^flags /proc/cpuinfo',
-      ])
+      throw new AdminError(
+        'UNAVAILABLE',
+        `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are not known`,
+        verdicts.map((it) => typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo')),
+      )
     }
     const records = await recentRecords(logs)
     const said = records.findLast(({ text }) => logSignatures.cpuLevel.test(text))
@@ -56,7 +58,7 @@ export const serviceCpuLevel = defineCheck({
       }
     }
     const source = had(logs)
-    const log = said && source ? logLine(source, said, logSignatures.cpuLevel) : []
+    const log = said && source ? [grepLog(source, 'x86-64-v3'), lineOf(said.text)] : []
     const findings = lacking.map((it) => findingFor(it, build?.label ?? null, log))
     const severity = lacking.length < verdicts.length && status?.state === 'running' ? 'warning' : 'error'
     const remedy = remedyFor(
@@ -73,20 +75,25 @@ function findingFor({ name, level, missing, isVirtual }: MachineVerdict, build: 
   return {
     message: `${name} lacks ${missing.join(', ')} (it has ${level}), and ${which} needs x86-64-v3${virtual}`,
     evidence: [
-      'grep -m1 ^flags /proc/cpuinfo',
-      `on ${name}: without ${listed(missing, 9)}${isVirtual ? ', with hypervisor' : ''}`,
+      typedOn(name, 'grep -m1 ^flags /proc/cpuinfo'),
+      `flags without ${listed(missing, 9)}${isVirtual ? ', with hypervisor' : ''}`,
       ...log,
     ],
   }
 }
 
-function remedyFor(isVirtual: boolean, tooOld = false): Remedy {
+function lineOf(text: string): string {
+  return firstLine(text.split('\n').find((line) => logSignatures.cpuLevel.test(line)) ?? text)
+}
+
+function remedyFor(isVirtual: boolean, tooOld: boolean): Remedy {
   const machine = isVirtual
     ? "Where the host's processor has x86-64-v3, give it to the virtual machine: in Proxmox and QEMU `cpu: host` or `x86-64-v3`, in VMware a newer EVC level. Else use"
     : 'Move the service to a machine with x86-64-v3, or use'
   const legacy = ` image ${images.legacy}${tooOld ? `, which is there from build ${firstLegacyBuild.label} on, so upgrade as well` : ''}.`
   return {
     text: machine + legacy,
-    commands: ['testops-admin check-cpu -d {deployment}', 'testops-admin use-legacy-image -d {deployment}'],
+    commands: ['testops-admin use-legacy-image -d {deployment}', byHand('service/cpu-level')],
+    risk: 'The service restarts.',
   }
 }

@@ -1,22 +1,26 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy } from '../../core/check.ts'
+import { typedOn } from '../../core/host.ts'
 import type { ServiceImage } from '../../core/sources.ts'
 import { compareBuilds, firstLegacyBuild, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
 import { images } from '../../knowledge/images.ts'
+import { byHand } from '../support/by-hand.ts'
+import { word } from '../support/evidence.ts'
 import { judgeMachine } from '../support/processors.ts'
 import { tolerant } from '../support/wanted.ts'
 
 const correct: Remedy = {
-  text: `Make the image's name, its tag and the declared version agree (the name is ${images.standard} or ${images.legacy}), then restart the service.`,
-  commands: ['{restart}'],
+  text: `Make the image's name, its tag and the declared version agree with what is meant to run (the name is ${images.standard} or ${images.legacy}); where another runs, restart the service.`,
+  commands: ['testops-admin doctor -d {deployment} --only service/image', '{restart}'],
+  risk: 'The service restarts.',
 }
 const proposeBuild: Remedy = {
   text: `Use build ${firstLegacyBuild.label} or later with ${images.legacy}.`,
-  commands: ['testops-admin use-legacy-image -d {deployment}'],
+  commands: ['testops-admin use-legacy-image -d {deployment}', byHand('service/image')],
 }
 const revert: Remedy = {
   text: `Go back to image ${images.standard}.`,
-  commands: ['testops-admin use-legacy-image --revert -d {deployment}'],
+  commands: ['testops-admin use-legacy-image --revert -d {deployment}', byHand('service/image')],
   risk: 'The service restarts.',
 }
 
@@ -25,7 +29,6 @@ export const serviceImage = defineCheck({
   title: 'image fits the build and the machines',
   reads: ['service'],
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
-  remedy: correct,
   async run({ service }): Promise<Outcome> {
     const image = await service.image()
     const { name } = image
@@ -46,8 +49,7 @@ export const serviceImage = defineCheck({
       if (verdicts.length > 0 && verdicts.every(({ hasV3 }) => hasV3 === true)) {
         const names = verdicts.map(({ name: machine }) => machine).join(', ')
         return problem('warning', `image ${images.legacy} is not needed: every machine has x86-64-v3 (${names})`, image, revert, [
-          'grep -m1 ^flags /proc/cpuinfo',
-          ...verdicts.map((it) => `${it.name}: ${it.level}`),
+          ...verdicts.flatMap((it) => [typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo'), `${it.name}: ${it.level}`]),
         ])
       }
     }
@@ -77,7 +79,7 @@ function problem(
   remedy: Remedy,
   more: readonly string[] = [],
 ): Outcome {
-  const finding: Finding = { message, evidence: [`in ${image.declaredIn}:`, describe(image), ...more] }
+  const finding: Finding = { message, evidence: [`grep -nE '(image|version|build):' ${word(image.declaredIn)}`, describe(image), ...more] }
   return { status: 'problem', severity, findings: [finding], remedy }
 }
 

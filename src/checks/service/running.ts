@@ -1,4 +1,5 @@
 import { defineCheck } from '../../core/check.ts'
+import type { ErrorCode } from '../../core/error.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { firstLine, listed, moment } from '../support/format.ts'
 import { recentRecords } from '../support/service.ts'
@@ -11,6 +12,13 @@ export const serviceRunning = defineCheck({
   wants: ['logs'],
   guards: 'service',
   explains: ['api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explainsUnopened: false,
+  unopened: ({ code }) => ({
+    text: isConfiguration(code)
+      ? 'Correct the configuration in what is named; then look again.'
+      : 'The platform could not be asked for the service, which may well run: see whether `host` in the configuration names the right unit or commands, and whether this user may ask for it.',
+    commands: [...(isConfiguration(code) ? [] : ['{status}']), 'testops-admin doctor -d {deployment} --only service/running'],
+  }),
   remedy: { text: 'Read why it ended, then start it.', commands: ['{status}', '{logs}', '{start}'] },
   async run({ service, logs }) {
     const { state, detail, instances } = await service.status()
@@ -31,3 +39,7 @@ export const serviceRunning = defineCheck({
     return { status: 'problem', severity: 'error', findings: [{ message, evidence }] }
   },
 })
+
+function isConfiguration(code: ErrorCode): boolean {
+  return code === 'CONFIGURATION' || code === 'SECRET_MISSING'
+}

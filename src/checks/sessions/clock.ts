@@ -2,8 +2,8 @@ import { defineCheck } from '../../core/check.ts'
 import type { Finding } from '../../core/check.ts'
 import type { SessionTimes } from '../../core/sources.ts'
 import { limits } from '../../knowledge/limits.ts'
-import { redisCli } from '../support/evidence.ts'
-import { counted, span } from '../support/format.ts'
+import { byHand } from '../support/by-hand.ts'
+import { counted, grouped, span } from '../support/format.ts'
 
 /** A doctor run looks at so many sessions, not at all of them. */
 const sampleSize = 2000
@@ -14,7 +14,7 @@ export const sessionsClock = defineCheck({
   reads: ['sessions'],
   remedy: {
     text: 'Remove the sessions that are not valid now; their users sign in again. First make all clocks agree, else it happens again.',
-    commands: ['testops-admin flush-sessions --stale -d {deployment}'],
+    commands: ['testops-admin flush-sessions --stale -d {deployment}', byHand('sessions/clock')],
     risk: 'The users of those sessions are signed out.',
   },
   async run({ sessions }) {
@@ -27,25 +27,26 @@ export const sessionsClock = defineCheck({
     const expired = sample.sessions.flatMap((session) => overshoot(expiredBy(session, now), graceMs))
     const of = `${counted(seen, 'session')}${sample.complete ? '' : ' sampled'}`
     const show = [
-      redisCli(sessions.target, 'TIME'),
+      `${sessions.client} TIME`,
       `${Math.floor(now / 1000)}`,
-      redisCli(sessions.target, `--scan --pattern '${sample.namespace ?? 'spring:session'}:sessions:*' | wc -l`),
+      `${sessions.client} --scan --pattern '${sample.namespace ?? 'spring:session'}:sessions:*' | wc -l`,
+      sample.complete && !sample.indexed ? `${seen}` : `(${seen} of them were looked at)`,
     ]
     const findings: Finding[] = []
     if (ahead.length > 0) {
-      const message = `${ahead.length.toLocaleString('en-US')} of ${of} come from the future, by up to ${span(Math.max(...ahead))}: not yet active, so sign-in fails with 401`
+      const message = `${grouped(ahead.length)} of ${of} come from the future, by up to ${span(Math.max(...ahead))}: not yet active, so sign-in fails with 401`
       findings.push({
         message,
-        evidence: [...show, `creationTime or lastAccessedTime later than TIME: ${ahead.length.toLocaleString('en-US')} of ${of}`],
+        evidence: [...show, `creationTime or lastAccessedTime later than TIME: ${grouped(ahead.length)} of ${of}`],
       })
     }
     if (expired.length > 0) {
-      const message = `${expired.length.toLocaleString('en-US')} of ${of} have expired and are still there, by up to ${span(Math.max(...expired))}: sign-in fails with 401`
+      const message = `${grouped(expired.length)} of ${of} have expired and are still there, by up to ${span(Math.max(...expired))}: sign-in fails with 401`
       findings.push({
         message,
         evidence: [
           ...show,
-          `lastAccessedTime + maxInactiveInterval earlier than TIME: ${expired.length.toLocaleString('en-US')} of ${of}`,
+          `lastAccessedTime + maxInactiveInterval earlier than TIME: ${grouped(expired.length)} of ${of}`,
         ],
       })
     }

@@ -1,7 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Remedy } from '../../core/check.ts'
-import { redisCli } from '../support/evidence.ts'
-import { bytes, percent } from '../support/format.ts'
+import { byHand } from '../support/by-hand.ts'
+import { bytes, grouped, percent } from '../support/format.ts'
 
 const errorShare = 0.95
 const warningShare = 0.85
@@ -11,7 +10,6 @@ export const sessionsMemory = defineCheck({
   title: 'session store has memory left',
   reads: ['sessions'],
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency'],
-  remedy: moreMemory('redis-cli INFO memory'),
   async run({ sessions }) {
     const { usedBytes, maxBytes, policy, evictedKeys } = await sessions.memory()
     if (maxBytes === 0) return { status: 'ok', detail: `${bytes(usedBytes)} used, no limit` }
@@ -21,26 +19,27 @@ export const sessionsMemory = defineCheck({
     const effect =
       policy === 'noeviction'
         ? 'new sessions are refused'
-        : `sessions are thrown out (${evictedKeys.toLocaleString('en-US')} keys so far), which signs users out`
+        : `sessions are thrown out (${grouped(evictedKeys)} keys so far), which signs users out`
     const message = `Redis at ${sessions.target} is ${isFull ? 'full' : 'nearly full'}: ${figures}; ${isFull ? effect : `when it is full, ${effect}`}`
     const evidence = [
-      redisCli(sessions.target, 'INFO memory'),
+      `${sessions.client} INFO memory`,
       `used_memory:${usedBytes} maxmemory:${maxBytes} maxmemory_policy:${policy}`,
-      redisCli(sessions.target, 'INFO stats'),
+      `${sessions.client} INFO stats`,
       `evicted_keys:${evictedKeys}`,
     ]
     return {
       status: 'problem',
       severity: isFull ? 'error' : 'warning',
       findings: [{ message, evidence }],
-      remedy: moreMemory(redisCli(sessions.target, `CONFIG SET maxmemory ${maxBytes * 2}`)),
+      remedy: {
+        text: 'Give Redis more memory (until its next start; to keep it, write it into its configuration), or remove what is of no use there any more.',
+        commands: [
+          `${sessions.client} CONFIG SET maxmemory ${maxBytes * 2}`,
+          'testops-admin flush-sessions --stale -d {deployment}',
+          byHand('sessions/clock'),
+        ],
+        risk: 'The users of removed sessions are signed out.',
+      },
     }
   },
 })
-
-function moreMemory(command: string): Remedy {
-  return {
-    text: 'Give Redis more memory, or remove sessions that are of no use any more.',
-    commands: [command, 'testops-admin flush-sessions --stale -d {deployment}'],
-  }
-}

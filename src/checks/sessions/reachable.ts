@@ -1,5 +1,8 @@
 import { defineCheck } from '../../core/check.ts'
-import { redisCli } from '../support/evidence.ts'
+import { springSettings } from '../../knowledge/settings.ts'
+import { keptIn, server, unopened } from '../support/unopened.ts'
+
+const kept = keptIn('sessions', springSettings.redisHost)
 
 export const sessionsReachable = defineCheck({
   id: 'sessions/reachable',
@@ -7,9 +10,19 @@ export const sessionsReachable = defineCheck({
   reads: ['sessions'],
   guards: 'sessions',
   explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  unopened: unopened('sessions/reachable', {
+    ...server('Redis', { unit: "'redis*'", service: 'redis-server' }, kept),
+    tls: { scheme: 'its address (redis:// is plain, rediss:// encrypted)', key: 'sessions: {ca: FILE}' },
+    said: {
+      UNAUTHENTICATED: `Correct the user or the password (${kept}).`,
+      UNAVAILABLE: `Correct the number of the database (${kept}), or give back the command that is named where it was renamed or disabled.`,
+      FORBIDDEN: `Let this user do what is named (Redis's ACL), or configure another (${kept}). Protected mode ends once Redis has a password.`,
+    },
+  }),
+  // the one problem that is found in a store that can be opened
   remedy: {
-    text: 'Start Redis, or correct its address or credentials. The service reconnects by itself or needs a restart.',
-    commands: ['systemctl status redis-server', 'redis-cli ping', '{restart}'],
+    text: 'Wait until Redis has loaded its data.',
+    commands: ['testops-admin doctor -d {deployment} --only sessions/reachable --wait'],
   },
   async run({ sessions }) {
     const { version, role, loading } = await sessions.identity()
@@ -18,7 +31,7 @@ export const sessionsReachable = defineCheck({
       return {
         status: 'problem',
         severity: 'error',
-        findings: [{ message, evidence: [redisCli(sessions.target, 'INFO persistence'), 'loading:1'] }],
+        findings: [{ message, evidence: [`${sessions.client} INFO persistence`, 'loading:1'] }],
       }
     }
     return { status: 'ok', detail: `Redis ${version} at ${sessions.target} answers as ${role}` }

@@ -4,6 +4,7 @@ import type { BrokerExchange, BrokerQueue, BrokerSource, LogRecord, LogsSource, 
 import { deniesTransientQueues, isBuiltIn, transientQueues } from '../../knowledge/broker.ts'
 import { declaredQueues, durableConflicts, logSignatures } from '../../knowledge/log-signatures.ts'
 import { parseBoolean, settingDefaults, springSettings } from '../../knowledge/settings.ts'
+import { counted, listed } from './format.ts'
 import { readSettings, recentRecords, sinceStart } from './service.ts'
 import { tolerant } from './wanted.ts'
 
@@ -11,11 +12,15 @@ import { tolerant } from './wanted.ts'
 export interface QueueSituation {
   version: string
   /** whether the service's settings ask for durable queues, and how they say so */
-  setting: { durable: boolean; shown: string }
+  setting: { name: string; durable: boolean; shown: string }
   /** whether the broker refuses transient queues, and how that is known */
   refusal: { denied: boolean; why: string }
+  /** all queues of the vhost but exclusive ones, which vanish with their connection */
+  all: readonly BrokerQueue[]
   /** queues that are there now and provably the service's own */
   queues: readonly OwnQueue[]
+  /** why none of them could be told to be the service's, though some are not as it asks for; null: all is told */
+  untold: string | null
   /** exchanges of the service that are there now and are not as it asked for */
   exchanges: readonly { exchange: BrokerExchange; wanted: boolean; record: LogRecord }[]
   /** queues that the service said it declares, and that are not there */
@@ -65,9 +70,9 @@ export async function queueSituation(
   const user = settings.value(springSettings.rabbitUsername) ?? broker.user
   const readers = new Set(consumers.filter((it) => it.vhost === broker.vhost && it.user === user).map(({ queue }) => queue))
 
-  const here = queues.filter(({ vhost, name: queue }) => vhost === broker.vhost && !isBuiltIn(queue))
-  const own = here
-    .filter((queue) => !queue.exclusive && (told.queues.has(queue.name) || readers.has(queue.name)))
+  const all = queues.filter((it) => it.vhost === broker.vhost && !isBuiltIn(it.name) && !it.exclusive)
+  const own = all
+    .filter((queue) => told.queues.has(queue.name) || readers.has(queue.name))
     .map((queue) => ({
       queue,
       proof: told.queues.has(queue.name) ? "named in the service's log" : `read by its user ${user}`,
@@ -85,13 +90,31 @@ export async function queueSituation(
   }
   return {
     version: identity.version,
-    setting: { durable, shown },
+    setting: { name, durable, shown },
     refusal: refusalOf(feature, identity.version, refused.transient !== null),
+    all,
     queues: own,
+    untold:
+      own.length === 0 && all.some((queue) => queue.durable !== durable)
+        ? `which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's is not known: its log names none, and the broker lists nobody who reads from them as ${user} (after a start such lists lag by some seconds)`
+        : null,
     exchanges: wrong,
-    missing: [...told.queues.keys()].filter((queue) => !here.some((it) => it.name === queue)),
+    missing: [...told.queues.keys()].filter((queue) => !all.some((it) => it.name === queue)),
     refused,
   }
+}
+
+/** The queues that were looked at, for people. */
+export function lookedAt({ all, queues }: QueueSituation, vhost: string): string {
+  if (all.length === 0) return `vhost ${vhost} holds no queue`
+  if (queues.length > 0) return `${counted(queues.length, 'queue')} of the service`
+  return `${counted(all.length, 'queue')} in vhost ${vhost}`
+}
+
+/** Transient queues that are not known to be the service's, for people; empty where there are none. */
+export function besides({ all, queues }: QueueSituation): string {
+  const names = all.filter((it) => !it.durable && !queues.some(({ queue }) => queue === it)).map(({ name }) => name)
+  return names.length > 0 ? `; transient, and not known to be its own: ${listed(names)}` : ''
 }
 
 /** Names that records give to the service's queues and exchanges, with the `durable` that each was last asked for with. */

@@ -1,4 +1,4 @@
-import type { Finding, Outcome, Severity } from '../../core/check.ts'
+import type { Finding, Outcome } from '../../core/check.ts'
 import type { DatabaseSource } from '../../core/sources.ts'
 
 /**
@@ -12,12 +12,15 @@ export async function eachDatabase(
   const settled = await Promise.allSettled(databases.map(judge))
   const outcomes = settled.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
   const problems = outcomes.filter((outcome) => outcome.status === 'problem')
-  const [first, ...others] = problems
+  // the gravest comes first, and with it what is done about it
+  const [first, ...others] = problems.sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
   if (first) {
-    const severity: Severity = problems.some((problem) => problem.severity === 'error') ? 'error' : 'warning'
     const findings: [Finding, ...Finding[]] = [...first.findings]
     for (const other of others) findings.push(...other.findings)
-    return { ...first, severity, findings }
+    const { remedy } = first
+    const alike = others.flatMap((other) => (other.remedy && other.remedy.text === remedy?.text ? other.remedy.commands : []))
+    const commands = [...new Set([...(remedy?.commands ?? []), ...alike])]
+    return { ...first, findings, ...(remedy && { remedy: { ...remedy, commands } }) }
   }
   const failed = settled.find((it) => it.status === 'rejected')
   if (failed) throw failed.reason

@@ -1,6 +1,9 @@
-import type { DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import { isTimeZone, localTimeReader, parseLocalTime } from '../../core/local-time.ts'
+import type { ChangelogLockRow, DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import { changelogLock } from '../../knowledge/lock.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
-import { psql } from './evidence.ts'
+import { springSettings } from '../../knowledge/settings.ts'
+import { psql, settingLines } from './evidence.ts'
 import { firstLine, listed, moment } from './format.ts'
 import { describeSession } from './lock-holder.ts'
 import type { LockSituation } from './lock-holder.ts'
@@ -37,6 +40,26 @@ export function lockEvidence(
     moment(databaseStartedAt),
     ...(service && around.status ? [service.commands.status, serviceLine(around)] : []),
     ...(service && waiting ? [service.commands.logs, firstLine(waiting.text)] : []),
+  ]
+}
+
+/**
+ * Where the configuration and the service's own settings name time zones in which the lock was taken at different moments:
+ * both, for how old the lock is depends on them.
+ */
+export function zoneEvidence(
+  { lockGranted }: ChangelogLockRow,
+  { timeZone, ownTimeZone }: Surroundings,
+  service: ServiceSource | null,
+): string[] {
+  const local = lockGranted === null ? null : parseLocalTime(lockGranted)
+  if (!local || !service || timeZone === null || ownTimeZone === null) return []
+  if (!isTimeZone(timeZone) || !isTimeZone(ownTimeZone)) return []
+  const [configured, own] = [timeZone, ownTimeZone].map((zone) => localTimeReader(zone)(local))
+  if (configured!.getTime() === own!.getTime()) return []
+  return [
+    ...settingLines(service, springSettings.timeZone, `${springSettings.timeZone}=${ownTimeZone}`),
+    `the configuration's timeZone is ${timeZone}, and counts: ${changelogLock.columns.granted} is ${moment(configured!)} by it, ${moment(own!)} by ${ownTimeZone}`,
   ]
 }
 

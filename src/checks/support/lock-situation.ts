@@ -16,6 +16,8 @@ export interface Surroundings {
   up: boolean
   /** of the service's JVM */
   timeZone: string | null
+  /** as the service's own settings have it; the configuration's stands above it */
+  ownTimeZone: string | null
   /** as whom the service uses its main database */
   user: string | null
 }
@@ -24,13 +26,19 @@ export interface Surroundings {
 export async function zoneAndUser(
   service: ServiceSource | null,
   deployment: Deployment,
-): Promise<Pick<Surroundings, 'timeZone' | 'user'>> {
+): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'user'>> {
   const environment = service && (await tolerant(service.environment()))
   const plain = (name: string): string | null => {
     const value = environment?.get(name)
     return value === undefined || value instanceof Secret || value === '' ? null : value
   }
-  return { timeZone: deployment.timeZone ?? plain(springSettings.timeZone), user: plain(springSettings.datasourceUsername) }
+  // POSIX lets a zone's name begin with a colon
+  const ownTimeZone = plain(springSettings.timeZone)?.replace(/^:/, '') ?? null
+  return {
+    timeZone: deployment.timeZone ?? ownTimeZone,
+    ownTimeZone,
+    user: plain(springSettings.datasourceUsername),
+  }
 }
 
 /** Asks the database for what is needed to judge who holds this row, and whether the holder lives. */

@@ -2,12 +2,15 @@ import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome } from '../../core/check.ts'
 import type { MigrationJob } from '../../core/sources.ts'
 import { migratesTrees, parseBuild, treeMigration } from '../../knowledge/builds.ts'
-import { curl } from '../support/evidence.ts'
+import { byHand } from '../support/by-hand.ts'
+import { curlAsUser } from '../support/evidence.ts'
 import { moment, span } from '../support/format.ts'
 import { tolerant } from '../support/wanted.ts'
 
 /** A job that has not moved for so long hangs. */
 const hangsAfterMs = 3_600_000
+
+const migrate = 'testops-admin migrate-trees -d {deployment} --all-projects'
 
 export const treesMigrated = defineCheck({
   id: 'trees/migrated',
@@ -15,7 +18,7 @@ export const treesMigrated = defineCheck({
   reads: ['service', 'api'],
   remedy: {
     text: 'Let the service build the trees anew.',
-    commands: ['testops-admin migrate-trees -d {deployment} --all-projects'],
+    commands: [migrate, byHand('trees/migrated')],
   },
   async run({ service, api }): Promise<Outcome> {
     const image = await service.image()
@@ -33,15 +36,14 @@ export const treesMigrated = defineCheck({
       }
     }
     const jobs = await api.migrationJobs()
-    const show = 'testops-admin migrate-trees --all-projects'
     if (jobs === null)
-      return { status: 'skipped', reason: `the service does not list its migration jobs; where a tree looks wrong: ${show}` }
+      return { status: 'skipped', reason: `the service does not list its migration jobs; where a tree looks wrong: ${migrate}` }
     const latest = latestOfEach(jobs)
     if (latest.length === 0)
-      return { status: 'skipped', reason: `the service lists no migration job; where a tree looks wrong: ${show}` }
+      return { status: 'skipped', reason: `the service lists no migration job; where a tree looks wrong: ${migrate}` }
     const clock = await tolerant(api.clock())
     const now = Date.now() + (clock?.offsetMs ?? 0)
-    const list = curl(api.target, '/api/migration/job', '-H "Authorization: Bearer $ACCESS_TOKEN"')
+    const list = curlAsUser(api.target, '/api/migration/job')
     const findings = latest.flatMap((job): Finding[] => {
       const message = complaint(job, now)
       return message === null ? [] : [{ message, evidence: [list, describe(job)] }]

@@ -28,6 +28,14 @@ export interface DoctorFlags {
   interval: number
 }
 
+/** Where is printed: `process`, unless a test looks on. */
+export interface Streams {
+  stdout: Stream
+  stderr: Stream
+}
+
+type Stream = Pick<NodeJS.WritableStream, 'write' | 'once'> & { isTTY?: boolean; columns?: number; rows?: number }
+
 const defaultTimeoutSeconds = 10
 /** an adapter's own time-out says more than the deadline of its check, so it gets the chance to come first */
 const deadlineSlackMs = 1000
@@ -36,8 +44,9 @@ const deadlineSlackMs = 1000
 export async function examineAs(
   flags: DoctorFlags,
   checks: readonly Check[],
-  progress: (message: string) => void,
+  streams: Streams = process,
 ): Promise<number> {
+  const { stdout, stderr } = streams
   const format: Format = flags.json ? 'json' : flags.format
   if (flags.watch && format === 'json') {
     throw new AdminError('USAGE', '--watch prints many reports, and --json is one document', [
@@ -50,12 +59,12 @@ export async function examineAs(
     const examined = await open(flags, checks, signal)
     try {
       const report = flags.watch
-        ? await watchOn(flags, format, examined, signal)
+        ? await watchOn(flags, format, examined, stdout, signal)
         : flags.wait
-          ? await waitOn(flags, examined, progress, signal)
-          : await once(examined, checks, format)
+          ? await waitOn(flags, examined, stderr, signal)
+          : await once(examined, checks, format, streams)
       const exitCode = exitCodeOf(report, flags['fail-on'])
-      if (!flags.watch) process.stdout.write(textOf(flags, format, report))
+      if (!flags.watch) stdout.write(textOf(flags, format, report, stdout))
       return exitCode
     } finally {
       await examined.close()
@@ -75,14 +84,18 @@ async function open(
   const timeoutMs = timeout * 1000
   return diagnosis({
     checks,
-    open: () => openDeployment(selected, { timeoutMs, environment, signal }),
+    open: () => openDeployment(selected, { timeoutMs, environment, config: file, signal }),
     deadlineMs: timeoutMs + deadlineSlackMs,
     signal,
   })
 }
 
-async function once(examined: Diagnosis, checks: readonly Check[], format: Format): Promise<DoctorReport> {
-  const { stdout, stderr } = process
+async function once(
+  examined: Diagnosis,
+  checks: readonly Check[],
+  format: Format,
+  { stdout, stderr }: Streams,
+): Promise<DoctorReport> {
   const screen = screenOf(stderr)
   // where colours are not wanted, nothing moves either
   if (!stdout.isTTY || !stderr.isTTY || !screen.colour || format === 'json') return examined.examine()
@@ -101,7 +114,7 @@ async function once(examined: Diagnosis, checks: readonly Check[], format: Forma
 async function waitOn(
   flags: DoctorFlags,
   examined: Diagnosis,
-  progress: (message: string) => void,
+  stderr: Stream,
   signal: AbortSignal,
 ): Promise<DoctorReport> {
   const isHealthy = (report: DoctorReport): boolean => exitCodeOf(report, flags['fail-on']) === 0
@@ -109,13 +122,18 @@ async function waitOn(
     forMs: flags['wait-seconds'] * 1000,
     intervalMs: flags.interval * 1000,
     isHealthy,
-    progress,
+    progress: (message) => stderr.write(`${message}\n`),
     signal,
   })
 }
 
-async function watchOn(flags: DoctorFlags, format: Format, examined: Diagnosis, signal: AbortSignal): Promise<DoctorReport> {
-  const { stdout } = process
+async function watchOn(
+  flags: DoctorFlags,
+  format: Format,
+  examined: Diagnosis,
+  stdout: Stream,
+  signal: AbortSignal,
+): Promise<DoctorReport> {
   const gone = new AbortController()
   // nobody reads any more, as after `head -1`
   stdout.once('error', () => gone.abort())
@@ -125,7 +143,7 @@ async function watchOn(flags: DoctorFlags, format: Format, examined: Diagnosis, 
     signal: AbortSignal.any([signal, gone.signal]),
     show: (report, before) =>
       stdout.write(
-        roundText(textOf(flags, format, report), report, before, {
+        roundText(textOf(flags, format, report, stdout), report, before, {
           terminal: stdout.isTTY === true,
           screen: screenOf(stdout),
           intervalMs,
@@ -134,9 +152,9 @@ async function watchOn(flags: DoctorFlags, format: Format, examined: Diagnosis, 
   })
 }
 
-function textOf(flags: DoctorFlags, format: Format, report: DoctorReport): string {
+function textOf(flags: DoctorFlags, format: Format, report: DoctorReport, stdout: Stream): string {
   return reportText(report, format, {
-    screen: screenOf(process.stdout),
+    screen: screenOf(stdout),
     exitCode: exitCodeOf(report, flags['fail-on']),
     verbose: flags.verbose,
   })

@@ -1,6 +1,6 @@
 import type { Check } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
-import { nearestNames } from '../../core/nearest.ts'
+import { closestNames, closestTo } from '../../core/nearest.ts'
 
 /**
  * The checks to run, in the catalogue's order. A name is an id, or a group: `broker`, `broker/`, `broker/*`.
@@ -24,6 +24,9 @@ function idsOf(name: string, ids: readonly string[], flag: string): string[] {
   const found = ids.filter((id) => id === name || id.startsWith(`${group}/`))
   if (found.length > 0) return found
   const groups = new Set(ids.map((id) => id.split('/')[0] ?? id))
-  const near = nearestNames(group, name.includes('/') ? ids : [...groups, ...ids])
-  throw new AdminError('USAGE', `no check \`${name}\``, [...near.map((id) => `${flag} ${id}`), 'testops-admin checks'])
+  const known = name.includes('/') ? ids : [...groups, ...ids]
+  throw new AdminError('USAGE', `no check \`${name}\`; ${closestTo(group, known)}`, [
+    ...closestNames(group, known).map((id) => `${flag} ${id}`),
+    'testops-admin checks',
+  ])
 }

@@ -37,15 +37,15 @@ export const apiEntries: readonly ExplainEntry[] = [
       'The account that made the token has been disabled.',
     ],
     verify: [
-      "curl -sS -X POST BASE_URL/api/uaa/oauth/token -H 'Accept: application/json' -H 'Expect:' -F grant_type=apitoken -F scope=openid -F token=\"<$TOKEN_FILE\"",
-      'curl -sS BASE_URL/api/uaa/me -H \'Accept: application/json\' -H "Authorization: Bearer $ACCESS_TOKEN"',
+      `printf %s "$TOKEN" | curl -sS -H 'Expect:' -F grant_type=apitoken -F scope=openid -F 'token=<-' BASE_URL/api/uaa/oauth/token   # TOKEN: the API token`,
+      `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -sS -K - BASE_URL/api/uaa/me   # ACCESS_TOKEN: access_token of that answer`,
     ],
     remedies: [
       {
         text: 'Create a new API token in the user menu, and put it where the configuration (`apiToken`) looks for it.',
         commands: [],
       },
-      { text: 'Then see whether it is taken, and whose it is.', commands: ['testops-admin whoami'] },
+      { text: 'Then see whether it is taken.', commands: ['testops-admin doctor --only api/token'] },
     ],
     source: 'SPEC.md 4.1, 4.2 and 5, FIELD-NOTES.md 7',
   },
@@ -69,10 +69,19 @@ export const apiEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       {
-        text: 'Set the life that is meant, and restart the service.',
+        text: 'Where the setting is right already, only restart the service.',
+        commands: ['systemctl restart testops', 'kubectl rollout restart deployment/NAME', 'docker compose restart testops'],
+      },
+      {
+        text: 'Else set the life that is meant, and restart the service.',
         commands: ['testops-admin set-env VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600'],
       },
-      { text: 'Or, where the setting is right already, only restart the service.', commands: ['testops-admin service restart'] },
+      {
+        text:
+          "By hand: write it into the file that the service's unit reads its environment from, into the chart's values " +
+          '(bearerTokenExpirationAfter), or into the file .env of Compose; then restart the service.',
+        commands: ['systemctl show testops -p EnvironmentFiles', 'helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
+      },
     ],
     source: 'SPEC.md 5 and 8, FIELD-NOTES.md 1.1',
   },

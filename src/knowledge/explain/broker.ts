@@ -91,7 +91,9 @@ export const brokerEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       {
-        text: 'Make the queues durable, at a quiet hour and before the upgrade. RabbitMQ 4.3 can only be reached from 4.2.',
+        text:
+          'Make the queues durable, at a quiet hour and before the upgrade (by hand: see broker/queues-durable). RabbitMQ 4.3 ' +
+          'can only be reached from 4.2.',
         commands: ['testops-admin reset-queues'],
       },
     ],

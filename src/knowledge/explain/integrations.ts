@@ -22,7 +22,7 @@ export const integrationsEntries: readonly ExplainEntry[] = [
       { text: 'Correct the address in the settings of the integration.', commands: [] },
       {
         text: 'Or make the name resolve where the service runs, then ask as the service would.',
-        commands: ['getent hosts NAME', 'testops-admin check-integration https://NAME'],
+        commands: ["getent hosts NAME   # where the service runs", 'curl -sS -o /dev/null -w "%{http_code}\\n" https://NAME   # where the service runs'],
       },
     ],
     source: 'SPEC.md 7, FAULTS.md',
@@ -44,6 +44,12 @@ export const integrationsEntries: readonly ExplainEntry[] = [
       {
         text: 'Remove the setting, and restart the service.',
         commands: ['testops-admin set-env --unset LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION'],
+      },
+      {
+        text:
+          "By hand: take it out of the file that the service's unit reads its environment from, out of env.open in the " +
+          "chart's values, or out of the file of Compose; then restart the service.",
+        commands: ['systemctl show testops -p EnvironmentFiles', 'helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
     source: 'SPEC.md 7, FAULTS.md',

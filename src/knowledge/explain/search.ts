@@ -1,4 +1,4 @@
-import { nearestNames } from '../../core/nearest.ts'
+import { closestNames, nearestNames } from '../../core/nearest.ts'
 import type { ExplainEntry } from './entry.ts'
 
 interface ScoredEntry {
@@ -10,23 +10,30 @@ interface ScoredEntry {
 export interface SearchAnswer {
   /** best first; empty where nothing fits */
   found: readonly ScoredEntry[]
-  /** where nothing fits: ids that may have been meant */
+  /** where nothing fits: names that may have been meant */
   nearest: readonly string[]
 }
 
 /** below this, what is found has too little to do with the question */
 const enough = 0.5
 
-/** Finds texts by id, by group (`broker`), by the last part of an id, or by words. */
-export function searchEntries(query: string, entries: readonly ExplainEntry[]): SearchAnswer {
+/**
+ * Finds texts by id, by group (`broker`), by the last part of an id, or by words. `others` are further names, each with the
+ * ids that it stands for.
+ */
+export function searchEntries(
+  query: string,
+  entries: readonly ExplainEntry[],
+  others: ReadonlyMap<string, readonly string[]> = new Map(),
+): SearchAnswer {
   const wanted = query
     .trim()
     .toLowerCase()
     .replace(/\/\*?$/, '')
-  const exact = entries.filter(({ id }) => id === wanted)
+  const exact = entries.filter(({ id }) => id === wanted || others.get(wanted)?.includes(id))
   if (exact.length > 0) return { found: exact.map((entry) => ({ entry, score: 1 })), nearest: [] }
   const found = [byName(wanted, entries), byWords(wanted, entries)].find((some) => some.length > 0)
-  return found ? { found, nearest: [] } : { found: [], nearest: nearestIds(wanted, entries) }
+  return found ? { found, nearest: [] } : { found: [], nearest: nearestTo(wanted, entries, others) }
 }
 
 function byName(wanted: string, entries: readonly ExplainEntry[]): ScoredEntry[] {
@@ -39,11 +46,15 @@ function byName(wanted: string, entries: readonly ExplainEntry[]): ScoredEntry[]
 function byWords(wanted: string, entries: readonly ExplainEntry[]): ScoredEntry[] {
   // with a slash it is meant to be an id, and a wrong one must not pass for found
   if (/^[\w-]+\/[\w-]*$/.test(wanted)) return []
+  return scored(wanted, entries).filter(({ score }) => score >= enough)
+}
+
+/** The five that have most to do with the words. */
+function scored(wanted: string, entries: readonly ExplainEntry[]): ScoredEntry[] {
   const words = wordsOf(wanted).filter((word) => word.length > 2)
   if (words.length === 0) return []
   return entries
     .map((entry) => ({ entry, score: scoreOf(words, entry) }))
-    .filter(({ score }) => score >= enough)
     .sort((a, b) => b.score - a.score)
     .slice(0, 5)
 }
@@ -62,13 +73,18 @@ function wordsOf(text: string): string[] {
     .filter(Boolean)
 }
 
-function nearestIds(wanted: string, entries: readonly ExplainEntry[]): string[] {
+/** What is written alike, else what has something to do with the words, else what is least unlike. */
+function nearestTo(
+  wanted: string,
+  entries: readonly ExplainEntry[],
+  others: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  if (wanted === '') return []
   const ids = entries.map(({ id }) => id)
-  const byId = nearestNames(wanted, ids)
-  if (byId.length > 0) return byId
-  const names = nearestNames(
-    wanted.split('/').at(-1) ?? wanted,
-    ids.map((id) => id.split('/')[1] ?? id),
-  )
-  return ids.filter((id) => names.includes(id.split('/')[1] ?? id))
+  const groups = ids.map((id) => id.split('/')[0] ?? id)
+  const known = [...groups, ...ids, ...others.keys()]
+  const alike = nearestNames(wanted, known)
+  if (alike.length > 0) return alike
+  const related = scored(wanted, entries).filter(({ score }) => score > 0)
+  return related.length > 0 ? related.slice(0, 3).map(({ entry }) => entry.id) : closestNames(wanted, known)
 }

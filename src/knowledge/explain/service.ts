@@ -18,7 +18,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
     remedies: [
       {
         text: 'Look at the other problems first: one of them may be the reason. Then start the service.',
-        commands: ['testops-admin service start'],
+        commands: ['systemctl start testops', 'docker compose up -d', 'kubectl rollout restart deployment/NAME'],
       },
       { text: 'Where it ends again and again, the last lines of its log say why.', commands: ['journalctl -u testops -n 200'] },
     ],
@@ -51,8 +51,10 @@ export const serviceEntries: readonly ExplainEntry[] = [
         commands: ['testops-admin use-legacy-image --revert'],
       },
       {
-        text: 'Where name, version and what runs disagree, write into the values what should run, and apply them.',
-        commands: ['helm upgrade RELEASE CHART -f VALUES'],
+        text:
+          'By hand, and where name, version and what runs disagree: write into the values (image.imageName and version), or ' +
+          'into the file of Compose (image:), what should run, and apply them.',
+        commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
     source: 'SPEC.md 1, 7 and 9, FIELD-NOTES.md 1.1',
@@ -84,6 +86,12 @@ export const serviceEntries: readonly ExplainEntry[] = [
       {
         text: 'Otherwise run the image testops-legacy, which exists from build 527u01 on.',
         commands: ['testops-admin use-legacy-image'],
+      },
+      {
+        text:
+          'By hand: in the chart\'s values set image.imageName to testops-legacy and version to such a build, in the file of ' +
+          'Compose `image:`; then apply them.',
+        commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
     source: 'SPEC.md 7 and 9, FIELD-NOTES.md 5',

@@ -63,6 +63,12 @@ export const sessionsEntries: readonly ExplainEntry[] = [
         text: 'Or remove all sessions: every user is signed out. The store holds nothing else.',
         commands: ['testops-admin flush-sessions'],
       },
+      {
+        text:
+          'By hand, that is to empty the database of the store, or to restart a store that keeps nothing on disk (the ' +
+          "chart's Redis, which has FLUSHDB disabled).",
+        commands: ['redis-cli -h HOST -p PORT -n DATABASE FLUSHDB', 'systemctl restart redis-server'],
+      },
     ],
     source: 'SPEC.md 5 and 7, FIELD-NOTES.md 4',
   },

@@ -14,13 +14,21 @@ export const treesEntries: readonly ExplainEntry[] = [
       'The migration was interrupted by a restart, or failed on some project.',
       'It is still running: large projects take their time.',
     ],
-    verify: ['curl -sS \'BASE_URL/api/migration/job?page=0&size=20&sort=id,DESC\' -H "Authorization: Bearer $ACCESS_TOKEN"'],
+    verify: [
+      `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -sS -K - 'BASE_URL/api/migration/job?page=0&size=20&sort=id,DESC'   # ACCESS_TOKEN: see api/token`,
+    ],
     remedies: [
       {
         text:
           'Migrate the trees again, as a project owner or administrator. The service accepts the call (202) and works on it ' +
           'afterwards.',
         commands: ['testops-admin migrate-trees --all-projects'],
+      },
+      {
+        text: 'By hand, for one project after the other; its number stands in the address of its pages.',
+        commands: [
+          `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -X POST -K - BASE_URL/api/project/PROJECT/test-case/tree/migration`,
+        ],
       },
       { text: 'Or in the web interface: rename the tree or add a grouping level, save, take it back, save again.', commands: [] },
     ],

@@ -1,11 +1,11 @@
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { parseYaml } from '../../adapters/yaml.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { nearestNames } from '../../core/nearest.ts'
+import { didYouMean } from '../../core/nearest.ts'
 import type { Environment } from '../paths.ts'
 import { configHome } from '../paths.ts'
+import { readUpTo, whyUnreadable } from './read-file.ts'
 import type { Settings } from './schema.ts'
 import { schema } from './schema.ts'
 import { validate } from './validate.ts'
@@ -72,11 +72,11 @@ function checkNames(settings: Settings, at: (path: string[]) => string): void {
   if (names.length === 0) throw new AdminError('CONFIGURATION', `\`deployments\` at ${at(['deployments'])} names no deployment`)
   const { current } = settings
   if (current === undefined || names.includes(current)) return
-  const near = nearestNames(current, names).map((name) => `\`${name}\``)
+  const hint = didYouMean(current, names)
   throw new AdminError(
     'CONFIGURATION',
-    `\`current\` at ${at(['current'])} names \`${current}\`, which is no deployment${near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''}`,
-    [`deployments: ${names.join(', ')}`],
+    `\`current\` at ${at(['current'])} names \`${current}\`, which is no deployment${hint ? `; ${hint}` : ''}`,
+    names.map((name) => `current: ${name}`),
   )
 }
 
@@ -93,29 +93,12 @@ function parse(text: string, shown: string): ReturnType<typeof parseYaml> {
 
 async function readText(file: string, shown: string): Promise<string> {
   try {
-    const handle = await open(file)
-    try {
-      if ((await handle.stat()).isDirectory()) throw new AdminError('CONFIGURATION', `${shown} is a directory, not a file`)
-      // a pipe has no size that could be asked
-      const content = await buffer(handle.createReadStream({ end: maxBytes, autoClose: false }))
-      if (content.length > maxBytes)
-        throw new AdminError('CONFIGURATION', `${shown} is too large: a configuration has at most ${maxBytes} bytes`)
-      return new TextDecoder('utf-8', { fatal: true }).decode(content)
-    } finally {
-      await handle.close()
-    }
+    const content = await readUpTo(file, maxBytes)
+    if (content) return new TextDecoder('utf-8', { fatal: true }).decode(content)
   } catch (error) {
-    if (error instanceof AdminError) throw error
-    throw new AdminError('CONFIGURATION', `cannot read the configuration ${shown}: ${reasonOf(error)}`, [], { cause: error })
+    throw new AdminError('CONFIGURATION', `cannot read the configuration ${shown}: ${whyUnreadable(error)}`, [], { cause: error })
   }
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ENOENT') return 'there is no such file'
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8 text'
-  return messageOf(error)
+  throw new AdminError('CONFIGURATION', `${shown} is too large: a configuration has at most ${maxBytes} bytes`)
 }
 
 function ownFile(environment: Environment): string {

@@ -67,7 +67,7 @@ export interface FileReference {
   at: Position
 }
 
-/** A secret that stands elsewhere. It is read when it is needed. */
+/** A secret that stands elsewhere. */
 export type SecretReference = { at: Position } & (
   | { form: 'env'; variable: string }
   | { form: 'file'; path: string }

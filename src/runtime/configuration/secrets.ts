@@ -1,98 +1,139 @@
-import { readFile } from 'node:fs/promises'
 import { endOf, runProgram } from '../../adapters/process.ts'
-import { AdminError, messageOf } from '../../core/error.ts'
+import { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
+import { typed } from '../../core/typed.ts'
 import type { Environment } from '../paths.ts'
 import type { FileReference, SecretReference } from './nodes.ts'
+import { readUpTo, whyUnreadable } from './read-file.ts'
 
 export interface SecretOptions {
   environment: Environment
+  /** for each secret */
   timeoutMs: number
   signal?: AbortSignal | undefined
 }
 
 /**
  * Fetches a secret from where the configuration says it is kept; an end of line at its end is not part of it.
- * Throws SECRET_MISSING with the line, UNAVAILABLE for a form that this platform cannot read, TIMED_OUT.
+ * Throws SECRET_MISSING with the line where it cannot be had, INTERRUPTED.
  */
-export async function readSecret(reference: SecretReference, options: SecretOptions): Promise<Secret> {
-  switch (reference.form) {
-    case 'env':
-      return secretOf(options.environment[reference.variable], `the environment variable ${reference.variable}`, reference.at)
-    case 'file':
-      return secretOf(
-        await contentOf({ path: reference.path, at: reference.at }, 'the secret file'),
-        `the file ${reference.path}`,
-        reference.at,
-      )
-    case 'command':
-      return fromCommand(reference, options)
-    case 'kubernetesSecret':
-      throw new AdminError(
-        'UNAVAILABLE',
-        `the secret \`${reference.name}\` at ${reference.at} lies in a cluster, which this version does not read`,
-        ['use {command: [kubectl, get, secret, …]}, {env: NAME} or {file: PATH}'],
-      )
-  }
-}
+export type SecretReader = (reference: SecretReference) => Promise<Secret>
 
-/** Whether the secret is known to be missing without running anything: throws what `readSecret` would throw. */
-export async function requireSecret(reference: SecretReference, options: SecretOptions): Promise<void> {
-  if (reference.form === 'env' || reference.form === 'file') await readSecret(reference, options)
+const maxSecretBytes = 100_000
+const maxCertificateBytes = 1_000_000
+
+/** Each secret is fetched once: a pipe can be read but once, and a command may ask a person. */
+export function secretReader(options: SecretOptions): SecretReader {
+  const fetched = new Map<string, Promise<Secret>>()
+  return (reference) => {
+    const key = JSON.stringify(reference)
+    const secret = fetched.get(key) ?? fetch(reference, options)
+    fetched.set(key, secret)
+    return secret
+  }
 }
 
 /** The text of a PEM file that the configuration names. Throws CONFIGURATION with the line. */
-export async function readCertificates(reference: FileReference): Promise<string> {
-  const text = await contentOf(reference, 'the certificate file')
+export async function readCertificates({ path, at }: FileReference): Promise<string> {
+  const unusable = (why: string, hints: readonly string[] = [], cause?: unknown): AdminError =>
+    new AdminError('CONFIGURATION', `the certificate file ${path} (${at}) cannot be used: ${why}`, hints, { cause })
+  const content = await readUpTo(path, maxCertificateBytes).catch((error: unknown) => {
+    throw unusable(whyUnreadable(error), hintsOn(error, path), error)
+  })
+  const text = content?.toString() ?? ''
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw new AdminError('CONFIGURATION', `the file ${reference.path} (${reference.at}) holds no certificate in PEM form`)
+  throw unusable('it holds no certificate in PEM form')
 }
 
-async function fromCommand(reference: SecretReference & { form: 'command' }, options: SecretOptions): Promise<Secret> {
-  const [program = '', ...parameters] = reference.command
-  const what = `the command \`${reference.command.join(' ')}\``
-  const { timeoutMs, signal } = options
-  try {
-    const result = await runProgram([program, ...parameters], { timeoutMs, maxBytes: 100_000, ...(signal && { signal }) })
-    if (result.exitCode === 0) return secretOf(result.stdout, what, reference.at)
-    // what it printed may be half of the secret
-    throw missing(`${what} ${endOf({ ...result, stdout: '' })}`, reference.at)
-  } catch (error) {
-    if (!(error instanceof AdminError) || error.code === 'SECRET_MISSING' || error.code === 'INTERRUPTED') throw error
-    throw new AdminError(error.code, `${error.message} (the secret at ${reference.at})`, error.suggestions, { cause: error })
+async function fetch(reference: SecretReference, options: SecretOptions): Promise<Secret> {
+  switch (reference.form) {
+    case 'env': {
+      const { at, variable } = reference
+      const value = options.environment[variable]
+      const what = `the environment variable ${variable}`
+      if (value === undefined) throw missing(at, `${what} is not set`)
+      return secretOf(value, at, { what, empty: 'is empty', holds: 'holds' })
+    }
+    case 'file':
+      return fromFile(reference, options)
+    case 'command':
+      return fromCommand(reference, options)
+    case 'kubernetesSecret':
+      throw missing(reference.at, `\`${reference.name}\` lies in a cluster, which this version does not read`, [
+        'use {command: [kubectl, get, secret, …]}, {env: NAME} or {file: PATH}',
+      ])
   }
 }
 
-function secretOf(value: string | undefined, what: string, at: string): Secret {
-  const content = value?.replace(/\r?\n$/, '')
-  if (content === undefined) throw missing(`${what} is not set`, at)
-  if (content === '') throw missing(`${what} is empty`, at)
+async function fromFile({ path, at }: SecretReference & { form: 'file' }, options: SecretOptions): Promise<Secret> {
+  const what = `the file ${path}`
+  let content: Buffer | null
+  try {
+    content = await inTime(readUpTo(path, maxSecretBytes), options, () => missing(at, `${what} gave nothing within ${options.timeoutMs / 1000} s`))
+  } catch (error) {
+    if (error instanceof AdminError) throw error
+    throw missing(at, `${what} cannot be read: ${whyUnreadable(error)}`, hintsOn(error, path), error)
+  }
+  if (!content) throw unusable(at, `${what} holds more than ${maxSecretBytes} bytes`)
+  return secretOf(content.toString(), at, { what, empty: 'is empty', holds: 'holds' })
+}
+
+async function fromCommand({ command, at }: SecretReference & { form: 'command' }, options: SecretOptions): Promise<Secret> {
+  const [program = '', ...parameters] = command
+  const { timeoutMs, signal } = options
+  const again = typed(command)
+  const what = `the command \`${again}\``
+  let result
+  try {
+    result = await runProgram([program, ...parameters], { timeoutMs, maxBytes: maxSecretBytes, terminal: true, ...(signal && { signal }) })
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
+    const hints =
+      error.code === 'TIMED_OUT'
+        ? [`${again}   # see what it waits for: it cannot ask anything here`, `--timeout ${Math.min(3600, (timeoutMs / 1000) * 6)}   # give it more time`]
+        : error.suggestions
+    throw missing(at, error.message, hints, error)
+  }
+  // what it printed may be half of the secret
+  if (result.exitCode !== 0) throw missing(at, `${what} ${withoutLinesOf(result.stdout, endOf({ ...result, stdout: '' }))}`, [again])
+  return secretOf(result.stdout, at, { what, empty: 'printed nothing', holds: 'printed' })
+}
+
+/** Judges what was found: a secret is one line of characters that can be printed. */
+function secretOf(value: string, at: string, { what, empty, holds }: { what: string; empty: string; holds: string }): Secret {
+  const content = value.replace(/\r?\n$/, '')
+  if (content === '') throw missing(at, `${what} ${empty}`)
+  const { length } = content.split('\n')
+  if (length > 1) throw unusable(at, `${what} ${holds} ${length} lines, and a secret is one line`)
+  if (/\p{Cc}/u.test(content.replaceAll('\t', ''))) throw unusable(at, `${what} ${holds} control characters`)
   return new Secret(content)
 }
 
-function missing(what: string, at: string): AdminError {
-  return new AdminError('SECRET_MISSING', `the secret at ${at} is missing: ${what}`)
+/** A program that complains may quote what it printed. */
+function withoutLinesOf(secret: string, text: string): string {
+  const lines = secret.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line.length > 3).reduce((clean, line) => clean.replaceAll(line, '[secret]'), text)
 }
 
-async function contentOf({ path, at }: FileReference, what: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    const reason =
-      code === 'ENOENT'
-        ? 'there is no such file'
-        : code === 'EACCES'
-          ? 'permission denied'
-          : code === 'EISDIR'
-            ? 'it is a directory'
-            : messageOf(error)
-    const hint = code === 'EACCES' ? [`ls -l ${path}`] : []
-    throw new AdminError(
-      what === 'the secret file' ? 'SECRET_MISSING' : 'CONFIGURATION',
-      `cannot read ${what} ${path} (${at}): ${reason}`,
-      hint,
-      { cause: error },
-    )
-  }
+/** A pipe that nobody writes to would be waited for without end. */
+async function inTime<T>(work: Promise<T>, { timeoutMs, signal }: SecretOptions, late: () => AdminError): Promise<T> {
+  const over = new AbortController()
+  const ended = new Promise<never>((_, reject) => {
+    const timer = setTimeout(() => reject(late()), timeoutMs)
+    over.signal.addEventListener('abort', () => clearTimeout(timer))
+    signal?.addEventListener('abort', () => reject(new AdminError('INTERRUPTED', 'interrupted')), { signal: over.signal })
+  })
+  return Promise.race([work, ended]).finally(() => over.abort())
+}
+
+function missing(at: string, what: string, hints: readonly string[] = [], cause?: unknown): AdminError {
+  return new AdminError('SECRET_MISSING', `the secret at ${at} is missing: ${what}`, hints, { cause })
+}
+
+function unusable(at: string, what: string): AdminError {
+  return new AdminError('SECRET_MISSING', `the secret at ${at} cannot be used: ${what}`)
+}
+
+function hintsOn(error: unknown, path: string): readonly string[] {
+  return error instanceof Error && 'code' in error && error.code === 'EACCES' ? [`ls -l ${path}`] : []
 }

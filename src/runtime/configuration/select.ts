@@ -1,5 +1,5 @@
 import { AdminError } from '../../core/error.ts'
-import { nearestNames } from '../../core/nearest.ts'
+import { closestNames, closestTo } from '../../core/nearest.ts'
 import { labConfigurationFile } from '../paths.ts'
 import type { Configuration, ConfigurationRequest } from './load.ts'
 import { exists, findConfiguration, loadConfiguration, readConfiguration } from './load.ts'
@@ -54,7 +54,7 @@ async function labConfiguration({ environment, workingDirectory }: Configuration
 }
 
 function unknownDeployment(name: string, names: readonly string[], file: string): AdminError {
-  const near = nearestNames(name, names)
-  const hint = near.length > 0 ? `; did you mean ${near.map((known) => `\`${known}\``).join(' or ')}?` : ''
-  return new AdminError('USAGE', `no deployment \`${name}\` in ${file}${hint}`, [`deployments: ${names.join(', ')}`])
+  const known = [...new Set([...names, lab])]
+  const suggestions = closestNames(name, known).map((it) => `-d ${it}`)
+  return new AdminError('USAGE', `no deployment \`${name}\` in ${file}; ${closestTo(name, known)}`, suggestions)
 }

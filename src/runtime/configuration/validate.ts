@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { AdminError } from '../../core/error.ts'
-import { nearestNames } from '../../core/nearest.ts'
+import { didYouMean } from '../../core/nearest.ts'
 import type { FileReference, Node, Position, SecretReference, Section, Value } from './nodes.ts'
 
 type Path = readonly (string | number)[]
@@ -146,11 +146,6 @@ function sectionsWith(key: string, node: Node, name: string): string[] {
   if (node.kind !== 'section') return []
   const here = Object.hasOwn(node.keys, key) ? [name] : []
   return [...here, ...Object.entries(node.keys).flatMap(([inner, value]) => sectionsWith(key, value, `\`${inner}\``))]
-}
-
-function didYouMean(typed: string, known: readonly string[]): string | undefined {
-  const near = nearestNames(typed, known)
-  return near.length > 0 ? `did you mean ${alternatives(near.map((name) => `\`${name}\``))}?` : undefined
 }
 
 function alternatives(words: readonly string[]): string {

@@ -2,8 +2,8 @@ import { AdminError, messageOf } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import type { FileReference, SecretReference } from '../configuration/nodes.ts'
 import type { DeploymentSettings } from '../configuration/schema.ts'
-import type { SecretOptions } from '../configuration/secrets.ts'
-import { readCertificates, readSecret } from '../configuration/secrets.ts'
+import type { SecretReader } from '../configuration/secrets.ts'
+import { readCertificates } from '../configuration/secrets.ts'
 
 /** The service's environment as the platform gives it. */
 export type ServiceEnvironment = ReadonlyMap<string, string | Secret>
@@ -12,7 +12,7 @@ export type ServiceEnvironment = ReadonlyMap<string, string | Secret>
 export interface EndpointContext {
   name: string
   settings: DeploymentSettings
-  secrets: SecretOptions
+  secrets: SecretReader
   /** the service's environment; throws where the platform cannot tell */
   environment(): Promise<ServiceEnvironment>
 }
@@ -63,8 +63,8 @@ export function notConfigured(what: string, context: EndpointContext, key: strin
   return new AdminError('NOT_CONFIGURED', `no ${what} is configured for \`${context.name}\`: set \`${key}\` (${because})`)
 }
 
-export async function optionalSecret(reference: SecretReference | undefined, options: SecretOptions): Promise<Secret | null> {
-  return reference === undefined ? null : readSecret(reference, options)
+export async function optionalSecret(reference: SecretReference | undefined, read: SecretReader): Promise<Secret | null> {
+  return reference === undefined ? null : read(reference)
 }
 
 export async function optionalCertificates(reference: FileReference | undefined): Promise<string | null> {
@@ -82,9 +82,9 @@ export interface Credentials {
 export async function credentialsOf(
   configured: { user?: string | undefined; password?: SecretReference | undefined; addressUser?: string | null },
   service: Credentials,
-  options: SecretOptions,
+  read: SecretReader,
 ): Promise<Credentials> {
   const user = configured.user ?? configured.addressUser ?? service.user
-  const password = await optionalSecret(configured.password, options)
+  const password = await optionalSecret(configured.password, read)
   return { user, password: password ?? (user === service.user ? service.password : null) }
 }

@@ -1,6 +1,6 @@
 import { brokerAlarms } from '../../../src/checks/broker/alarms.ts'
 import { brokerReachable } from '../../../src/checks/broker/reachable.ts'
-import { fakeBroker, node, unreachable } from '../../fakes/index.ts'
+import { fakeBroker, node, nodeFigures, unreachable } from '../../fakes/index.ts'
 import type { CheckTable } from '../table.ts'
 
 export const brokerReachableTable: CheckTable = {
@@ -23,26 +23,50 @@ export const brokerAlarmsTable: CheckTable = {
     { situation: 'no alarm', status: 'ok', says: ['rabbit@mq: memory 150 MB of 3 GB, disk 20 GB free (limit 50 MB)'] },
     {
       situation: 'a memory alarm',
-      sources: { broker: fakeBroker({ nodes: [node({ memoryAlarm: true, memoryUsedBytes: 3_100_000_000 })] }) },
+      sources: { broker: fakeBroker({ nodes: [node({ memoryAlarm: true, figures: nodeFigures({ memoryUsedBytes: 3_100_000_000 }) })] }) },
       status: 'problem',
       severity: 'error',
-      says: ['memory alarm on rabbit@mq: 3.1 GB used, the limit is 3 GB; publishers are blocked', 'rabbitmq-diagnostics alarms'],
+      says: [
+        'memory alarm on rabbit@mq: 3.1 GB used, the limit is 3 GB; publishers are blocked',
+        'rabbitmq-diagnostics alarms   # on mq.example.org',
+        'Give memory to rabbit@mq, or take',
+        'rabbitmq-diagnostics -n rabbit@mq memory_breakdown   # on mq.example.org',
+        'rabbitmqctl -p / list_queues name messages consumers   # on mq.example.org',
+      ],
+      silentOn: ['df '],
     },
     {
       situation: 'a disk alarm on one of two nodes',
       sources: {
-        broker: fakeBroker({ nodes: [node(), node({ name: 'rabbit@mq2', diskAlarm: true, diskFreeBytes: 10_000_000 })] }),
+        broker: fakeBroker({ nodes: [node(), node({ name: 'rabbit@mq2', diskAlarm: true, figures: nodeFigures({ diskFreeBytes: 10_000_000 }) })] }),
       },
       status: 'problem',
       severity: 'error',
-      says: ['disk alarm on rabbit@mq2: 10 MB free, the limit is 50 MB'],
+      says: ['disk alarm on rabbit@mq2: 10 MB free, the limit is 50 MB', 'Give disk space to rabbit@mq2', 'df -H /var/lib/rabbitmq   # on mq2'],
+      silentOn: ['memory_breakdown'],
+    },
+    {
+      situation: 'the node has just started and has no figures yet',
+      sources: { broker: fakeBroker({ nodes: [node({ figures: null })] }) },
+      status: 'ok',
+      says: ['rabbit@mq: it has just started and has not counted yet, without an alarm'],
+      silentOn: ['0 B'],
+    },
+    {
+      situation: 'the node has just started, and raises an alarm',
+      sources: { broker: fakeBroker({ nodes: [node({ memoryAlarm: true, figures: null })] }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['memory alarm on rabbit@mq: it has just started and has not counted yet; publishers are blocked'],
+      silentOn: ['0 B'],
     },
     {
       situation: 'one of two nodes does not run',
       sources: { broker: fakeBroker({ nodes: [node(), node({ name: 'rabbit@mq2', running: false })] }) },
       status: 'problem',
       severity: 'warning',
-      says: ['rabbit@mq2 does not run'],
+      says: ['rabbit@mq2 does not run', 'Start those nodes', 'sudo systemctl start rabbitmq-server   # on mq2'],
+      silentOn: ['Give'],
     },
     { situation: 'RabbitMQ is down', sources: { broker: unreachable('broker') }, status: 'unknown', because: 'broker/reachable' },
   ],

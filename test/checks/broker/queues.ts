@@ -69,6 +69,28 @@ export const queuesDurableTable: CheckTable = {
       situation: 'foreign transient queues lie in the vhost',
       sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [consumer(), foreignReader] }) },
       status: 'ok',
+      says: ['1 queue of the service as it asks for; transient, and not known to be its own: billing, billing.tmp; VENDOR'],
+    },
+    {
+      situation: 'the service has just started, and the broker lists no reader yet, of queues that are all durable',
+      sources: { broker: broker({ queues: [queue(), queue({ name: 'testops.post' })], consumers: [] }) },
+      status: 'ok',
+      says: ['2 queues in vhost / as it asks for; VENDOR'],
+    },
+    {
+      situation: 'the broker lists no reader yet, and some queues are transient',
+      sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [] }), service: service('true'), logs: logs() },
+      status: 'skipped',
+      says: [
+        "which of the 3 queues in vhost / are the service's is not known: its log names none, and the broker lists nobody who reads from them as testops",
+        'lag by some seconds',
+      ],
+    },
+    {
+      situation: 'the vhost is empty',
+      sources: { broker: broker({ queues: [], consumers: [], exchanges: [] }) },
+      status: 'ok',
+      says: ['vhost / holds no queue; VENDOR_RABBIT_DURABLE=true'],
     },
     {
       situation: 'old lines tell of conflicts that are over',
@@ -127,19 +149,25 @@ export const queuesDurableTable: CheckTable = {
       severity: 'error',
       says: [
         '1 queue (testops.upload) in vhost / has durable=true, the service asks for durable=false',
-        'rabbitmqctl -p / list_queues name durable messages',
+        'rabbitmqctl -p / list_queues name durable messages   # on mq.example.org',
         'testops.upload true 7',
-        'VENDOR_RABBIT_DURABLE=false (/etc/testops/testops.env)',
-        'PRECONDITION_FAILED',
+        'grep VENDOR_RABBIT_DURABLE /etc/testops/testops.env',
+        'VENDOR_RABBIT_DURABLE=false',
+        'grep -F PRECONDITION_FAILED /var/log/testops/testops.log | tail -1',
+        'the broker refuses that with 406 PRECONDITION_FAILED',
+        'Set VENDOR_RABBIT_DURABLE=true in /etc/testops/testops.env, then restart the service: its queues are durable already',
       ],
-      silentOn: ['billing'],
+      silentOn: ['billing', 'reset-queues'],
     },
     {
       situation: 'queues are transient, the setting is true',
       sources: {
         broker: broker({
           consumers: [],
-          queues: [queue({ durable: false, consumers: 0 }), queue({ name: 'testops.post', durable: false })],
+          queues: [
+            queue({ durable: false, consumers: null, messages: null }),
+            queue({ name: 'testops.post', durable: false }),
+          ],
         }),
         logs: logs(
           declared('testops.upload', before),
@@ -150,7 +178,12 @@ export const queuesDurableTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['2 queues (testops.upload, testops.post) in vhost / have durable=false, the service asks for durable=true'],
+      says: [
+        '2 queues (testops.upload, testops.post) in vhost / have durable=false, the service asks for durable=true',
+        'testops.upload false (not counted yet)',
+        'testops-admin reset-queues -d prod',
+        'testops-admin explain broker/queues-durable   # the same by hand',
+      ],
     },
     {
       situation: 'an exchange is transient, the setting is true',
@@ -168,6 +201,7 @@ export const queuesDurableTable: CheckTable = {
       sources: { service: service('false'), logs: logs() },
       status: 'problem',
       severity: 'warning',
+      says: ["the broker will refuse that at the service's next start with 406", 'testops-admin set-env -d prod VENDOR_RABBIT_DURABLE=true'],
     },
     {
       situation: 'the broker refuses the transient queues of the service',
@@ -261,7 +295,7 @@ export const queuesDurableTable: CheckTable = {
 export const upgradeTable: CheckTable = {
   check: brokerUpgrade,
   cases: [
-    { situation: 'queues are durable', status: 'ok' },
+    { situation: 'queues are durable', status: 'ok', says: ['RabbitMQ 3.13.7: 1 queue of the service, none of them transient'] },
     {
       situation: 'foreign transient queues lie in the vhost',
       sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [consumer(), foreignReader] }) },
@@ -309,7 +343,45 @@ export const upgradeTable: CheckTable = {
       severity: 'warning',
       says: ['permits them by configuration alone'],
     },
-    { situation: 'the broker denies them already', sources: { broker: broker(denying) }, status: 'ok' },
+    {
+      situation: 'the broker denies them already',
+      sources: { broker: broker(denying) },
+      status: 'ok',
+      says: ['RabbitMQ 4.3.5: 1 queue of the service, none of them transient'],
+    },
+    {
+      situation: 'the broker denies them, and the vhost has lost all of its queues',
+      sources: { broker: broker({ ...denying, queues: [], consumers: [] }), service: service('false'), logs: logs() },
+      status: 'ok',
+      says: ['RabbitMQ 4.3.5: vhost / holds no queue'],
+    },
+    {
+      situation: 'the broker denies them, and holds some that nobody is known to have declared',
+      sources: {
+        broker: broker({ ...denying, queues: [queue({ name: 'billing', durable: false })], consumers: [] }),
+        service: service('false'),
+        logs: logs(),
+      },
+      status: 'ok',
+      says: ['RabbitMQ 4.3.5: 1 queue in vhost /; transient, and not known to be its own: billing'],
+      silentOn: ['none of them'],
+    },
+    {
+      situation: 'the broker denies them, and still holds one of the service',
+      sources: { broker: broker({ ...denying, queues: [queue({ durable: false, messages: null })] }), logs: logs() },
+      status: 'problem',
+      severity: 'warning',
+      says: [
+        '1 transient queue of the service (testops.upload): RabbitMQ 4.3.5 refuses such queues, and a single node that still holds one does not boot',
+        'testops.upload false false (not counted yet)',
+      ],
+    },
+    {
+      situation: "which queues are the service's cannot be told yet",
+      sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [] }), service: service('true'), logs: logs() },
+      status: 'skipped',
+      says: ["are the service's is not known"],
+    },
     {
       situation: 'the broker is down',
       sources: { broker: unreachable('broker') },

@@ -25,12 +25,13 @@ export const databaseReachableTable: CheckTable = {
         database: new AdminError(
           'EXHAUSTED',
           'PostgreSQL at db.example.org:5432 has no free connection: sorry, too many clients already',
-          ['psql …'],
+          ['psql -h db.example.org -p 5432 -U postgres -d testops -c …'],
         ),
       },
       status: 'problem',
       severity: 'error',
-      says: ['no free connection'],
+      says: ['no free connection', 'takes no further connection'],
+      silentOn: ['Start PostgreSQL'],
     },
     {
       situation: 'the address is that of a standby',
@@ -43,7 +44,8 @@ export const databaseReachableTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['is a standby in recovery', "'SELECT pg_is_in_recovery()'"],
+      says: ['is a standby in recovery', "'SELECT pg_is_in_recovery()'", 'Use the address of the primary', 'pg_stat_wal_receiver'],
+      silentOn: ['Start PostgreSQL'],
     },
     {
       situation: 'no database is configured',
@@ -74,7 +76,7 @@ export const databaseConnectionsTable: CheckTable = {
       says: [
         '85 of 97 connections of PostgreSQL at db.example.org:5432/testops are in use (88 %; max_connections 100, 3 reserved)',
         'psql -h db.example.org -p 5432',
-        'ALTER SYSTEM SET max_connections = 200',
+        "psql -h db.example.org -p 5432 -U postgres -d testops -c 'ALTER SYSTEM SET max_connections = 200'",
       ],
     },
     {
@@ -82,7 +84,23 @@ export const databaseConnectionsTable: CheckTable = {
       sources: { database: [fakeDatabase({ connections: { used: 97, max: 100, reserved: 3, byUser } })] },
       status: 'problem',
       severity: 'error',
-      says: ['97 of 97', 'testops | PostgreSQL JDBC Driver | 90 (88 idle)'],
+      says: ['97 of 97', 'testops | PostgreSQL JDBC Driver | 90 | 88'],
+    },
+    {
+      situation: 'of two databases one is nearly full, the other full',
+      sources: {
+        database: [
+          fakeDatabase({ connections: { used: 85, max: 100, reserved: 3, byUser } }),
+          fakeDatabase({ target: 'an.example.org:5432/analytics', connections: { used: 97, max: 100, reserved: 3, byUser } }),
+        ],
+      },
+      status: 'problem',
+      severity: 'error',
+      says: [
+        /^\{"findings":\[\{"message":"97 of 97 connections of PostgreSQL at an\.example\.org/,
+        '-h an.example.org -p 5432 -U postgres -d analytics -c',
+        '-h db.example.org -p 5432 -U postgres -d testops -c',
+      ],
     },
     {
       situation: 'the database is down',
@@ -125,7 +143,7 @@ export const databaseDiskTable: CheckTable = {
       sources: disk(0.9 * gigabyte, 100 * gigabyte),
       status: 'problem',
       severity: 'warning',
-      says: ['nearly full: 900 MB of 100 GB', 'df /var/lib/postgresql/15/main'],
+      says: ['nearly full: 900 MB of 100 GB', 'df -H /var/lib/postgresql/15/main   # on db.example.org'],
     },
     {
       situation: 'less than two WAL segments are left',
@@ -139,6 +157,13 @@ export const databaseDiskTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: ['has no room left to write: could not write to file', '0 B of 200 MB'],
+    },
+    {
+      situation: 'nothing can be written, although the disk has room',
+      sources: disk(20 * gigabyte, 100 * gigabyte, 'could not write to file "base/pgsql_tmp/pgsql_tmp42.0": No space left on device'),
+      status: 'problem',
+      severity: 'error',
+      says: ['No space left on device, although 20 GB of 100 GB are free (20 %): look at quotas, inodes (`df -i`)'],
     },
     {
       situation: 'the database is down',

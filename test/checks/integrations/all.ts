@@ -55,9 +55,9 @@ export const integrationsReachableTable: CheckTable = {
       says: [
         'jira.example.org: java.net.UnknownHostException 3 times, first ',
         'it does not resolve here and does not resolve where the service runs',
-        "grep -c 'UnknownHostException: jira.example.org' <(journalctl -u testops)",
-        'getent hosts jira.example.org',
-        'check-integration -d prod https://jira.example.org',
+        "grep -F 'UnknownHostException: jira.example.org' /var/log/testops/testops.log | tail -1",
+        'getent hosts jira.example.org   # where the service runs',
+        'doctor -d prod --only integrations/reachable',
       ],
     },
     {
@@ -117,7 +117,7 @@ export const integrationsDebugLoggingTable: CheckTable = {
       sources: level('debug'),
       status: 'problem',
       severity: 'warning',
-      says: ['is left at debug', 'set-env -d prod --unset LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION', 'systemctl restart testops'],
+      says: ['is left at debug', 'grep LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION /etc/testops/testops.env', 'set-env -d prod --unset LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION', 'systemctl restart testops'],
     },
     { situation: 'it is left at TRACE', sources: level('TRACE'), status: 'problem', severity: 'warning' },
     {

@@ -50,7 +50,8 @@ export const serviceRunningTable: CheckTable = {
       sources: { service: unreachable('service') },
       status: 'problem',
       severity: 'error',
-      says: ['systemctl is not installed'],
+      says: ['systemctl is not installed', 'The platform could not be asked'],
+      silentOn: ['start testops'],
     },
     {
       situation: 'nothing is known of how it is started',
@@ -121,7 +122,7 @@ export const serviceCpuLevelTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['Fatal glibc error'],
+      says: ['Fatal glibc error', 'grep -F x86-64-v3 /var/log/testops/testops.log | tail -1'],
     },
     {
       situation: 'one of two machines lacks it, and the service runs on the other',
@@ -141,6 +142,7 @@ export const serviceCpuLevelTable: CheckTable = {
       sources: on({ machines: [machine({ architecture: null, processors: [] })] }),
       status: 'unknown',
       code: 'UNAVAILABLE',
+      says: ['the processor flags of testops-1 are not known', 'grep -m1 ^flags /proc/cpuinfo   # on testops-1'],
     },
     {
       situation: 'the platform cannot be asked',
@@ -172,7 +174,7 @@ export const serviceImageTable: CheckTable = {
       sources: on({ image: image({ name: 'testops-legacy', tag: '526u03', build: '526u03' }), machines: [old] }),
       status: 'problem',
       severity: 'error',
-      says: ['there is no image testops-legacy of build 526u03: it is there from 527u01 on', 'in testops-admin.yaml:'],
+      says: ['there is no image testops-legacy of build 526u03: it is there from 527u01 on', "grep -nE '(image|version|build):' testops-admin.yaml"],
     },
     {
       situation: 'the legacy image where nobody needs it',
@@ -225,6 +227,8 @@ export const serviceClocksTable: CheckTable = {
         'the clock of the service at https://testops.example.org is 2 h ahead of this machine, the database at',
         'timedatectl',
         'curl -sI https://testops.example.org/api/management/health',
+        'Set the machine of the service at https://testops.example.org to network time',
+        'sudo timedatectl set-ntp true   # on testops.example.org',
       ],
     },
     {
@@ -232,7 +236,7 @@ export const serviceClocksTable: CheckTable = {
       sources: { database: [fakeDatabase({ clock: clockAhead(-20_000) })] },
       status: 'problem',
       severity: 'warning',
-      says: ['the clock of the database at db.example.org:5432/testops is 20 s behind'],
+      says: ['the clock of the database at db.example.org:5432/testops is 20 s behind', 'timedatectl   # on db.example.org'],
     },
     {
       situation: "the operator's own clock is off, elsewhere than the deployment",
@@ -244,7 +248,8 @@ export const serviceClocksTable: CheckTable = {
       deployment: { platform: 'kubernetes' },
       status: 'problem',
       severity: 'warning',
-      says: ['the clock of this machine is 1 h behind'],
+      says: ['the clock of this machine is 1 h behind', 'Set this machine to network time'],
+      silentOn: ['# on'],
     },
     {
       situation: 'two clocks, which disagree',
@@ -255,7 +260,11 @@ export const serviceClocksTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['lie 1 h apart; which one is wrong cannot be told'],
+      says: [
+        'lie 1 h apart; which one is wrong cannot be told',
+        'See which has the wrong time, this machine, the machine of the database at db.example.org',
+        'timedatectl   # on db.example.org',
+      ],
     },
     {
       situation: 'readings that are too rough to tell',

@@ -17,7 +17,8 @@ export const sessionsReachableTable: CheckTable = {
       sources: { sessions: fakeSessions({ identity: { version: '7.0.15', role: 'master', loading: true } }) },
       status: 'problem',
       severity: 'error',
-      says: ['still loading'],
+      says: ['still loading', 'redis-cli -h redis.example.org -p 6379 --askpass INFO persistence', 'Wait until Redis has loaded'],
+      silentOn: ['Start Redis'],
     },
     { situation: 'Redis is down', sources: { sessions: unreachable('sessions') }, status: 'problem', severity: 'error' },
   ],
@@ -61,7 +62,7 @@ export const sessionsClockTable: CheckTable = {
       severity: 'error',
       says: [
         '1 of 2 sessions come from the future, by up to',
-        'redis-cli -h redis.example.org -p 6379 TIME',
+        'redis-cli -h redis.example.org -p 6379 --askpass TIME',
         "--scan --pattern 'spring:session:sessions:*' | wc -l",
       ],
     },
@@ -106,7 +107,7 @@ export const sessionsMemoryTable: CheckTable = {
       sources: memory(90_000_000, 'noeviction'),
       status: 'problem',
       severity: 'warning',
-      says: ['nearly full', 'when it is full, new sessions are refused', 'CONFIG SET maxmemory 200000000'],
+      says: ['nearly full', 'when it is full, new sessions are refused', 'redis-cli -h redis.example.org -p 6379 --askpass CONFIG SET maxmemory 200000000'],
     },
     {
       situation: 'full, refusing',

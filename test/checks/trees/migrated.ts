@@ -22,9 +22,9 @@ export const treesMigratedTable: CheckTable = {
       situation: 'the service lists no jobs',
       sources: at('524u02', null),
       status: 'skipped',
-      says: ['does not list its migration jobs', 'testops-admin migrate-trees --all-projects'],
+      says: ['does not list its migration jobs', 'testops-admin migrate-trees -d prod --all-projects'],
     },
-    { situation: 'there is no job', sources: at('5.11'), status: 'skipped', says: ['lists no migration job'] },
+    { situation: 'there is no job', sources: at('5.11'), status: 'skipped', says: ['lists no migration job', 'migrate-trees -d prod --all-projects'] },
     {
       situation: 'all jobs are done',
       sources: at('511u01', [migrationJob()]),
@@ -48,8 +48,7 @@ export const treesMigratedTable: CheckTable = {
       severity: 'warning',
       says: [
         'migration job tree migration has failed',
-        'curl -H ',
-        '/api/migration/job',
+        /printf 'header = .*Bearer %s.*\$ACCESS_TOKEN.*\| curl -i -K - https:\/\/testops\.example\.org\/api\/migration\/job/,
         'testops-admin migrate-trees -d prod --all-projects',
       ],
     },

@@ -13,7 +13,10 @@ test.each<[query: string, found: string[], nearest: string[]]>([
   ['java.net.UnknownHostException', ['integrations/reachable'], []],
   ['database/changelog-lok', [], ['database/changelog-lock']],
   ['sesions/clok', [], ['sessions/clock']],
-  ['zebra', [], []],
+  ['databse', [], ['database']],
+  ['stuck-lok', [], ['database/changelog-lock']],
+  ['zebra hypervisor tapir', [], ['service/cpu-level']],
+  ['zebra', [], ['integrations']],
   ['', [], []],
   ['/', [], []],
 ])('%j finds %j', (query, found, nearest) => {
@@ -21,6 +24,16 @@ test.each<[query: string, found: string[], nearest: string[]]>([
   const ids = answer.found.map(({ entry }) => entry.id)
   expect(found.length === 1 ? ids.slice(0, 1) : ids).toEqual(found)
   expect(answer.nearest.slice(0, 1)).toEqual(nearest)
+})
+
+test('another name stands for the texts that it is given for', () => {
+  const faults = new Map([
+    ['stuck-lock', ['database/changelog-lock']],
+    ['store-full', ['sessions/memory']],
+  ])
+  const { found } = searchEntries('stuck-lock', explainEntries, faults)
+  expect(found.map(({ entry, score }) => [entry.id, score])).toEqual([['database/changelog-lock', 1]])
+  expect(searchEntries('stuck-lok', explainEntries, faults)).toEqual({ found: [], nearest: ['stuck-lock'] })
 })
 
 test('an exact id scores 1, a guess less, and the best comes first', () => {

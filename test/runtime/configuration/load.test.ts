@@ -32,7 +32,7 @@ test.each([
   ['deployments:\n  prod:\n', '`deployments.prod` at testops-admin.yaml:2 must be a section of keys, not empty'],
   [
     `current: prdo\n${valid}`,
-    '`current` at testops-admin.yaml:1 names `prdo`, which is no deployment; did you mean `prod`?\ndeployments: prod',
+    '`current` at testops-admin.yaml:1 names `prdo`, which is no deployment; did you mean `prod`?\ncurrent: prod',
   ],
   [
     'deployments:\n  "../x": {}\n',
@@ -150,7 +150,7 @@ test('a named file that is not there, a directory, too large, not UTF-8', async 
   })
   const load = (file: string): Promise<string> => errorOf(loadConfiguration({ file, environment: {}, workingDirectory }))
   expect(await load('none.yaml')).toBe('cannot read the configuration none.yaml: there is no such file')
-  expect(await load('folder')).toBe('folder is a directory, not a file')
+  expect(await load('folder')).toBe('cannot read the configuration folder: it is a directory')
   expect(await load('large.yaml')).toBe('large.yaml is too large: a configuration has at most 1000000 bytes')
   expect(await load('latin1.yaml')).toBe('cannot read the configuration latin1.yaml: it is not UTF-8 text')
   expect(await load('/dev/zero')).toBe('/dev/zero is too large: a configuration has at most 1000000 bytes')
@@ -183,7 +183,7 @@ test('the search goes from here upwards, then to the configuration folder', asyn
 test('a directory of that name is an error, not passed over', async () => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml/x': '' })
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
-    'testops-admin.yaml is a directory, not a file',
+    'cannot read the configuration testops-admin.yaml: it is a directory',
   )
 })
 

@@ -21,7 +21,8 @@ test.each([
 test.each([
   ['no choice', two, undefined, 'CONFIGURATION: FILE has several deployments and no `current`'],
   ['a name that is nearly right', two, 'stagin', 'USAGE: no deployment `stagin` in FILE; did you mean `staging`?'],
-  ['a name that is not', two, 'x', 'USAGE: no deployment `x` in FILE'],
+  ['a name that is nearly the practice deployment', two, 'labb', 'USAGE: no deployment `labb` in FILE; did you mean `lab`?'],
+  ['a name that is not', two, 'x', 'USAGE: no deployment `x` in FILE; the nearest are `prod`, `staging` or `lab`'],
 ])('%s', async (_, text, name, expected) => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
   const message = await errorOf(findDeployment({ name, environment: {}, workingDirectory }))

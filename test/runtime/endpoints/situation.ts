@@ -2,6 +2,7 @@ import { Secret } from '../../../src/core/secret.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import { isSecretSetting } from '../../../src/knowledge/settings.ts'
 import { loadConfiguration, selectDeployment } from '../../../src/runtime/index.ts'
+import { secretReader } from '../../../src/runtime/configuration/secrets.ts'
 import type { EndpointContext } from '../../../src/runtime/endpoints/context.ts'
 import { folderWith } from '../folder.ts'
 
@@ -15,7 +16,7 @@ export async function situation(lines: string, settings: Readonly<Record<string,
   return {
     name: selected.name,
     settings: selected.settings,
-    secrets: { environment: { PASSWORD: 'of-configuration' }, timeoutMs: 1000 },
+    secrets: secretReader({ environment: { PASSWORD: 'of-configuration' }, timeoutMs: 1000 }),
     async environment() {
       if (!settings) throw new AdminError('NOT_CONFIGURED', 'this version reads the service on platform `host` only')
       return new Map(

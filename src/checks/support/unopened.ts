@@ -1,0 +1,106 @@
+import type { Check } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import type { AdminError, ErrorCode } from '../../core/error.ts'
+import { hostInWords, typedOn } from '../../core/host.ts'
+
+/** A part of the deployment, and what is particular to it where it cannot be opened. */
+interface Part {
+  /** where its address and credentials are kept */
+  kept: string
+  /** how its address says whether it is encrypted, and under which key its certificate authority is named */
+  tls: { scheme: string; key: string; starttls?: 'postgres' }
+  /** where nothing listens on `host` */
+  refused: (host: string, deployment: Deployment) => Step
+  /** where it is there and does not serve */
+  unwell: Step
+  /** what is to be done about what it says, where that is particular to it */
+  said: Partial<Record<ErrorCode, string>>
+}
+
+/** What is to be done, what is typed for it, then the flags of the doctor that looks again, then what is left to type. */
+interface Step {
+  text: string
+  commands?: readonly string[]
+  flags?: string
+  afterwards?: readonly string[]
+}
+
+/** What is done about each reason for which a source cannot be opened: only what does not run is started. */
+export function unopened(id: string, part: Part): NonNullable<Check['unopened']> {
+  return (error, deployment) => {
+    const { text, commands = [], flags = '', afterwards = [] } = stepFor(error, part, deployment)
+    return { text, commands: [...commands, `testops-admin doctor -d {deployment} --only ${id}${flags}`, ...afterwards] }
+  }
+}
+
+function stepFor({ code, obstacle, suggestions }: AdminError, part: Part, deployment: Deployment): Step {
+  const { kept, tls, said } = part
+  if (obstacle) {
+    const { kind, host, port } = obstacle
+    const at = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    const starttls = tls.starttls ? `-starttls ${tls.starttls} ` : ''
+    const steps: Record<typeof kind, () => Step> = {
+      refused: () => part.refused(host, deployment),
+      unresolved: () => ({ text: `Correct the host name ${host} (${kept}), or make it resolve on this machine.` }),
+      unrouted: () => ({ text: `See why this machine finds no way to ${host}: network, VPN or firewall.` }),
+      tls: () => ({
+        text: `Make both sides agree on TLS: name the certificate authority (\`${tls.key}\` in the configuration), have the certificate renewed, or correct ${tls.scheme}.`,
+        commands: [`openssl s_client ${starttls}-connect ${at} </dev/null`],
+      }),
+      proxy: () => ({
+        text: `Correct the proxy ${at} that the environment of this command names, or have NO_PROXY name what is to be reached without it.`,
+        commands: ['env | cut -d= -f1 | grep -i proxy   # the variables that name it'],
+      }),
+    }
+    return steps[kind]()
+  }
+  const text = said[code]
+  if (text !== undefined) return { text }
+  switch (code) {
+    case 'UNREACHABLE':
+      return part.unwell
+    case 'TIMED_OUT':
+      return {
+        text: 'It did not answer in time: see whether its machine is up and not overloaded, and whether a firewall lets this machine through. One that accepts and is silent may be another program, or speak TLS where none is asked for (or none where it is).',
+        flags: ' --timeout 30',
+      }
+    case 'EXHAUSTED':
+      return {
+        text: 'It runs, and takes no further connection: end those that nobody needs, or allow more of them.',
+        commands: suggestions,
+      }
+    case 'UNEXPECTED_ANSWER':
+      return { text: `Correct its address (${kept}), where something else answers; else its log says more.` }
+    default:
+      return { text: "Correct the configuration, or the service's settings, in what is named; then look again." }
+  }
+}
+
+/** How the start of a server is told: `unit` as systemctl finds it whatever its version, `service` as it is mostly called. */
+export function server(
+  name: string,
+  { unit, service }: { unit: string; service: string },
+  kept: string,
+): Pick<Part, 'kept' | 'refused' | 'unwell'> {
+  return {
+    kept,
+    refused: (host, { platform }) => ({
+      text: `Start ${name} on ${hostInWords(host)}, or correct its address (${kept}). The service reconnects by itself or needs a restart.`,
+      // in a container systemd knows nothing of it
+      commands:
+        platform === 'host'
+          ? [`systemctl status ${unit}`, `sudo systemctl start ${service}`].map((command) => typedOn(host, command))
+          : [],
+      afterwards: ['{restart}'],
+    }),
+    unwell: {
+      text: `${name} is there, and does not serve: it starts, stops or fails. Where it only starts, wait; else its log says why.`,
+      flags: ' --wait',
+    },
+  }
+}
+
+/** Where address and credentials are written: under a key of the configuration, else in settings named like this one. */
+export function keptIn(key: string, setting: string): string {
+  return `\`${key}\` in the configuration, else ${setting.replace(/_[A-Z]+$/, '_…')} in {settings}`
+}

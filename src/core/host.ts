@@ -1,0 +1,13 @@
+/** A host as sentences name it: a loopback address, or the folder of a socket, is this machine. */
+export function hostInWords(host: string): string {
+  return isHere(host) ? 'this machine' : host
+}
+
+/** A command that asks the machine it is typed on: for another host a comment says where that is. */
+export function typedOn(host: string, command: string): string {
+  return isHere(host) ? command : `${command}   # on ${host}`
+}
+
+function isHere(host: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|::1|\/.*)$/i.test(host)
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import { apiReachable } from '../../src/checks/api/reachable.ts'
+import { brokerReachable } from '../../src/checks/broker/reachable.ts'
+import { databaseReachable } from '../../src/checks/database/reachable.ts'
+import { checks } from '../../src/checks/index.ts'
+import { serviceRunning } from '../../src/checks/service/running.ts'
+import { sessionsReachable } from '../../src/checks/sessions/reachable.ts'
+import type { Check, Remedy } from '../../src/core/check.ts'
+import { AdminError } from '../../src/core/error.ts'
+import type { ErrorCode, Obstacle } from '../../src/core/error.ts'
+import type { PlatformName } from '../../src/core/deployment.ts'
+import { judged } from './table.ts'
+
+interface Failed {
+  check: Check
+  code?: ErrorCode
+  kind?: Obstacle['kind']
+  host?: string
+  platform?: PlatformName
+  suggestions?: readonly string[]
+}
+
+async function remedyOf({ check, code = 'UNREACHABLE', kind, host = 'far.example.org', platform, suggestions }: Failed): Promise<Remedy> {
+  const obstacle = kind ? { kind, host, port: 9999 } : null
+  const error = new AdminError(code, 'it could not be reached', suggestions ?? ['look --at far'], { obstacle })
+  const report = await judged(check, {
+    sources: { [check.guards!]: error },
+    ...(platform && { deployment: { platform } }),
+  })
+  expect(report).toMatchObject({ status: 'problem', severity: 'error' })
+  return report.remedy!
+}
+
+const servers = [databaseReachable, brokerReachable, sessionsReachable]
+const guards = [...servers, apiReachable, serviceRunning]
+
+it('every check that stands for a source says what is done about each reason', () => {
+  expect(checks.filter(({ guards: source }) => source !== undefined).map(({ id }) => id)).toEqual(
+    [databaseReachable, brokerReachable, sessionsReachable, serviceRunning, apiReachable].map(({ id }) => id),
+  )
+  expect(checks.filter(({ guards: source, unopened }) => (source === undefined) !== (unopened === undefined))).toEqual([])
+})
+
+describe('nothing listens', () => {
+  it.each([
+    [databaseReachable, 'PostgreSQL', "systemctl status 'postgresql*'", 'sudo systemctl start postgresql'],
+    [brokerReachable, 'RabbitMQ', 'systemctl status rabbitmq-server', 'sudo systemctl start rabbitmq-server'],
+    [sessionsReachable, 'Redis', "systemctl status 'redis*'", 'sudo systemctl start redis-server'],
+  ])('%o is started on its own machine', async (check, name, status, start) => {
+    const there = await remedyOf({ check, kind: 'refused' })
+    expect(there.text).toContain(`Start ${name} on far.example.org`)
+    expect(there.commands).toEqual([
+      `${status}   # on far.example.org`,
+      `${start}   # on far.example.org`,
+      `testops-admin doctor -d prod --only ${check.id}`,
+      'systemctl restart testops',
+    ])
+    const here = await remedyOf({ check, kind: 'refused', host: '127.0.0.1' })
+    expect(here.text).toContain(`Start ${name} on this machine`)
+    expect(here.commands.slice(0, 2)).toEqual([status, start])
+  })
+
+  it.each(servers)('$id runs in a container of which systemd knows nothing', async (check) => {
+    const { commands } = await remedyOf({ check, kind: 'refused', platform: 'kubernetes' })
+    expect(commands).toEqual([`testops-admin doctor -d prod --only ${check.id}`, 'systemctl restart testops'])
+  })
+
+  it('the service is looked at where its API is silent', async () => {
+    expect(await remedyOf({ check: apiReachable, kind: 'refused' })).toEqual({
+      text: expect.stringMatching(/^See whether the service runs/) as string,
+      commands: ['systemctl status testops', 'journalctl -u testops', 'testops-admin doctor -d prod --only api/reachable'],
+    })
+  })
+})
+
+/** What is no matter of a server that does not run: the text says what is, and nothing is started. */
+const reasons: { what: string; failed: Omit<Failed, 'check'>; says: RegExp; of?: readonly Check[]; more?: string }[] = [
+  { what: 'a name that does not resolve', failed: { kind: 'unresolved' }, says: /^Correct the host name far\.example\.org .*or make it resolve/ },
+  { what: 'no route', failed: { kind: 'unrouted' }, says: /no way to far\.example\.org: network, VPN or firewall/ },
+  { what: 'a proxy of this machine', failed: { kind: 'proxy' }, says: /^Correct the proxy far\.example\.org:9999 that the environment of this command names, or have NO_PROXY/ },
+  { what: 'TLS', failed: { kind: 'tls' }, says: /certificate authority .*ca: FILE/ },
+  { what: 'a time-out', failed: { code: 'TIMED_OUT' }, says: /did not answer in time/, more: ' --timeout 30' },
+  { what: 'a wrong password', failed: { code: 'UNAUTHENTICATED' }, says: /^Correct the user or the password/, of: servers },
+  { what: 'a server that does not serve', failed: {}, says: /there, and does not serve/, of: servers, more: ' --wait' },
+  { what: 'something else that answers', failed: { code: 'UNEXPECTED_ANSWER' }, says: /^Correct the address|^Correct its address/ },
+  { what: 'a secret that is missing', failed: { code: 'SECRET_MISSING' }, says: /^Correct the configuration/ },
+  { what: 'no slot', failed: { code: 'EXHAUSTED' }, says: /takes no further connection/, of: servers },
+]
+
+describe.each(reasons)('$what', ({ failed, says, of = [...servers, apiReachable], more = '' }) => {
+  it.each(of)('$id', async (check) => {
+    const { text, commands } = await remedyOf({ check, ...failed })
+    expect(text).toMatch(says)
+    expect(text).not.toMatch(/\b[Ss]tart (PostgreSQL|RabbitMQ|Redis)/)
+    expect(commands.join('\n')).not.toMatch(/systemctl (start|restart)/)
+    expect(commands).toContain(`testops-admin doctor -d prod --only ${check.id}${more}`)
+  })
+})
+
+it('names where the address and the credentials are kept', async () => {
+  const text = async (check: Check): Promise<string> => (await remedyOf({ check, code: 'UNAUTHENTICATED' })).text
+  expect(await text(databaseReachable)).toContain('(`database` in the configuration, else SPRING_DATASOURCE_… in /etc/testops/testops.env)')
+  expect(await text(brokerReachable)).toContain('(`broker` in the configuration, else SPRING_RABBITMQ_… in /etc/testops/testops.env)')
+  expect(await text(sessionsReachable)).toContain('(`sessions` in the configuration, else SPRING_DATA_REDIS_… in /etc/testops/testops.env)')
+})
+
+it.each([
+  [databaseReachable, 'UNAVAILABLE', /^Correct the name of the database .*or restore it from a backup/],
+  [databaseReachable, 'FORBIDDEN', /^Let this user connect to the database/],
+  [brokerReachable, 'FORBIDDEN', /^Correct the virtual host .*add_vhost.*set_permissions/],
+  [sessionsReachable, 'UNAVAILABLE', /^Correct the number of the database/],
+  [sessionsReachable, 'FORBIDDEN', /ACL/],
+] as const)('$id: %s', async (check, code, says) => {
+  const { text, commands } = await remedyOf({ check, code })
+  expect(text).toMatch(says)
+  expect(commands.join('\n')).not.toMatch(/systemctl/)
+})
+
+it.each(['UNAVAILABLE', 'FORBIDDEN', 'TIMED_OUT', 'UNEXPECTED_ANSWER'] as const)(
+  'a platform that cannot be asked (%s) is no service that is to be started',
+  async (code) => {
+    const { text, commands } = await remedyOf({ check: serviceRunning, code })
+    expect(text).toMatch(/^The platform could not be asked/)
+    expect(commands).toEqual(['systemctl status testops', 'testops-admin doctor -d prod --only service/running'])
+  },
+)
+
+it.each(guards)('$id shows no evidence that only repeats what was said', async (check) => {
+  const report = await judged(check, { sources: { [check.guards!]: new AdminError('SECRET_MISSING', 'the secret is missing') } })
+  expect(report.findings).toEqual([{ message: 'the secret is missing', evidence: [] }])
+})
