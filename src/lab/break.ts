@@ -5,7 +5,7 @@ import { goOn, openLab, remember, serversOf } from './lab.ts'
 import type { Lab, LabOptions } from './lab.ts'
 import { assertOwn, useBroker } from './lab-servers.ts'
 import { asOperator } from './operator-lock.ts'
-import { restartLabService, serviceStatus, writeDown } from './service.ts'
+import { isServing, restartLabService, serviceStatus, writeDown } from './service.ts'
 
 export interface Broken {
   /** names of the faults that were made now */
@@ -19,21 +19,31 @@ export interface Broken {
  * half of one too. Throws USAGE, UNAVAILABLE where there is no lab or its servers cannot do it, REFUSED, BUSY, INTERRUPTED.
  */
 export async function breakLab(options: LabOptions, names: readonly string[]): Promise<Broken> {
-  const wanted = [...new Map(names.map((name) => findCase(name)).map((it) => [it.name, it])).values()]
+  const wanted = [...new Map(names.map((name) => findCase(name, 'break')).map((it) => [it.name, it])).values()]
   const { layout } = await openLab(options)
   return asOperator(layout, `lab break ${names.join(' ')}`, async () => {
     const lab = await openLab(options)
     const already = wanted.map(({ name }) => name).filter((name) => lab.state.faults.some((it) => it.name === name && it.state === 'broken'))
-    const made = wanted.filter(({ name }) => !already.includes(name))
+    const made = inOrder(wanted.filter(({ name }) => !already.includes(name)))
     await assertPossible(lab, made)
     for (const it of made) await make(lab, it)
     return { made, already }
   })
 }
 
+/** What takes a service that works comes first, and what stops a part of the lab that others may have to reach comes last. */
+function inOrder(wanted: readonly NamedCase[]): NamedCase[] {
+  const rank = ({ case: { needs, expected } }: NamedCase): number => {
+    if (needs?.serving) return 0
+    return Object.keys(expected.problems).some((id) => id.endsWith('/reachable')) ? 2 : 1
+  }
+  return [...wanted].sort((one, other) => rank(one) - rank(other))
+}
+
 /** Makes one fault, for whoever holds the operator's lock. */
 export async function make(lab: Lab, { name, case: { changes = {}, needs, apply } }: NamedCase): Promise<void> {
   goOn(lab)
+  if (needs?.serving && !(await isServing(lab))) throw silent(lab, name)
   lab.progress(`breaking: ${name}`)
   const others = lab.state.faults.filter((it) => it.name !== name)
   const record = { name, since: new Date().toISOString(), changes }
@@ -45,9 +55,18 @@ export async function make(lab: Lab, { name, case: { changes = {}, needs, apply 
   await remember(lab, { faults: [...others, { ...record, state: 'broken' }] })
 }
 
+function silent({ state }: Lab, name: string): AdminError {
+  const broken = state.faults.map((it) => it.name)
+  const because = broken.length > 0 ? `, since the lab is broken by ${broken.join(', ')}` : ''
+  return new AdminError('REFUSED', `${name} cannot be made on a service that does not answer${because}`, [
+    'testops-admin lab mend',
+    `testops-admin lab break ${[name, ...broken].join(' ')}`,
+  ])
+}
+
 async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<void> {
   const servers = await serversOf(lab)
-  const there = lab.state.faults.map(({ name }) => findCase(name))
+  const there = lab.state.faults.map(({ name }) => findCase(name, 'mend'))
   for (const [index, it] of wanted.entries()) {
     assertOwn(servers, it.case.needs?.own ?? [], it.name)
     const before = [...there, ...wanted.slice(0, index)]

@@ -1,8 +1,10 @@
-import { readdir, rm, rmdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { dropVhost } from './access/broker.ts'
 import { dropDatabase } from './access/database.ts'
 import { removeSessions } from './access/sessions.ts'
+import { holdsLab, isLock, locksIn, namesIn, partsIn, tracesIn } from './contents.ts'
+import { isNoRoom } from './folder.ts'
 import { stopHolder } from './holder.ts'
 import { allServers, goOn, serversOf } from './lab.ts'
 import type { LabOptions } from './lab.ts'
@@ -11,7 +13,7 @@ import type { LabLayout } from './layout.ts'
 import { serverTitles } from './lab-servers.ts'
 import { asOperator } from './operator-lock.ts'
 import { removeServer } from './servers/index.ts'
-import { stop } from './service-control/control.ts'
+import { endStragglers, stop } from './service-control/control.ts'
 import { unitIn } from './service-control/unit.ts'
 import { readState, writeState } from './state.ts'
 import type { LabState } from './state.ts'
@@ -23,14 +25,25 @@ export interface Down {
   removed: readonly string[]
 }
 
-/** Stops and removes everything of the lab, also what a killed `lab up` left. Harmless where there is none. */
+/**
+ * Stops and removes everything of the lab, also what a killed `lab up` left, and nothing else that lies in its folder. Harmless
+ * where there is none. Throws BUSY, UNAVAILABLE where the folder cannot be used.
+ */
 export async function takeLabDown(options: LabOptions): Promise<Down> {
   const layout = labLayout(options.root)
-  if (!(await exists(layout.root))) return { found: false, removed: [] }
-  const removed = await asOperator(layout, 'lab down', () => removeLab(layout, options))
-  // an operator who reached for the lock meanwhile keeps the folder
-  await rmdir(layout.root).catch(() => undefined)
-  return { found: true, removed }
+  if ((await tracesIn(layout)).length === 0) return { found: false, removed: [] }
+  // making room is what helps where the disk is full
+  return asOperator(
+    layout,
+    'lab down',
+    async () => {
+      const found = await holdsLab(layout)
+      const removed = found ? await removeLab(layout, options) : []
+      for (const left of await locksIn(layout)) await rm(join(layout.root, left), { force: true })
+      return { found, removed }
+    },
+    { evenIfFull: true },
+  )
 }
 
 /** As `takeLabDown`, for whoever holds the operator's lock. */
@@ -42,9 +55,10 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   }
   // a damaged state must not keep anything running
   const state = await readState(layout).catch(() => null)
-  if (state) await writeState(layout, { ...state, phase: 'stopping' })
-  for (const directory of [layout.secondService, layout.service]) {
-    if ((await stop(unitIn(directory)).catch(ifMissing)) === 'stopped') gone(directory === layout.service ? 'the practice service' : 'its second instance')
+  if (state) await rememberStopping(layout, state)
+  const units = [unitIn(layout.secondService), unitIn(layout.service)]
+  for (const unit of units) {
+    if ((await stop(unit).catch(ifMissing)) === 'stopped') gone(unit.directory === layout.service ? 'the practice service' : 'its second instance')
   }
   if (await stopHolder(layout)) gone('the program that held database connections')
   if (state) await cleanGiven({ ...options, layout, state })
@@ -53,10 +67,22 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
     await removeServer(record)
     gone(record.way === 'given' ? `what the lab had on the given ${serverTitles[record.kind]}` : `${serverTitles[record.kind]} at ${record.host}:${record.port}`)
   }
-  for (const name of await readdir(layout.root)) {
-    if (name !== basename(layout.lock)) await rm(join(layout.root, name), { recursive: true, force: true })
-  }
+  for (const name of await partsIn(layout)) await rm(join(layout.root, name), { recursive: true, force: true, maxRetries: 5 })
+  for (const directory of [layout.secondService, layout.service, layout.holder]) await endStragglers(directory)
+  // comes last: as long as it is there, what is left is known for a lab's
+  await rm(layout.state, { force: true })
+  const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
+  if (others.length > 0) options.progress(`${layout.root} stays, with what is not the lab's: ${others.join(', ')}`)
   return removed
+}
+
+/** A disk without room cannot take the note; the lab is taken down all the same. */
+async function rememberStopping(layout: LabLayout, state: LabState): Promise<void> {
+  try {
+    await writeState(layout, { ...state, phase: 'stopping' })
+  } catch (error) {
+    if (!isNoRoom(error)) throw error
+  }
 }
 
 /** Takes what is the lab's from servers that go on running. */
@@ -73,8 +99,4 @@ async function cleanGiven(lab: Omit<LabOptions, 'root' | 'diagnose'> & { layout:
 function ifMissing(error: unknown): null {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
   throw error
-}
-
-async function exists(folder: string): Promise<boolean> {
-  return readdir(folder).then(() => true, () => false)
 }

@@ -47,6 +47,8 @@ interface Needs {
   /** servers that must be the lab's own: they are stopped, filled or limited */
   own?: readonly ServerKind[]
   broker?: RabbitmqLine
+  /** the service must be able to work: it is asked to do something, or waited for */
+  serving?: true
 }
 
 /** `fault`, or `fault/variant`. */

@@ -1,5 +1,5 @@
 import { AdminError } from '../core/error.ts'
-import { nearestNames } from '../core/nearest.ts'
+import { closestNames, closestTo } from '../core/nearest.ts'
 import { caseName } from './fault.ts'
 import type { Fault, FaultCase } from './fault.ts'
 import { faults } from './faults/index.ts'
@@ -16,12 +16,17 @@ export function allCases(): NamedCase[] {
   return faults.flatMap((fault) => fault.cases.map((it) => ({ name: caseName(fault, it), fault, case: it })))
 }
 
-/** The case of that name; a fault without its variant stands for its first. Throws USAGE with the nearest names. */
-export function findCase(typed: string): NamedCase {
+/**
+ * The case of that name; a fault without its variant stands for its first. Throws USAGE with the nearest names, as they are
+ * typed after `verb`.
+ */
+export function findCase(typed: string, verb: 'break' | 'mend'): NamedCase {
   const cases = allCases()
   const found = cases.find(({ name, fault }) => name === typed || fault.id === typed)
   if (found) return found
-  const near = nearestNames(typed, new Set([...cases.map(({ name }) => name), ...cases.map(({ fault }) => fault.id)]))
-  const suggestions = [...near.map((name) => `testops-admin lab break ${name}`), 'testops-admin lab faults']
-  throw new AdminError('USAGE', `no fault \`${typed}\``, suggestions)
+  const known = cases.flatMap(({ name, fault }) => [fault.id, name])
+  throw new AdminError('USAGE', `no fault \`${typed}\`; ${closestTo(typed, known)}`, [
+    ...closestNames(typed, known).map((name) => `testops-admin lab ${verb} ${name}`),
+    'testops-admin lab faults',
+  ])
 }

@@ -7,6 +7,7 @@ import type { Lab } from './lab.ts'
 import { builtProgram } from './layout.ts'
 import type { LabLayout } from './layout.ts'
 import { until } from './service.ts'
+import { markOf } from './servers/local/processes.ts'
 import { isAlive } from './service-control/process-identity.ts'
 import type { ProcessIdentity } from './service-control/process-identity.ts'
 import { writePrivate } from './state.ts'
@@ -39,7 +40,7 @@ export async function startHolder(lab: Lab, count: number | null): Promise<void>
   const { holder } = lab.layout
   await writePrivate(join(holder, 'holder.json'), JSON.stringify(orders))
   const program = await builtProgram('lab/connection-holder.js')
-  const child = spawn(process.execPath, [program, holder], { detached: true, stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } })
+  const child = spawn(process.execPath, [program, holder], { detached: true, stdio: 'ignore', env: { PATH: '/usr/bin:/bin', ...markOf(holder) } })
   let failed = false
   child.once('exit', () => (failed = true))
   child.once('error', () => (failed = true))

@@ -1,9 +1,9 @@
 import { Secret } from '../core/secret.ts'
 import { AdminError } from '../core/error.ts'
 import { databaseAnswers } from './access/database.ts'
-import { goOn, remember, serversOf } from './lab.ts'
+import { allServers, goOn, remember, serversOf } from './lab.ts'
 import type { Lab, LabServers } from './lab.ts'
-import { readServer, removeServer, resumeServer, serverRunning, startServer, stopServer } from './servers/index.ts'
+import { assertData, readServer, removeServer, resumeServer, serverRunning, startServer, stopServer } from './servers/index.ts'
 import type { RabbitmqLine, ServerKind, ServerRecord, ServerRequest } from './servers/index.ts'
 
 /** Few enough that one program can use them all up within a second. */
@@ -21,6 +21,7 @@ export const serverTitles: Readonly<Record<ServerKind, string>> = { postgres: 'P
  */
 export async function reconcileServers(lab: Lab): Promise<string[]> {
   const { currentLine, sessionsPassword } = lab.state
+  for (const record of await allServers(lab.layout)) await assertData(record)
   const others = lines.filter((line) => line !== currentLine)
   let brokerPort: number | undefined
   for (const line of others) {

@@ -55,7 +55,9 @@ export async function serversOf({ layout, state }: Pick<Lab, 'layout' | 'state'>
   const read = async (kind: ServerKind): Promise<ServerRecord> => {
     const record = await readServer(layout.server(kind, kind === 'rabbitmq' ? state.currentLine : undefined))
     if (record?.state === 'started') return record
-    throw new AdminError('UNAVAILABLE', `the lab has no ${kind}: its start did not come to an end`, ['testops-admin lab up'])
+    throw new AdminError('UNAVAILABLE', `the lab has no ${kind}: its start did not come to an end`, [
+      `testops-admin lab ${state.faults.length > 0 ? 'mend' : 'up'}`,
+    ])
   }
   const [postgres, rabbitmq, redis] = await Promise.all([read('postgres'), read('rabbitmq'), read('redis')])
   return { postgres, rabbitmq, redis }

@@ -13,6 +13,7 @@ export interface LabLayout {
   /** the deployment's configuration, read for `-d lab` */
   configuration: string
   cpuinfo: string
+  secrets: string
   secret(name: 'database' | 'broker' | 'sessions' | 'api-token'): string
   servers: string
   server(kind: ServerKind, line?: RabbitmqLine): string
@@ -32,6 +33,7 @@ export function labLayout(root: string): LabLayout {
     lock: file('operator.lock'),
     configuration: file('testops-admin.yaml'),
     cpuinfo: file('cpuinfo'),
+    secrets: file('secrets'),
     secret: (name) => file('secrets', name),
     servers: file('servers'),
     server: (kind, line) => file('servers', line === undefined ? kind : `${kind}-${line}`),

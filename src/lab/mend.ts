@@ -23,11 +23,11 @@ export interface Mended {
  * afterwards. Throws FAILED where it does not become healthy, USAGE for a name that is none, UNAVAILABLE, BUSY, INTERRUPTED.
  */
 export async function mendLab(options: LabOptions, names: readonly string[]): Promise<Mended> {
-  const wanted = names.map((name) => findCase(name))
+  const wanted = names.map((name) => findCase(name, 'mend'))
   const { layout } = await openLab(options)
   return asOperator(layout, ['lab mend', ...names].join(' '), async () => {
     const lab = await openLab(options)
-    const there = lab.state.faults.map(({ name }) => findCase(name))
+    const there = lab.state.faults.map(({ name }) => findCase(name, 'mend'))
     const isWanted = ({ name, fault }: NamedCase): boolean => names.length === 0 || wanted.some((it) => it.name === name) || names.includes(fault.id)
     const mended = there.filter(isWanted)
     const remaining = there.filter((it) => !isWanted(it))

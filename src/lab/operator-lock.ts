@@ -1,7 +1,9 @@
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { rmdir } from 'node:fs/promises'
 import { AdminError } from '../core/error.ts'
+import { codeOf, folderFailure, makeFolder } from './folder.ts'
 import type { LabLayout } from './layout.ts'
-import { identify, isAlive } from './service-control/process-identity.ts'
+import { giveBack, holderOf, takeLock } from './service-control/lock-file.ts'
+import { identify } from './service-control/process-identity.ts'
 import type { ProcessIdentity } from './service-control/process-identity.ts'
 
 interface Operator extends ProcessIdentity {
@@ -10,56 +12,44 @@ interface Operator extends ProcessIdentity {
 }
 
 /**
- * Runs a command that changes the lab, one at a time. The lock of a process that died is taken over.
- * Throws BUSY with who is at work, since when and on what.
+ * Runs a command that changes the lab, one at a time, in the lab's folder, which goes when it is empty afterwards. Throws BUSY with who is at work, since when and on what, UNAVAILABLE where
+ * the lab's folder cannot be written. `evenIfFull`: as in `takeLock`.
  */
-export async function asOperator<T>({ lock, root }: LabLayout, command: string, work: () => Promise<T>): Promise<T> {
-  await mkdir(root, { recursive: true, mode: 0o700 })
+export async function asOperator<T>(
+  layout: LabLayout,
+  command: string,
+  work: () => Promise<T>,
+  options: { evenIfFull?: boolean } = {},
+): Promise<T> {
   const own: Operator = { ...(await identify(process.pid))!, command, since: new Date().toISOString() }
-  const text = JSON.stringify(own)
-  const draft = `${lock}.${process.pid}`
-  await writeFile(draft, text, { mode: 0o600 })
   try {
-    await claim(lock, draft)
+    await claim(layout, own, options)
+    return await work().finally(() => giveBack(layout.lock, own))
+  } catch (error) {
+    throw folderFailure(error, layout.root)
   } finally {
-    await rm(draft, { force: true })
-  }
-  try {
-    return await work()
-  } finally {
-    if ((await textOf(lock)) === text) await rm(lock, { force: true })
+    // what lies in it keeps it
+    await rmdir(layout.root).catch(() => undefined)
   }
 }
 
 /** The operator who is at work on the lab; null: nobody. */
 export async function operatorAtWork({ lock }: LabLayout): Promise<Operator | null> {
-  return livingOperator(await textOf(lock))
+  return holderOf<Operator>(lock)
 }
 
-async function claim(lock: string, draft: string): Promise<void> {
-  for (let attempt = 0; attempt < 5; attempt += 1) {
-    // a link appears whole or not at all
-    if (await succeeds(link(draft, lock), 'EEXIST')) return
-    const found = await textOf(lock)
-    const operator = await livingOperator(found)
-    if (operator) throw busy(operator)
-    // a dead operator's lock is moved away; should another one have come in between, it is put back
-    const aside = `${lock}.stale.${process.pid}`
-    if (!(await succeeds(rename(lock, aside), 'ENOENT'))) continue
-    const moved = await textOf(aside)
-    if (moved !== found) await succeeds(link(aside, lock), 'EEXIST')
-    await rm(aside, { force: true })
-  }
-  throw new AdminError('BUSY', 'several operators reach for the lab at once', ['try again in a moment'])
-}
-
-async function livingOperator(text: string): Promise<Operator | null> {
+async function claim(layout: LabLayout, own: Operator, options: { evenIfFull?: boolean }): Promise<void> {
+  const { root, lock } = layout
+  let holder: Operator | null
   try {
-    const operator = JSON.parse(text) as Operator
-    return (await isAlive(operator)) ? operator : null
-  } catch {
-    return null
+    await makeFolder(root)
+    holder = await takeLock(lock, own, options)
+  } catch (error) {
+    // a `lab down` has just taken the folder away
+    if (codeOf(error) !== 'ENOENT' || (error as NodeJS.ErrnoException).syscall === 'mkdir') throw error
+    return claim(layout, own, options)
   }
+  if (holder) throw busy(holder)
 }
 
 function busy({ command, pid, since }: Operator): AdminError {
@@ -67,18 +57,4 @@ function busy({ command, pid, since }: Operator): AdminError {
     `ps -fp ${pid}`,
     'wait until it is done, then try again',
   ])
-}
-
-async function succeeds(work: Promise<void>, otherwise: string): Promise<boolean> {
-  try {
-    await work
-    return true
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === otherwise) return false
-    throw error
-  }
-}
-
-async function textOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch(() => '')
 }

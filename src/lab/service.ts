@@ -110,7 +110,8 @@ export async function until(lab: Pick<Lab, 'signal'>, what: string, isSo: () => 
   }
 }
 
-async function isServing(lab: Lab): Promise<boolean> {
+/** Whether the service answers HTTP requests. */
+export async function isServing(lab: Lab): Promise<boolean> {
   try {
     const answer = await fetch(`${serviceUrl(lab)}/api/management/health/liveness`, {
       headers: { connection: 'close' },

@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AdminError, messageOf } from '../core/error.ts'
 import type { Changes } from './changes.ts'
+import { codeOf, folderFailure } from './folder.ts'
 import type { LabLayout } from './layout.ts'
 import type { RabbitmqLine } from './servers/index.ts'
 
@@ -34,14 +35,14 @@ export interface BrokenFault {
   changes: Changes
 }
 
-/** Null: there is no lab. Throws FAILED where the file is damaged. */
-export async function readState({ state }: LabLayout): Promise<LabState | null> {
+/** Null: there is no lab. Throws FAILED where the file is damaged, UNAVAILABLE where it cannot be read. */
+export async function readState({ root, state }: LabLayout): Promise<LabState | null> {
   let text: string
   try {
     text = await readFile(state, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
-    throw new AdminError('FAILED', `cannot read ${state}: ${messageOf(error)}`, [], { cause: error })
+    if (codeOf(error) === 'ENOENT') return null
+    throw folderFailure(error, root)
   }
   try {
     const value = JSON.parse(text) as LabState

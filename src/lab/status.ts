@@ -1,6 +1,8 @@
+import { AdminError } from '../core/error.ts'
+import { typed } from '../core/typed.ts'
 import { operatorAtWork } from './operator-lock.ts'
-import { labNames, openLab, serversOf } from './lab.ts'
-import type { LabOptions } from './lab.ts'
+import { allServers, labNames, openLab, serversOf } from './lab.ts'
+import type { Lab, LabOptions, LabServers } from './lab.ts'
 import { labLayout } from './layout.ts'
 import { serverRunning } from './servers/index.ts'
 import type { ServerKind, ServerRecord } from './servers/index.ts'
@@ -34,10 +36,10 @@ export async function labStatus(options: LabOptions): Promise<LabStatus> {
     return { ...common, phase: state?.phase ?? 'absent', servers: [], service: null, configuration: null, broken: [], commands: [] }
   }
   const lab = await openLab(options)
-  const servers = await serversOf(lab)
-  const { database, role } = labNames(state, servers)
-  const [shown, service] = await Promise.all([Promise.all(Object.values(servers).map(show)), serviceStatus(lab)])
-  const { postgres, rabbitmq, redis } = servers
+  // one may be missing where the broker was being exchanged by a command that was killed
+  const servers = await serversOf(lab).catch(ifUnavailable)
+  const records = servers ? Object.values(servers) : (await allServers(layout)).filter((it) => it.state === 'started')
+  const [shown, service] = await Promise.all([Promise.all(records.map(show)), serviceStatus(lab)])
   return {
     ...common,
     phase: 'up',
@@ -45,15 +47,29 @@ export async function labStatus(options: LabOptions): Promise<LabStatus> {
     service: { url: serviceUrl(lab), state: service.state, detail: service.detail, log: unitIn(layout.service).logFile },
     configuration: layout.configuration,
     broken: state.faults.map(({ name, since, state: how }) => ({ name, since, state: how })),
-    commands: [
-      'testops-admin doctor -d lab',
-      `PGPASSWORD=$(cat ${layout.secret('database')}) psql -h ${postgres.host} -p ${postgres.port} -U ${role} ${database}`,
-      `${redis.password ? `REDISCLI_AUTH=$(cat ${layout.secret('sessions')}) ` : ''}redis-cli -h ${redis.host} -p ${redis.port} -n ${redis.database}`,
-      ...(rabbitmq.managementUrl ? [`curl -K <(echo "user = ${rabbitmq.user}:$(cat ${layout.secret('broker')})") ${rabbitmq.managementUrl}/api/overview`] : []),
-      `curl ${serviceUrl(lab)}/api/management/health`,
-      `tail -f ${unitIn(layout.service).logFile}`,
-    ],
+    commands: ['testops-admin doctor -d lab', ...(servers ? serverCommands(lab, servers) : []), ...serviceCommands(lab)],
   }
+}
+
+function serverCommands({ layout, state }: Lab, servers: LabServers): string[] {
+  const { database, role } = labNames(state, servers)
+  const { postgres, rabbitmq, redis } = servers
+  const secret = (name: Parameters<typeof layout.secret>[0]): string => `$(cat ${typed([layout.secret(name)])})`
+  const login = `printf 'user = "%s:%s"' ${typed([rabbitmq.user])} "${secret('broker')}"`
+  return [
+    `PGPASSWORD=${secret('database')} psql -h ${postgres.host} -p ${postgres.port} -U ${role} ${database}`,
+    `${redis.password ? `REDISCLI_AUTH=${secret('sessions')} ` : ''}redis-cli -h ${redis.host} -p ${redis.port} -n ${redis.database}`,
+    ...(rabbitmq.managementUrl ? [`${login} | curl -K - ${rabbitmq.managementUrl}/api/overview`] : []),
+  ]
+}
+
+function serviceCommands(lab: Lab): string[] {
+  return [`curl ${serviceUrl(lab)}/api/management/health`, `tail -f ${typed([unitIn(lab.layout.service).logFile])}`]
+}
+
+function ifUnavailable(error: unknown): null {
+  if (error instanceof AdminError && error.code === 'UNAVAILABLE') return null
+  throw error
 }
 
 async function show(record: ServerRecord): Promise<LabStatus['servers'][number]> {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { AdminError } from '../core/error.ts'
+import { AdminError, messageOf } from '../core/error.ts'
 import { prepareBroker } from './access/broker.ts'
 import { prepareDatabase } from './access/database.ts'
+import { holdsLab, isLock, namesIn } from './contents.ts'
 import { removeLab } from './down.ts'
 import { goOn, remember, serversOf } from './lab.ts'
 import type { Lab, LabOptions } from './lab.ts'
@@ -39,18 +40,23 @@ export async function bringLabUp(options: LabOptions, request: UpRequest): Promi
   const layout = labLayout(options.root)
   return asOperator(layout, 'lab up', async () => {
     const found = await readState(layout)
-    if (found?.phase === 'stopping') {
+    const before = found?.phase === 'stopping' ? null : found
+    if (!before && (await holdsLab(layout))) {
       options.progress('finishing a `lab down` that was cut short')
       await removeLab(layout, options)
     }
-    const before = found?.phase === 'stopping' ? null : found
+    if (!before) await assertOnlyOurs(layout)
     assertSame(before, request)
     const state = before ?? (await newState(layout, request))
     try {
       return await complete({ ...options, layout, state }, state.phase === 'up')
     } catch (error) {
       // what was up before stays; what never was leaves nothing
-      if (state.phase !== 'up') await removeLab(layout, { progress: options.progress })
+      if (state.phase !== 'up') {
+        await removeLab(layout, { progress: options.progress }).catch((second: unknown) =>
+          options.progress(`what was begun is not all gone (testops-admin lab down): ${messageOf(second)}`),
+        )
+      }
       throw error
     }
   })
@@ -98,9 +104,20 @@ async function newState(layout: LabLayout, { broker = '4.3', port }: UpRequest):
   return state
 }
 
+/** A folder that somebody uses for other things is none for a lab, whose end would be the end of what bears the same names. */
+async function assertOnlyOurs(layout: LabLayout): Promise<void> {
+  const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
+  if (others.length === 0) return
+  const shown = [...others.slice(0, 3), ...(others.length > 3 ? [`${others.length - 3} more`] : [])].join(', ')
+  throw new AdminError('REFUSED', `${layout.root} is no folder for a lab: it holds other things (${shown})`, [
+    'export TESTOPS_ADMIN_LAB_DIR=…   # an empty folder, or one that is not there yet',
+  ])
+}
+
 function assertSame(state: LabState | null, { broker, port }: UpRequest): void {
   if (!state) return
-  const other = (what: string): AdminError => new AdminError('REFUSED', `the lab is there already, ${what}`, ['testops-admin lab down', 'then again: testops-admin lab up'])
+  const again = ['testops-admin lab up', ...(broker ? [`--broker ${broker}`] : []), ...(port ? [`--port ${port}`] : [])].join(' ')
+  const other = (what: string): AdminError => new AdminError('REFUSED', `the lab is there already, ${what}`, ['testops-admin lab down', again])
   if (broker !== undefined && broker !== state.brokerLine) throw other(`with RabbitMQ of the line ${state.brokerLine}`)
   if (port !== undefined && port !== state.servicePort) throw other(`at port ${state.servicePort}`)
 }

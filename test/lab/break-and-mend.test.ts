@@ -42,7 +42,7 @@ describe('with a lab', () => {
   test('an unknown fault is named with what is near', async () => {
     const { exitCode, document } = await lab.json('lab', 'break', 'stuck-lok', 'api-slow')
     expect(exitCode).toBe(64)
-    expect(document).toMatchObject({ error: { message: 'no fault `stuck-lok`', suggestions: expect.arrayContaining(['testops-admin lab break stuck-lock']) as unknown } })
+    expect(document).toMatchObject({ error: { message: 'no fault `stuck-lok`; did you mean `stuck-lock`?', suggestions: expect.arrayContaining(['testops-admin lab break stuck-lock']) as unknown } })
     expect(await broken()).toEqual([])
   })
 
@@ -83,6 +83,41 @@ describe('with a lab', () => {
   )
 
   test(
+    'a fault that stops a server comes after those that have to reach it, and both are mended',
+    async () => {
+      const made = await lab.json<LabBreakDocument>('lab', 'break', 'sessions-down', 'database-down', 'store-full', 'stuck-lock')
+      expect(made.exitCode).toBe(0)
+      const names = made.document.made.map(({ name }) => name)
+      expect(names.slice(-2).sort()).toEqual(['database-down', 'sessions-down'])
+      expect((await lab.run('doctor', '-d', 'lab')).exitCode).toBe(1)
+      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { remaining: [], healthy: true } })
+    },
+    timeoutMs,
+  )
+
+  test(
+    'a fault that takes a service which works comes before one that keeps it from working, or is refused at once',
+    async () => {
+      const made = await lab.json<LabBreakDocument>('lab', 'break', 'service-down', 'api-slow')
+      expect(made.document.made.map(({ name }) => name)).toEqual(['api-slow', 'service-down'])
+      const started = performance.now()
+      expect(await lab.json('lab', 'break', 'unknown-host')).toMatchObject({
+        exitCode: 4,
+        document: {
+          error: {
+            message: 'unknown-host cannot be made on a service that does not answer, since the lab is broken by api-slow, service-down',
+            suggestions: ['testops-admin lab mend', 'testops-admin lab break unknown-host api-slow service-down'],
+          },
+        },
+      })
+      expect(performance.now() - started).toBeLessThan(15_000)
+      expect(await broken()).toEqual(['api-slow broken', 'service-down broken'])
+      await lab.must('lab', 'mend')
+    },
+    timeoutMs,
+  )
+
+  test(
     'of two operators the second is told who is at work',
     async () => {
       const first = lab.start('lab', 'break', 'stuck-lock/given-up')
@@ -115,6 +150,21 @@ describe('with a lab', () => {
         expect((await broken()).length).toBeGreaterThan(0)
         expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { healthy: true } })
       }
+    },
+    timeoutMs,
+  )
+
+  test(
+    'an exchange of the broker that was killed half way is shown as far as it went, and mended',
+    async () => {
+      const half = lab.start('lab', 'break', 'transient-ahead')
+      await until(() => existsSync(join(lab.root, 'servers/rabbitmq-3/server.json')))
+      half.child.kill('SIGKILL')
+      await half.ended
+      const { exitCode, document } = await lab.json<LabStatusDocument>('lab', 'status')
+      expect({ exitCode, kinds: [...new Set(document.servers.map(({ kind }) => kind))].sort() }).toEqual({ exitCode: 0, kinds: ['postgres', 'rabbitmq', 'redis'] })
+      expect((await lab.json<LabUpDocument>('lab', 'up')).document).toMatchObject({ already: true, started: [], broken: [{ name: 'transient-ahead', state: 'half' }] })
+      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { healthy: true } })
     },
     timeoutMs,
   )

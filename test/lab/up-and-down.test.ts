@@ -42,7 +42,16 @@ describe('lab up', () => {
       expect(healed).toMatchObject({ exitCode: 0, document: { already: true, started: [`Redis ${redis.version}`, 'the practice service'] } })
 
       const other = await lab.json<Failure>('lab', 'up', '--broker', '3')
-      expect(other).toMatchObject({ exitCode: 4, document: { error: { code: 'REFUSED', message: 'the lab is there already, with RabbitMQ of the line 4.3' } } })
+      expect(other).toMatchObject({
+        exitCode: 4,
+        document: {
+          error: {
+            code: 'REFUSED',
+            message: 'the lab is there already, with RabbitMQ of the line 4.3',
+            suggestions: ['testops-admin lab down', 'testops-admin lab up --broker 3'],
+          },
+        },
+      })
     },
     timeoutMs,
   )
@@ -71,6 +80,23 @@ describe('lab up', () => {
       expect(stderr).toMatch(/Error: .*interrupted/)
       expect(existsSync(join(lab.root, 'lab.json'))).toBe(false)
       expect(existsSync(join(lab.root, 'servers/redis'))).toBe(false)
+    },
+    timeoutMs,
+  )
+
+  test(
+    'twice at once, and a `lab down` with them: one goes through, the others are told of it',
+    async () => {
+      const all = await Promise.all([lab.json<LabUpDocument & Failure>('lab', 'up'), lab.json<LabUpDocument & Failure>('lab', 'up')])
+      expect(all.map(({ exitCode }) => exitCode).sort()).toEqual([0, 5])
+      expect(all.find(({ exitCode }) => exitCode === 5)?.document.error).toMatchObject({
+        code: 'BUSY',
+        message: expect.stringMatching(/^another operator is at work on the lab: `lab up` \(process \d+\) since 20/) as string,
+      })
+      const again = lab.start('lab', 'up')
+      await until(() => existsSync(join(lab.root, 'operator.lock')))
+      expect(await lab.json<Failure>('lab', 'down')).toMatchObject({ exitCode: 5, document: { error: { code: 'BUSY' } } })
+      expect((await again.ended).exitCode).toBe(0)
     },
     timeoutMs,
   )

@@ -63,7 +63,7 @@ async function connected<T>(record: ServerRecord, database: string, work: (sql: 
   try {
     await client.connect()
   } catch (error) {
-    throw new AdminError('UNREACHABLE', `the lab's PostgreSQL at ${record.host}:${record.port} does not let us in: ${messageOf(error)}`, ['testops-admin lab up'], {
+    throw new AdminError('UNREACHABLE', `the lab's PostgreSQL at ${record.host}:${record.port} does not let us in: ${messageOf(error)}`, ['testops-admin lab status', 'testops-admin lab mend'], {
       cause: error,
     })
   }

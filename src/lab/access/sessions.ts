@@ -22,7 +22,7 @@ export async function onSessions<T>(lab: Pick<Lab, 'layout' | 'state'>, work: (r
   try {
     await redis.connect()
   } catch (error) {
-    throw new AdminError('UNREACHABLE', `the lab's Redis at ${record.host}:${record.port} does not let us in: ${messageOf(error)}`, ['testops-admin lab up'], {
+    throw new AdminError('UNREACHABLE', `the lab's Redis at ${record.host}:${record.port} does not let us in: ${messageOf(error)}`, ['testops-admin lab status', 'testops-admin lab mend'], {
       cause: error,
     })
   }

@@ -15,6 +15,7 @@ export const apiSlow: Fault = {
       made: `the service takes ${delayMs / 1000} s before each answer`,
       expected: { exitCode: 2, problems: { 'api/latency': 'warning' }, allowedConsequences: [] },
       changes: { machine: { responseDelayMs: delayMs } },
+      needs: { serving: true },
       apply: (lab) => setMachine(lab, 'delay', delayMs),
       revert: nothing,
     },

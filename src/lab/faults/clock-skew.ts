@@ -8,6 +8,7 @@ const skew = (variant: string, words: string, offsetMs: number, severity: 'error
   // tokens and sessions are dated by that clock
   expected: { exitCode: severity === 'error' ? 1 : 2, problems: { 'service/clocks': severity }, allowedConsequences: ['sessions/clock', 'api/token'] },
   changes: { machine: { clockOffsetMs: offsetMs } },
+  needs: { serving: true },
   apply: (lab) => setMachine(lab, 'clock', offsetMs),
   revert: nothing,
 })

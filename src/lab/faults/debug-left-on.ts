@@ -16,6 +16,7 @@ export const debugLeftOn: Fault = {
       made: `${integrationLogLevel} is set to debug and the service is started again`,
       expected: { exitCode: 2, problems: { 'integrations/debug-logging': 'warning' }, allowedConsequences: [] },
       changes: { environment: { [integrationLogLevel]: 'debug' } },
+      needs: { serving: true },
       async apply(lab) {
         await restartLabService(lab)
         await waitUntilServing(lab)

@@ -14,7 +14,10 @@ export const diskFull: Fault = {
       expected: { exitCode: 1, problems: { 'database/disk': 'error' }, allowedConsequences: [] },
       needs: { own: ['postgres'] },
       async apply(lab) {
-        await fillDisk((await serversOf(lab)).postgres)
+        const { postgres } = await serversOf(lab)
+        await fillDisk(postgres)
+        if (postgres.local?.disk?.kind === 'preload')
+          lab.progress("this machine lets us mount no small disk: PostgreSQL's writes are refused as on a full one, and df shows the room that there really is")
       },
       async revert(lab) {
         await freeDisk((await serversOf(lab)).postgres)

@@ -17,6 +17,7 @@ export const durableMismatch: Fault = {
       made: 'the queues are durable, VENDOR_RABBIT_DURABLE is set to false, and the service is started again',
       expected,
       changes: durableFalse,
+      needs: { serving: true },
       apply: (lab) => startAgain(lab, {}, 'down'),
       revert: nothing,
     },
@@ -25,7 +26,7 @@ export const durableMismatch: Fault = {
       made: 'on a broker that permits them the queues are transient, VENDOR_RABBIT_DURABLE is set to true, and the service is started again',
       // they are a danger to the next upgrade as well
       expected: { ...expected, allowedConsequences: ['broker/upgrade', ...apiFails] },
-      needs: { broker: '3' },
+      needs: { broker: '3', serving: true },
       async apply(lab) {
         await declareAnew(lab, durableFalse, 'up')
         await startAgain(lab, {}, 'down')

@@ -15,6 +15,7 @@ async function remove(lab: Lab): Promise<void> {
 function foreign(durable: boolean): Omit<FaultCase, 'variant' | 'made'> {
   return {
     expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
+    needs: { serving: true },
     async apply(lab) {
       // where the broker was exchanged, the service is about to find out
       await waitForBroker(lab, 'up')
@@ -42,7 +43,7 @@ export const foreignQueues: Fault = {
       ...foreign(false),
       variant: 'transient',
       made: 'the same with transient queues, on a broker that permits them',
-      needs: { broker: '3' },
+      needs: { broker: '3', serving: true },
     },
   ],
 }

@@ -18,6 +18,7 @@ export const indexedSessions: Fault = {
       changes: {
         environment: { [springSettings.sessionRepositoryType]: 'indexed', [settingNames(defaultVendor).redisSessionTtl]: '1s' },
       },
+      needs: { serving: true },
       async apply(lab) {
         await restartLabService(lab)
         await waitUntilServing(lab)

@@ -17,6 +17,7 @@ export const jvmTimeZone: Fault = {
       made: `TZ is set to ${zone} in the settings and in the configuration, the service is started again, and users sign in`,
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       changes: { environment: { [springSettings.timeZone]: zone }, declared: { timeZone: zone } },
+      needs: { serving: true },
       async apply(lab) {
         await restartLabService(lab)
         await waitUntilServing(lab)

@@ -19,6 +19,7 @@ export const legacyTooEarly: Fault = {
         declared: { image: `registry.example.org/testops/${images.legacy}:${build}`, build },
         machine: { image: images.legacy, build },
       },
+      needs: { serving: true },
       async apply(lab) {
         await restartLabService(lab)
         await waitUntilServing(lab)

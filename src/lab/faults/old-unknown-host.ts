@@ -20,6 +20,7 @@ export const oldUnknownHost: Fault = {
       variant: null,
       made: `the log holds UnknownHostExceptions of ${hoursAgo} hours ago, of a host whose name resolves`,
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
+      needs: { serving: true },
       async apply(lab) {
         await stopLabService(lab)
         await rotateLog(lab)

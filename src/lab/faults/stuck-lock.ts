@@ -48,6 +48,7 @@ export const stuckLock: Fault = {
       variant: 'unnoticed',
       made: 'the service is killed while it migrates, and its former version, which has no change set pending, is started again: it works',
       expected: { exitCode: 2, problems: { 'database/changelog-lock': 'warning' }, allowedConsequences: [] },
+      needs: { serving: true },
       async apply(lab) {
         await killWhileMigrating(lab)
         await restartLabService(lab)

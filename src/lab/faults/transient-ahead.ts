@@ -13,7 +13,7 @@ export const transientAhead: Fault = {
       made: 'on a broker before 4.3, VENDOR_RABBIT_DURABLE is false and the queues are declared anew: they are transient',
       expected: { exitCode: 2, problems: { 'broker/upgrade': 'warning' }, allowedConsequences: [] },
       changes: durableFalse,
-      needs: { broker: '3' },
+      needs: { broker: '3', serving: true },
       apply: (lab) => declareAnew(lab, {}, 'up'),
       revert: deleteTopology,
     },

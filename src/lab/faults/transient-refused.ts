@@ -14,7 +14,7 @@ export const transientRefused: Fault = {
       made: 'VENDOR_RABBIT_DURABLE is taken out of the settings and the queues are deleted, on a broker that refuses transient queues',
       expected: { exitCode: 1, problems: { 'broker/queues-durable': 'error' }, allowedConsequences: apiFails },
       changes: durableUnset,
-      needs: { broker: '4.3' },
+      needs: { broker: '4.3', serving: true },
       apply: (lab) => declareAnew(lab, {}, 'down'),
       revert: deleteTopology,
     },

@@ -15,6 +15,7 @@ export const treesUnmigrated: Fault = {
       made: `build ${build} is run, and a path in the data of one tree is damaged: the service's migration of that tree fails`,
       expected: { exitCode: 2, problems: { 'trees/migrated': 'warning' }, allowedConsequences: [] },
       changes: { declared: { image: `registry.example.org/testops/testops:${build}`, build }, machine: { build } },
+      needs: { serving: true },
       async apply(lab) {
         await onDatabase(lab, async (sql) => {
           await sql("UPDATE tree_data SET path = left(path, 5) WHERE id = (SELECT min(id) FROM tree_data WHERE tree_id = 2) AND path LIKE '%]'")

@@ -15,6 +15,7 @@ export const unknownHost: Fault = {
       variant: null,
       made: `an integration is set up whose address is https://${host}`,
       expected: { exitCode: 1, problems: { 'integrations/reachable': 'error' }, allowedConsequences: [] },
+      needs: { serving: true },
       async apply(lab) {
         await onDatabase(lab, (sql) =>
           sql('INSERT INTO integration (name, url) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', ['tracker', `https://${host}/rest/api/2/myself`]),

@@ -9,7 +9,7 @@ import {
   removeDocker,
   resumeDocker,
 } from './docker/index.ts'
-import { fillLocalDisk, freeLocalDisk } from './local/disk.ts'
+import { assertDisk, fillLocalDisk, freeLocalDisk } from './local/disk.ts'
 import { endLocal, localRunning, removeLocal, resumeLocal } from './local/index.ts'
 import { accepts } from './local/ports.ts'
 import { controlLocal } from './local/rabbitmq.ts'
@@ -28,6 +28,11 @@ export async function stopServer(record: ServerRecord, how: 'graceful' | 'kill' 
   refuseGiven(record, 'stopped')
   if (isLocal(record)) await endLocal(record, how)
   else await endDocker(record, how)
+}
+
+/** Throws UNAVAILABLE where the server's data was lost, as on a disk in memory when the machine was restarted. */
+export async function assertData(record: ServerRecord): Promise<void> {
+  if (isLocal(record) && record.state === 'started') await assertDisk(record)
 }
 
 /** Starts a stopped server on the same port and data. One that runs is left alone. Throws UNAVAILABLE where the port is taken. */

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
-import { access, readFile, writeFile } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../core/error.ts'
+import { killAll, markOf, processesOf } from '../servers/local/processes.ts'
+import { giveBack, takeLock } from './lock-file.ts'
 import { identify, isAlive } from './process-identity.ts'
+import type { ProcessIdentity } from './process-identity.ts'
 import { forget, readEnded, running } from './unit.ts'
 import type { Started, Unit } from './unit.ts'
 
@@ -31,7 +34,7 @@ export async function start(unit: Unit, superviser: readonly [string, ...string[
     const child = spawn(program, words, {
       detached: true,
       stdio: 'ignore',
-      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ...markOf(unit.directory) },
     })
     const failed = new Promise<Error | null>((resolve) => {
       child.once('error', resolve)
@@ -49,7 +52,7 @@ export async function start(unit: Unit, superviser: readonly [string, ...string[
 
 /** Sends SIGTERM, after 30 s SIGKILL, and returns once the service has gone. Harmless where none runs. */
 export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
-  return claimed(unit, async () => {
+  const work = async (): Promise<'stopped' | 'not running'> => {
     const service = await running(unit)
     if (!service) return 'not running'
     if (!(await ends(service, 'SIGTERM', stopWithinMs)) && !(await ends(service, 'SIGKILL', 5000))) {
@@ -60,7 +63,16 @@ export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
     // its supervisor notes the exit status a moment later
     for (const until = Date.now() + 2000; Date.now() < until && !(await readEnded(unit));) await sleep(20)
     return 'stopped'
-  })
+  }
+  return claimed(unit, work, { evenIfFull: true })
+}
+
+/**
+ * Ends what a start that was killed may still bring about, once its folder has gone, so that nothing new can be started from
+ * it. Where there is no /proc to look in, nothing is found.
+ */
+export async function endStragglers(directory: string): Promise<void> {
+  if (process.platform === 'linux') await killAll(() => processesOf(directory, null))
 }
 
 export interface UnitStatus {
@@ -119,25 +131,20 @@ async function ends(service: Started, signal: 'SIGTERM' | 'SIGKILL', withinMs: n
 }
 
 /** One start or stop at a time; the claim of a process that died is taken over. */
-async function claimed<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
-  const own = await identify(process.pid)
-  for (const until = Date.now() + stopWithinMs + 10_000; ; await sleep(50)) {
-    try {
-      await writeFile(unit.lockFile, `${own!.pid}\n${own!.startTime}\n`, { flag: 'wx', mode: 0o600 })
-      break
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    }
-    const [pid, startTime] = (await readFile(unit.lockFile, 'utf8').catch(() => '')).split('\n')
-    if (pid && startTime && !(await isAlive({ pid: Number(pid), startTime }))) await forget(unit.lockFile)
+async function claimed<T>(unit: Unit, work: () => Promise<T>, options: { evenIfFull?: boolean } = {}): Promise<T> {
+  const own = (await identify(process.pid))!
+  const take = (): Promise<ProcessIdentity | null> => takeLock<ProcessIdentity>(unit.lockFile, own, options)
+  let holder = await take()
+  for (const until = Date.now() + stopWithinMs + 10_000; holder; holder = await take()) {
     if (Date.now() > until)
-      throw new AdminError('BUSY', `Process ${pid ?? '?'} is starting or stopping the service in ${unit.directory}`, [
+      throw new AdminError('BUSY', `Process ${holder.pid} is starting or stopping the service in ${unit.directory}`, [
         'try again when it is done',
       ])
+    await sleep(50)
   }
   try {
     return await work()
   } finally {
-    await forget(unit.lockFile)
+    await giveBack(unit.lockFile, own)
   }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { markOf } from '../servers/local/processes.ts'
 import { identify } from './process-identity.ts'
 import { parseEnvironment, writeEnded, writeStarted } from './unit.ts'
 import type { Unit } from './unit.ts'
@@ -15,7 +16,7 @@ export async function supervise(unit: Unit, program: string): Promise<void> {
   const startedAt = new Date().toISOString()
   const child = spawn(process.execPath, [program], {
     cwd: unit.directory,
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...settings, LAB_MACHINE_FILE: unit.machineFile },
+    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...settings, ...markOf(unit.directory), LAB_MACHINE_FILE: unit.machineFile },
     stdio: ['ignore', log, log],
     // a group of its own: a terminal's Ctrl-C is not for the service
     detached: true,

@@ -48,8 +48,8 @@ test.each([
     const { user, password, host, port, version } = shared
     expect(record).toMatchObject({ way: 'given', database, user, password, host, port, version })
     expect(record.managementUrl).toBe(shared.managementUrl)
-    for (const refused of [stopServer(record), brokerControl(record, ['stop']), fillDisk(record), freeDisk(record)]) {
-      await expect(refused).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringContaining('was given') as string })
+    for (const refused of [() => stopServer(record), () => brokerControl(record, ['stop']), () => fillDisk(record), () => freeDisk(record)]) {
+      await expect(refused()).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringContaining('was given') as string })
     }
     expect(await resumeServer(record, { progress })).toEqual(record)
     await removeServer(record)

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { mkdir, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
@@ -9,11 +9,13 @@ import {
   removeServer,
   resumeServer,
   serverRunning,
+  startServer,
   stopServer,
 } from '../../../src/lab/servers/index.ts'
 import type { ServerRecord } from '../../../src/lab/servers/index.ts'
+import { accepts } from '../../../src/lab/servers/local/ports.ts'
 import { freshDatabase, freshVhost } from '../../servers/index.ts'
-import { leftOf, localWays, ownServer } from './own-servers.ts'
+import { leftOf, localWays, ownServer, temporaryFolder } from './own-servers.ts'
 
 const options = { progress: () => {} }
 const password = new Secret('open "sesame"')
@@ -36,8 +38,10 @@ describe.each(await localWays({ kind: 'postgres' }))('PostgreSQL by %s', (way) =
     expect(await database.query('SHOW max_connections')).toEqual([{ max_connections: '17' }])
     expect(await database.query('SHOW listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }])
     for (const how of ['graceful', 'kill'] as const) {
+      // also what was committed at the last moment
+      await database.query(`INSERT INTO t VALUES ('${how}')`)
       await stopAndResume(record, how)
-      expect(await database.query('SELECT v FROM t')).toEqual([{ v: 'kept' }])
+      expect(await database.query(`SELECT v FROM t WHERE v IN ('kept', '${how}') ORDER BY v = 'kept'`)).toEqual([{ v: how }, { v: 'kept' }])
     }
     await removeServer(record)
     await removeServer(record)
@@ -62,6 +66,17 @@ describe.each(await localWays({ kind: 'redis' }))('Redis by %s', (way) => {
     await removeServer(record)
     expect(await leftOf(record)).toEqual([])
   })
+})
+
+test('a server in a folder that is reached by a link is known by its processes', async () => {
+  const folder = await temporaryFolder()
+  await mkdir(join(folder, 'real'))
+  await symlink(join(folder, 'real'), join(folder, 'link'))
+  const record = await startServer({ kind: 'redis', directory: join(folder, 'link/server') }, options)
+  expect(await serverRunning(record)).toBe(true)
+  await removeServer(record)
+  expect(await serverRunning(record)).toBe(false)
+  expect(await accepts(record.host, record.port)).toBe(false)
 })
 
 test('RabbitMQ keeps its data when stopped, when killed, and leaves nothing when removed', async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import {
+  assertData,
   fillDisk,
   readServer,
   removeServer,
@@ -45,6 +46,20 @@ test('a stopped server whose port was taken meanwhile says so', async () => {
   await new Promise((resolve) => server.close(resolve))
   await resumeServer(record, { progress })
   expect(await serverRunning(record)).toBe(true)
+})
+
+test('a disk in memory that a restart of the machine took away is named before anything is started', async () => {
+  const record = await ownServer({ kind: 'redis' })
+  const lost = { ...record, local: { ...record.local!, disk: { kind: 'mount', path: join(record.directory, 'gone'), bytes: 1 } as const } }
+  await stopServer(record)
+  for (const ask of [() => assertData(lost), () => resumeServer(lost, { progress })]) {
+    await expect(ask()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: `the disk of PostgreSQL's data, ${join(record.directory, 'gone')}, is gone: was this machine restarted?`,
+      suggestions: ['testops-admin lab down', 'testops-admin lab up'],
+    })
+  }
+  expect((await readServer(record.directory))?.state).toBe('started')
 })
 
 test('a folder that holds a server is not given to another', async () => {

@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { identify, isAlive } from '../../../src/lab/service-control/process-identity.ts'
 import type { ProcessIdentity } from '../../../src/lab/service-control/process-identity.ts'
+import { processesWith } from '../../support/processes.ts'
 
 const allLabs = join(tmpdir(), `testops-admin-labs-${process.getuid?.() ?? 0}`)
 const program = fileURLToPath(new URL('../../../bin/run.js', import.meta.url))
@@ -85,7 +86,7 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
         ...(down.exitCode === 0 ? [] : [`lab down ended with ${down.exitCode}: ${down.stderr}`]),
         ...(existsSync(root) ? [`folder ${root}: ${readdirSync(root).join(', ')}`] : []),
         ...marks.filter((mark) => mark.startsWith('/var/tmp/') && existsSync(mark)),
-        ...processesWith(marks),
+        ...processesWith(marks).map(({ pid, command }) => `process ${pid}: ${command}`),
       ]
       process.removeListener('exit', abandon)
       if (left.length === 0) await rm(parent, { recursive: true, force: true })
@@ -119,19 +120,4 @@ function marksOf(root: string): string[] {
     }
   })
   return [root, ...ids.flatMap((id) => [`/var/tmp/testops-admin-${id}`, `TESTOPS_ADMIN_SERVER=${id}`])]
-}
-
-function processesWith(marks: readonly string[]): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((pid) => {
-      try {
-        const read = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'latin1')
-        const command = read('cmdline').replaceAll('\0', ' ')
-        const told = `${command} ${read('environ')} ${readlinkSync(`/proc/${pid}/cwd`)}`
-        return marks.some((mark) => told.includes(mark)) ? [`process ${pid}: ${command}`] : []
-      } catch {
-        return []
-      }
-    })
 }

@@ -25,7 +25,6 @@ function postgres(record: ServerRecord, request: ServerRequest): ContainerPlan {
     `max_connections=${request.postgres?.maxConnections ?? 100}`,
     'fsync=off',
     'full_page_writes=off',
-    'synchronous_commit=off',
     'timezone=UTC',
     'dynamic_shared_memory_type=mmap',
     'max_parallel_workers_per_gather=0',

@@ -37,7 +37,7 @@ export async function makeDisk(record: LocalRecord, bytes: number, options: Star
 export async function assertDisk(record: LocalRecord): Promise<void> {
   const { disk } = record.local
   if (disk?.kind !== 'mount' || (await isMounted(disk.path))) return
-  throw new AdminError('UNAVAILABLE', `The disk of PostgreSQL's data, ${disk.path}, is gone (was this machine restarted?)`, [
+  throw new AdminError('UNAVAILABLE', `the disk of PostgreSQL's data, ${disk.path}, is gone: was this machine restarted?`, [
     'testops-admin lab down',
     'testops-admin lab up',
   ])

@@ -1,11 +1,11 @@
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../../core/error.ts'
 import { writeRecord } from '../record.ts'
 import { serverNames } from '../types.ts'
 import type { Programs, ServerKind, ServerRecord, ServerRequest, StartOptions } from '../types.ts'
-import { removeDisk } from './disk.ts'
+import { assertDisk, removeDisk } from './disk.ts'
 import type { LocalKind, LocalRecord } from './kind.ts'
 import { localPostgres } from './postgres.ts'
 import { accepts, assertPortFree, loopback } from './ports.ts'
@@ -43,6 +43,7 @@ export async function resumeLocal(record: LocalRecord, options: StartOptions): P
     if (await kinds[record.kind].ready(record)) return record
     await endLocal(record, 'kill')
   }
+  await assertDisk(record)
   await writeRecord({ ...record, state: 'starting' })
   return run(record, options)
 }
@@ -109,7 +110,18 @@ function serving(record: LocalRecord): readonly number[] {
   return record.kind === 'rabbitmq' && pids.length === 1 ? [] : pids
 }
 
+/** With less than this, no server starts. */
+const leastBytes = 1024 * 1024
+
+async function isFull(folder: string): Promise<boolean> {
+  return statfs(folder).then(({ bavail, bsize }) => bavail * bsize < leastBytes, () => false)
+}
+
 async function lastWords(record: LocalRecord): Promise<string> {
+  // a server that cannot write says so in ways that few can read, or not at all
+  for (const folder of new Set([record.directory, record.local.home])) {
+    if (await isFull(folder)) return `no space is left on the disk of ${folder}`
+  }
   try {
     const lines = (await readFile(join(record.directory, 'output.log'), 'utf8')).split('\n').filter((line) => line.trim())
     return lines.slice(-3).join(' / ').slice(-600)

@@ -5,7 +5,7 @@ import { AdminError, messageOf } from '../../../core/error.ts'
 import { runProgram, tryProgram } from '../run-program.ts'
 import type { ProgramsOf } from '../types.ts'
 import { unprivilegedAccount } from './account.ts'
-import { assertDisk, makeDisk, preloadEnvironment } from './disk.ts'
+import { makeDisk, preloadEnvironment } from './disk.ts'
 import type { LocalKind, LocalRecord } from './kind.ts'
 import { accepts, loopback } from './ports.ts'
 import { markOf, signalProcess, startDetached } from './processes.ts'
@@ -36,7 +36,6 @@ export const localPostgres: LocalKind = {
   },
   ports: (record) => [record.port],
   async launch(record) {
-    await assertDisk(record)
     return startDetached(record.id, {
       file: join(programs(record).binaries, 'postgres'),
       arguments: ['-D', dataDirectory(record)],
@@ -88,10 +87,9 @@ const settings = (record: LocalRecord, maxConnections: number): readonly string[
   `port = ${record.port}`,
   "unix_socket_directories = ''",
   `max_connections = ${maxConnections}`,
-  // practice data: a crash of the machine may lose it
+  // practice data: a crash of the machine may lose it; a killed server must not, so commits are not put off
   'fsync = off',
   'full_page_writes = off',
-  'synchronous_commit = off',
   "timezone = 'UTC'",
   // in files of the data folder, so that a killed server leaves nothing elsewhere
   'dynamic_shared_memory_type = mmap',

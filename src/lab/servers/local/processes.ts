@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import type { Account } from '../types.ts'
 
 const marker = 'TESTOPS_ADMIN_SERVER'
 
-/** What a process of the server `id` has in its environment. */
+/** What a process of the server `id`, or of the service in the folder `id`, has in its environment. */
 export const markOf = (id: string): Readonly<Record<string, string>> => ({ [marker]: id })
 
 export interface Command {
@@ -59,13 +59,15 @@ export async function startDetached(id: string, command: Command): Promise<Detac
  */
 export function processesOf(id: string, dataDirectory: string | null): readonly number[] {
   const mark = `${marker}=${id}`
+  // a process knows the folder that it works in by its real name
+  const folder = dataDirectory !== null && existsSync(dataDirectory) ? realpathSync(dataDirectory) : dataDirectory
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map(Number)
     .filter((pid) => {
       try {
         if (readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark)) return true
-        return dataDirectory !== null && readlinkSync(`/proc/${pid}/cwd`) === dataDirectory && isServer(pid)
+        return folder !== null && readlinkSync(`/proc/${pid}/cwd`) === folder && isServer(pid)
       } catch {
         return false // ended meanwhile, or another user's
       }

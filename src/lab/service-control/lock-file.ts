@@ -1,0 +1,70 @@
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { isNoRoom } from '../folder.ts'
+import { isAlive } from './process-identity.ts'
+import type { ProcessIdentity } from './process-identity.ts'
+
+/**
+ * Takes a lock that is a file: null where it is ours now, else its living holder. The lock of a process that died is taken
+ * over. Throws what the system throws where the file cannot be written; `evenIfFull`: a disk without room, on which nobody can
+ * take it, is no hindrance.
+ */
+export async function takeLock<T extends ProcessIdentity>(lock: string, own: T, { evenIfFull = false } = {}): Promise<T | null> {
+  const draft = `${lock}.${process.pid}`
+  try {
+    await writeFile(draft, JSON.stringify(own), { mode: 0o600 })
+    for (;;) {
+      // a link appears whole or not at all
+      if (await succeeds(link(draft, lock), 'EEXIST')) return null
+      const found = await textOf(lock)
+      const holder = await livingHolder<T>(found)
+      if (holder) return holder
+      await putAside(lock, found)
+    }
+  } catch (error) {
+    if (evenIfFull && isNoRoom(error)) return holderOf<T>(lock)
+    throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** Gives back what `takeLock` gave; harmless where somebody else holds it. */
+export async function giveBack<T extends ProcessIdentity>(lock: string, own: T): Promise<void> {
+  if ((await textOf(lock)) === JSON.stringify(own)) await rm(lock, { force: true })
+}
+
+/** Who holds the lock; null: nobody who lives. */
+export async function holderOf<T extends ProcessIdentity>(lock: string): Promise<T | null> {
+  return livingHolder<T>(await textOf(lock))
+}
+
+/** Moves a dead process's lock away; should a living one's have come in between, it is put back. */
+async function putAside(lock: string, found: string): Promise<void> {
+  const aside = `${lock}.stale.${process.pid}`
+  if (!(await succeeds(rename(lock, aside), 'ENOENT'))) return
+  if ((await textOf(aside)) !== found) await succeeds(link(aside, lock), 'EEXIST')
+  await rm(aside, { force: true })
+}
+
+async function livingHolder<T extends ProcessIdentity>(text: string): Promise<T | null> {
+  try {
+    const holder = JSON.parse(text) as T
+    return (await isAlive(holder)) ? holder : null
+  } catch {
+    return null
+  }
+}
+
+async function succeeds(work: Promise<void>, otherwise: string): Promise<boolean> {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === otherwise) return false
+    throw error
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '')
+}

@@ -1,0 +1,17 @@
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
+
+/** Living processes other than this one in whose command, environment or folder one of the marks stands. */
+export function processesWith(marks: readonly string[]): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid) => {
+      try {
+        const read = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'latin1')
+        const command = read('cmdline').replaceAll('\0', ' ')
+        const told = `${command} ${read('environ')} ${readlinkSync(`/proc/${pid}/cwd`)}`
+        return marks.some((mark) => told.includes(mark)) ? [{ pid: Number(pid), command }] : []
+      } catch {
+        return []
+      }
+    })
+}
