@@ -5,13 +5,15 @@ const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to
 
 export default defineConfig({
   test: {
+    // tests with servers mostly wait, so two at a time fit on two cores
+    maxWorkers: 2,
     reporters: ['default', './test/runner/summary.ts'],
     projects: [
       {
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: withServers.map((folder) => `${folder}/**`),
+          exclude: [...withServers, 'test/campaign'].map((folder) => `${folder}/**`),
         },
       },
       {
@@ -22,6 +24,10 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 180_000,
         },
+      },
+      {
+        // an hour and more, by chance: `npm run campaign`
+        test: { name: 'campaign', include: ['test/campaign/**/*.test.ts'], hookTimeout: 180_000, fileParallelism: false },
       },
     ],
   },

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/core/report.ts'
 import { faultsOf } from '../output/schemas.ts'
+import { processesWith } from '../support/processes.ts'
 import { freshPlace } from './program.ts'
 import type { Ended, Place } from './program.ts'
 
@@ -147,7 +149,7 @@ describe('parts that accept a connection and never answer', () => {
     expect(ended.milliseconds).toBeLessThan(6000)
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it at once, with 6', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends it at once, with 6', async (signal) => {
     await place.write('testops-admin.yaml', configuration((silent.address() as AddressInfo).port))
     const ended = await place.run(['doctor', '--timeout', '60', '--json'], {
       environment,
@@ -157,6 +159,26 @@ describe('parts that accept a connection and never answer', () => {
     expect(faultsOf('error', JSON.parse(ended.stdout))).toEqual([])
     expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'INTERRUPTED' } })
     expect(ended.milliseconds).toBeLessThan(6000)
+  })
+})
+
+describe('a status command that neither answers nor ends', () => {
+  test.each([
+    ['SIGINT once', ['SIGINT'], 6],
+    ['SIGINT twice', ['SIGINT', 'SIGINT'], 130],
+    ['a closed terminal', ['SIGHUP'], 6],
+  ] as const)('%s: nothing of it is left running', async (_, signals, exitCode) => {
+    const mark = `MARK_${randomBytes(8).toString('hex')}`
+    const status = `[sh, -c, "trap '' TERM HUP INT; sleep 47.5; sleep 47.5"]`
+    await place.write('testops-admin.yaml', `deployments:\n  prod:\n    url: http://127.0.0.1:9\n    platform: host\n    host: {commands: {start: ["true"], stop: ["true"], status: ${status}}}\n`)
+    const ended = await place.run(['doctor', '--only', 'service', '--timeout', '60', '--json'], {
+      environment: { [mark]: 'here' },
+      meanwhile: (child) =>
+        signals.forEach((signal, index) => setTimeout(() => child.kill(signal), 1500 + 200 * index)),
+    })
+    expect(ended.exitCode).toBe(exitCode)
+    expect(ended.milliseconds).toBeLessThan(5000)
+    expect(processesWith([mark])).toEqual([])
   })
 })
 
@@ -171,6 +193,24 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
       'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    apiToken: {env: NO_SUCH_VARIABLE}\n',
       [],
       /NO_SUCH_VARIABLE/,
+    ],
+    [
+      'a secret whose command fails',
+      'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    broker: {password: {command: [sh, -c, "echo half; echo sealed >&2; exit 2"]}}\n',
+      ['--only', 'api'],
+      /^the secret at testops-admin\.yaml:4 is missing: .* ended with 2: sealed$/,
+    ],
+    [
+      'a secret whose command waits',
+      'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    apiToken: {command: [sh, -c, "sleep 9; echo late"]}\n',
+      ['--timeout', '1'],
+      /^the secret at testops-admin\.yaml:4 is missing: .* did not finish within 1 s/,
+    ],
+    [
+      'a secret of several lines',
+      "deployments:\n  prod:\n    url: http://127.0.0.1:9\n    apiToken: {command: [printf, 'a\\nb\\n']}\n",
+      [],
+      /^the secret at testops-admin\.yaml:4 cannot be used: .* printed 2 lines, and a secret is one line$/,
     ],
     [
       'an unknown deployment',

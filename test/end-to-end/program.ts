@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const program = join(dirname(fileURLToPath(import.meta.url)), '../../bin/run.js')
+export const program = join(dirname(fileURLToPath(import.meta.url)), '../../bin/run.js')
 
 export interface Ended {
   stdout: string

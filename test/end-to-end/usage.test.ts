@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultsOf } from '../output/schemas.ts'
-import { freshPlace } from './program.ts'
+import { freshPlace, program } from './program.ts'
 import type { Place } from './program.ts'
 
 let place: Place
@@ -37,7 +38,9 @@ describe('what works without any deployment', () => {
   test.each([
     ['checks', 'checks --json', 0],
     ['explain', 'explain service/cpu-level --json', 0],
+    ['explain', 'explain stuck-lock --json', 0],
     ['explain', 'explain service/cpu-levle --json', 3],
+    ['explain', 'explain stuck-lok --json', 3],
     ['lab-faults', 'lab faults --json', 0],
     ['lab-status', 'lab status --json', 0],
     ['lab-down', 'lab down --json', 0],
@@ -45,6 +48,19 @@ describe('what works without any deployment', () => {
     const { stdout, stderr, exitCode } = await place.run(words(line))
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: code })
     expect(faultsOf(schema, JSON.parse(stdout))).toEqual([])
+  })
+
+  test('DEBUG, under which libraries print passwords, shows nothing', async () => {
+    const { stderr } = await place.run(['checks'], { environment: { DEBUG: '*' } })
+    expect(stderr).toBe('')
+  })
+
+  test('nothing is lost where the reader is slow and a pipe holds less', async () => {
+    const { stdout } = await place.run(['explain', '--json'])
+    // what is in the pipe already leaves too little room
+    const script = '(head -c 60000 /dev/zero; "$0" "$1" explain --json) | (sleep 2; tail -c +60001)'
+    const read = execFileSync('sh', ['-c', script, process.execPath, program], { env: { HOME: place.directory, PATH: process.env.PATH } })
+    expect(read.toString()).toBe(stdout)
   })
 
   test('every check has a text, and its title', async () => {
@@ -71,11 +87,15 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
       '--timeout: expected an integer greater than or equal to 1 but received: 0',
       'testops-admin doctor --help',
     ],
-    ['doctor --only broker/queue-durable', 'no check `broker/queue-durable`', '--only broker/queues-durable'],
-    ['doctor --skip databse', 'no check `databse`', '--skip database'],
+    ['doctor --only broker/queue-durable', 'no check `broker/queue-durable`; did you mean `broker/queues-durable`?', 'testops-admin doctor --only broker/queues-durable'],
+    ['doctor --skip databse', 'no check `databse`; did you mean `database`?', 'testops-admin doctor --skip database'],
     ['doctor --only broker --skip broker', '--only and --skip leave no check to run', 'testops-admin checks'],
     ['doctor --wait --watch', '--watch cannot also be provided when using --wait', 'testops-admin doctor --help'],
     ['lab pu', '`lab pu` is not a command of testops-admin', 'testops-admin lab up'],
+    ['doctor --only foo', 'no check `foo`; the nearest are ', 'testops-admin checks'],
+    ['lab break stuck-lok', 'no fault `stuck-lok`; did you mean `stuck-lock`?', 'testops-admin lab break stuck-lock'],
+    ['lab mend stuck-lok', 'no fault `stuck-lok`; did you mean `stuck-lock`?', 'testops-admin lab mend stuck-lock'],
+    ['lab mend nope', 'no fault `nope`; the nearest are ', 'testops-admin lab faults'],
     ['lab break', 'missing: fault: FAULT or FAULT/VARIANT, one or several', 'testops-admin lab break --help'],
     ['checks extra', 'Unexpected argument: extra', 'testops-admin checks --help'],
   ])('%s', async (line, message, suggestion) => {
