@@ -52,14 +52,32 @@ function shared(line: RabbitmqLine): ServerRecord {
   return line === '3' ? servers().rabbitmq3 : servers().rabbitmq43
 }
 
+/** a broker of the 3.x line has been seen to leave the deletion of a vhost of a thousand queues without an answer */
+const answerTimeoutMs = 45_000
+
 async function ask(server: ServerRecord, method: string, path: string, body?: unknown): Promise<unknown> {
+  const first = await send(server, method, path, body).catch((error: unknown) => {
+    if (error instanceof Error && error.name === 'TimeoutError') return null
+    throw error
+  })
+  const answer = first ?? (await send(server, method, path, body))
+  const isGone = first === null && method === 'DELETE' && answer.status === 404
+  if (!answer.ok && !isGone) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  return answer.ok && answer.text ? (JSON.parse(answer.text) as unknown) : null
+}
+
+async function send(
+  server: ServerRecord,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{ ok: boolean; status: number; text: string }> {
   const credentials = Buffer.from(`${server.user}:${server.password}`).toString('base64')
   const answer = await fetch(`${server.managementUrl}${path}`, {
     method,
     headers: { authorization: `Basic ${credentials}`, 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(answerTimeoutMs),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
-  return text ? (JSON.parse(text) as unknown) : null
+  return { ok: answer.ok, status: answer.status, text: await answer.text() }
 }

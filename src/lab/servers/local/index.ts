@@ -8,7 +8,7 @@ import type { Programs, ServerKind, ServerRecord, ServerRequest, StartOptions } 
 import { assertDisk, removeDisk } from './disk.ts'
 import type { LocalKind, LocalRecord } from './kind.ts'
 import { localPostgres } from './postgres.ts'
-import { accepts, assertPortFree, loopback } from './ports.ts'
+import { accepts, assertPortFree, loopback, waitUntilFree } from './ports.ts'
 import { killAll, processesOf, waitUntilGone } from './processes.ts'
 import type { Detached } from './processes.ts'
 import { localRabbitmq } from './rabbitmq.ts'
@@ -18,6 +18,7 @@ const kinds: Readonly<Record<ServerKind, LocalKind>> = { postgres: localPostgres
 
 const startTimeoutMs = 120_000
 const endTimeoutMs = 30_000
+const portsTimeoutMs = 10_000
 
 /** Starts a server from programs. What is about to be made is on record before it is made. */
 export async function startLocal(
@@ -55,6 +56,8 @@ export async function endLocal(record: LocalRecord, how: 'graceful' | 'kill'): P
     await waitUntilGone(() => serving(record), endTimeoutMs)
   }
   await killAll(() => find(record))
+  // a process that ends loses its environment, by which it is known, before its sockets
+  if (pids.length > 0) await waitUntilFree(kinds[record.kind].ports(record), portsTimeoutMs)
 }
 
 export async function localRunning(record: LocalRecord): Promise<boolean> {

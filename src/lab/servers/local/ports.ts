@@ -1,5 +1,6 @@
 import { createServer, connect } from 'node:net'
 import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../../core/error.ts'
 
 export const loopback = '127.0.0.1'
@@ -20,6 +21,12 @@ export async function assertPortFree(port: number, forWhat: string): Promise<voi
     `ss -ltnp 'sport = :${port}'   # shows which`,
     'stop that program, or choose another port',
   ])
+}
+
+/** Waits until nothing listens on the ports any more, or the time is up. */
+export async function waitUntilFree(ports: readonly number[], timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  for (const port of ports) while (!(await canListen(port)) && Date.now() < deadline) await sleep(20)
 }
 
 /** Whether something accepts connections there. */
