@@ -1,5 +1,6 @@
 // Bundles src/ into dist/: the program is one file, which V8 can keep compiled (bin/load.cjs); what only some command needs is
 // in it too, but not run before that command asks for it. The lab's own programs stand beside it, and oclif's manifest above.
+import {existsSync, renameSync, rmSync} from 'node:fs'
 import {cp, readFile, rename, rm, writeFile} from 'node:fs/promises'
 import {createRequire} from 'node:module'
 import {dirname, join, relative} from 'node:path'
@@ -10,6 +11,14 @@ import {Plugin} from '@oclif/core'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const output = join(root, 'dist')
 const next = join(root, `dist.next-${process.pid}`)
+const old = `${next}.old`
+
+// however this ends, nothing half done is left, and what was built before is in its place
+process.once('exit', () => {
+  if (!existsSync(output) && existsSync(old)) renameSync(old, output)
+  for (const folder of [next, old]) rmSync(folder, {recursive: true, force: true})
+})
+for (const [signal, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]]) process.once(signal, () => process.exit(128 + number))
 
 /** Lines of libraries that cost more at every start than all else that they do there; the build fails where one has changed. */
 const patches = [
@@ -78,11 +87,11 @@ await build({
 await cp(join(root, 'src/output/schemas'), join(next, 'schemas'), {recursive: true})
 
 // put in place at once, so that a program that starts meanwhile finds the old files or the new ones
-await rename(output, `${next}.old`).catch((error) => {
+await rename(output, old).catch((error) => {
   if (error.code !== 'ENOENT') throw error
 })
 await rename(next, output)
-await rm(`${next}.old`, {recursive: true, force: true})
+await rm(old, {recursive: true, force: true})
 
 /** oclif finds commands in files of their own; ours are in one. */
 class Bundled extends Plugin {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { AdminError, messageOf } from '../core/error.ts'
-import type { Obstacle } from '../core/error.ts'
+import type { NetworkObstacle } from '../core/error.ts'
+import { namesOfMisnamed } from './certificate-names.ts'
 
 /** Another part of the deployment, as errors name it. */
 export interface Peer {
@@ -29,8 +30,9 @@ const unverified = new Set([
   'CERT_UNTRUSTED',
   'CERT_REJECTED',
   'HOSTNAME_MISMATCH',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
 ])
+/** of these, what no certificate authority mends */
+const outdated = new Set(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'])
 
 /** The code of a system error, also where it hides in an aggregate (several addresses for one name) or a cause. */
 export function systemCode(thrown: unknown): string | null {
@@ -49,13 +51,15 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   const code = systemCode(thrown)
   if (code === null) return null
   const { what, host, port, where } = peer
-  const fail = (message: string, kind?: Obstacle['kind'], suggestions = peer.suggestions): AdminError =>
+  const fail = (message: string, kind?: NetworkObstacle['kind'], suggestions = peer.suggestions): AdminError =>
     new AdminError('UNREACHABLE', message, suggestions, { cause: thrown, obstacle: kind ? { kind, host, port } : null })
+  const names = namesOfMisnamed(thrown)
+  if (names) return misnamed(names, thrown, peer)
   if (unverified.has(code)) {
-    const starttls = peer.starttls ? `-starttls ${peer.starttls} ` : ''
-    return fail(`the certificate of ${what} at ${where} is not trusted: ${oneLine(messageOf(thrown))}`, 'tls', [
-      `openssl s_client ${starttls}-connect ${hostPort(host, port)} -showcerts </dev/null   # its authority is named as ca: FILE`,
-    ])
+    const next = outdated.has(code)
+      ? `${openssl(peer)} </dev/null | openssl x509 -noout -dates`
+      : `${openssl(peer)} -showcerts </dev/null   # its authority is named as ca: FILE`
+    return fail(`the certificate of ${what} at ${where} is not trusted: ${oneLine(messageOf(thrown))}`, 'tls', [next])
   }
   switch (code) {
     case 'ECONNREFUSED':
@@ -96,6 +100,25 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
       }
       return null
   }
+}
+
+/** No certificate authority helps where the name is wrong. */
+function misnamed(names: readonly string[], cause: unknown, peer: Peer): AdminError {
+  const { what, host, port, where } = peer
+  const shown = names.slice(0, shownNames).join(', ')
+  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
+  return new AdminError(
+    'UNREACHABLE',
+    `the certificate of ${what} at ${where} is for ${shown === '' ? 'no name at all' : oneLine(shown)}${more}, not for ${host}: the address must use a name that it holds`,
+    [`${openssl(peer)} </dev/null | openssl x509 -noout -subject -ext subjectAltName`],
+    { cause, obstacle: { kind: 'misnamed', host, port, names } },
+  )
+}
+
+const shownNames = 5
+
+function openssl({ starttls, host, port }: Peer): string {
+  return `openssl s_client ${starttls ? `-starttls ${starttls} ` : ''}-connect ${hostPort(host, port)}`
 }
 
 /** The last resort: whatever a client library threw, as an error of the operator's. A bug of ours is thrown as it is. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AdminError } from '../core/error.ts'
-import { hostPort, oneLine, peerFailure, systemCode, withDeadline } from './failure.ts'
+import { hostPort, peerFailure, systemCode, withDeadline } from './failure.ts'
 import type { Peer } from './failure.ts'
 import { bare, openRoute, portOf, proxyRefusal } from './http-route.ts'
 import type { Route } from './http-route.ts'
@@ -119,17 +119,6 @@ async function send(url: URL, request: HttpRequest & { path: string }, route: Ro
     if (again) return send(url, request, route, peer, held)
     throw error
   }
-}
-
-/** The first line of an answer that says something, without HTML: what a proxy's page or an error text comes down to. */
-export function gist({ text, status }: Pick<HttpAnswer, 'text' | 'status'>): string {
-  const title = /<title[^>]*>([^<]+)<\/title>/i.exec(text)?.[1]
-  const bare = title ?? text.replace(/<(style|script)[\s\S]*?<\/\1>/gi, '').replace(/<[^>]*>/g, '\n')
-  const line = bare
-    .split('\n')
-    .map((part) => part.trim())
-    .find((part) => part !== '')
-  return `HTTP ${status}${line === undefined ? '' : `, '${oneLine(line).slice(0, 120)}'`}`
 }
 
 /** The JSON of an answer; undefined where it is none. */

@@ -52,7 +52,12 @@ function yamlError(error: unknown, text: string): YamlError {
   const options = { cause: error }
   if (!(error instanceof YAMLException))
     return new YamlError(error instanceof Error ? error.message : String(error), 1, 1, options)
-  if (error.mark) return new YamlError(error.reason, error.mark.line + 1, error.mark.column + 1, options)
+  if (error.mark) {
+    // what is never closed shows at the end of the text, behind the last line that there is to look at
+    const last = text.trimEnd().split('\n')
+    const line = Math.min(error.mark.line + 1, last.length)
+    return new YamlError(error.reason, line, line === error.mark.line + 1 ? error.mark.column + 1 : last[line - 1]!.length + 1, options)
+  }
   // a second document is the one fault without a mark that text with content can have
   const lines = text.split('\n')
   const second = lines.findIndex(

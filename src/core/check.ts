@@ -40,10 +40,11 @@ export type Outcome =
   | { status: 'skipped'; reason: string }
 
 /**
- * `unknown` is set by the runner alone, and so is `isUnopened`: the problem is that the check's own source cannot be opened.
+ * `unknown` is set by the runner alone, and so are `isUnopened` (the problem is that the check's own source cannot be opened)
+ * and `isOwn` (by this program's own login or secret, of which the service may have another).
  * An error that is no `AdminError` is a bug of the check.
  */
-export type Result = (Outcome & { isUnopened?: boolean }) | { status: 'unknown'; error: unknown; because?: string }
+export type Result = (Outcome & { isUnopened?: boolean; isOwn?: boolean }) | { status: 'unknown'; error: unknown; because?: string }
 
 /** What a wanted source is where it cannot be had: the error says why, NOT_CONFIGURED where the deployment has no such part. */
 export type Wanted<T> = T | AdminError

@@ -37,13 +37,23 @@ export const exitCodes = {
 
 export type ErrorCode = keyof typeof exitCodes
 
-/** What kept a part from being reached, where the code alone does not say what is to be done about it. */
-export interface Obstacle {
+/** What stands in the way to a part. */
+export interface NetworkObstacle {
   /** refused: nothing listens; unresolved: the name has no address; unrouted: no way there; tls: no agreement on encryption; proxy: this machine's own is in the way */
   kind: 'refused' | 'unresolved' | 'unrouted' | 'tls' | 'proxy'
   host: string
   port: number
 }
+
+/** What kept a part from being reached, where the code alone does not say what is to be done about it. */
+export type Obstacle =
+  | NetworkObstacle
+  /** the certificate is for other names than the one by which the part is addressed */
+  | { kind: 'misnamed'; host: string; port: number; names: readonly string[] }
+  /** what was refused is the configuration's own user or password, of which the service may have others */
+  | { kind: 'login' }
+  /** its address stands in the service's settings, which cannot be read: the part itself has not been tried */
+  | { kind: 'settings' }
 
 /**
  * An error that the operator can act on: what happened and to what, then what to type next.
@@ -66,6 +76,11 @@ export class AdminError extends Error {
   get exitCode(): number {
     return exitCodes[this.code]
   }
+}
+
+/** Whether a part has not even been tried, since it is not known where it is: that says nothing of the part. */
+export function isUntried(error: unknown): boolean {
+  return error instanceof AdminError && error.obstacle?.kind === 'settings'
 }
 
 /** The message of anything that was thrown, for an error that is made from it. */

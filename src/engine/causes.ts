@@ -1,4 +1,5 @@
 import type { Check, Result } from '../core/check.ts'
+import { isUntried } from '../core/error.ts'
 
 export interface Judged {
   check: Check
@@ -10,7 +11,8 @@ export interface Judged {
 
 /**
  * Says which problem follows from which. A problem that an error explains gets `because`, and so does a check that could not
- * be judged; a warning explains nothing, for what it warns of works still. What is legitimately under way turns the problems
+ * be judged; a warning explains nothing, for what it warns of works still, and neither does what keeps this program alone out of
+ * a source. What is legitimately under way turns the problems
  * it explains, and the checks that could not be judged because of them, into skipped ones.
  */
 export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootCauses: string[] } {
@@ -22,6 +24,7 @@ export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootC
     rootCauses: rootIds,
     judged: calm.map((it) => {
       if (it.result.status !== 'problem' && it.result.status !== 'unknown') return it
+      if (isUntriedResult(it.result)) return it
       const causes = causesOf(it, problems).map(({ check }) => check.id)
       const named = it.result.status === 'unknown' ? it.result.because : undefined
       const because = causes.find((id) => rootIds.includes(id)) ?? named ?? causes[0]
@@ -37,7 +40,12 @@ function causesOf({ check }: Judged, problems: readonly Judged[]): Judged[] {
 
 function isCause({ check, result }: Judged): boolean {
   if (result.status !== 'problem' || result.severity !== 'error') return false
-  return result.isUnopened !== true || check.explainsUnopened !== false
+  return result.isOwn !== true && (result.isUnopened !== true || check.explainsUnopened !== false)
+}
+
+/** It could not be judged for a reason of its own, whatever else is wrong or under way. */
+function isUntriedResult(result: Result): boolean {
+  return result.status === 'unknown' && isUntried(result.error)
 }
 
 function withUnderway(judged: readonly Judged[]): Judged[] {
@@ -53,7 +61,8 @@ function withUnderway(judged: readonly Judged[]): Judged[] {
   }
   return judged.map((it) => {
     const { check, result } = it
-    const reason = stilled.get(check.id) ?? (result.status === 'unknown' ? reasonOf(check, result, reasons, stilled) : undefined)
+    const mayFollow = result.status === 'unknown' && !isUntriedResult(result)
+    const reason = stilled.get(check.id) ?? (mayFollow ? reasonOf(check, result, reasons, stilled) : undefined)
     return reason === undefined ? it : { ...it, result: { status: 'skipped', reason } }
   })
 }

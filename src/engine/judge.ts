@@ -1,6 +1,6 @@
 import type { Check, Result } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
-import { AdminError, messageOf } from '../core/error.ts'
+import { AdminError, isUntried, messageOf } from '../core/error.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
 import { withDeadline } from './deadline.ts'
 import type { Opening, ShareSource } from './sources.ts'
@@ -49,14 +49,15 @@ function withoutSources(
   const missing = failures.find(({ error }) => isNotConfigured(error))
   if (missing) return asResult(missing.error)
   const own = failures.find(({ name }) => name === check.guards)
-  if (own?.error instanceof AdminError) return problemOf(own.error, check, deployment)
-  return becauseOf(failures.find(({ name }) => guardOf(name, check, checks)) ?? failures[0]!, check, checks)
+  if (own?.error instanceof AdminError && !isUntried(own.error)) return problemOf(own.error, check, deployment)
+  const told = failures.find(({ name, error }) => !isUntried(error) && guardOf(name, check, checks))
+  return becauseOf(told ?? failures[0]!, check, checks)
 }
 
-/** A source that cannot be opened is the problem of the check that stands for it. */
+/** A source that cannot be opened is the problem of the check that stands for it, unless it has not even been tried. */
 function becauseOf({ name, error }: Failure, check: Check, checks: readonly Check[]): Result {
   const guard = guardOf(name, check, checks)
-  return guard && !isNotConfigured(error) ? { status: 'unknown', error, because: guard.id } : asResult(error)
+  return guard && !isNotConfigured(error) && !isUntried(error) ? { status: 'unknown', error, because: guard.id } : asResult(error)
 }
 
 function guardOf(name: SourceName, check: Check, checks: readonly Check[]): Check | undefined {
@@ -70,9 +71,15 @@ function problemOf(error: AdminError, check: Check, deployment: Deployment): Res
     status: 'problem',
     severity: 'error',
     isUnopened: true,
+    ...(isOwn(error) && { isOwn: true }),
     findings: [{ message: error.message, evidence: [...error.suggestions, ...cause] }],
     ...(check.unopened && { remedy: check.unopened(error, deployment) }),
   }
+}
+
+/** Whether it is this program's own login or secret that fails: the service may have another. */
+function isOwn({ code, obstacle }: AdminError): boolean {
+  return obstacle?.kind === 'login' || code === 'SECRET_MISSING'
 }
 
 function asResult(error: unknown): Result {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { AdminError } from '../core/error.ts'
+import { packageFolder } from '../runtime/package-folder.ts'
 import type { ServerKind } from './servers/index.ts'
 import type { RabbitmqLine } from './servers/index.ts'
 
@@ -45,13 +45,7 @@ export function labLayout(root: string): LabLayout {
 
 /** A program of this package, as built. Throws UNAVAILABLE where the package has not been built. */
 export async function builtProgram(path: string): Promise<string> {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}')
-    if ((JSON.parse(text) as { name?: string }).name === 'testops-admin') {
-      const program = join(folder, 'dist', path)
-      if (await readFile(program).then(() => true, () => false)) return program
-      throw new AdminError('UNAVAILABLE', `${program} is missing: this package is not built`, ['npm run build'])
-    }
-    if (folder === dirname(folder)) throw new Error('the folder of this package is not found')
-  }
+  const program = join(packageFolder(), 'dist', path)
+  if (await readFile(program).then(() => true, () => false)) return program
+  throw new AdminError('UNAVAILABLE', `${program} is missing: this package is not built`, ['npm run build'])
 }

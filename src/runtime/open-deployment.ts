@@ -8,6 +8,7 @@ import { defaultVendor, springSettings, vendorIn } from '../knowledge/settings.t
 import { splitRecords } from '../logs/records.ts'
 import type { Platform } from '../platforms/index.ts'
 import { openPlatform } from '../platforms/index.ts'
+import { requireApiToken } from './configuration/api-token.ts'
 import type { FileReference, SecretReference } from './configuration/nodes.ts'
 import type { DeploymentSettings } from './configuration/schema.ts'
 import { readCertificates, secretReader } from './configuration/secrets.ts'
@@ -17,6 +18,7 @@ import { brokerEndpoint } from './endpoints/broker.ts'
 import type { EndpointContext, ServiceEnvironment } from './endpoints/context.ts'
 import { settingOf } from './endpoints/context.ts'
 import { databaseEndpoints } from './endpoints/database.ts'
+import { toldByLogin } from './endpoints/refused-login.ts'
 import { sessionsEndpoint } from './endpoints/sessions.ts'
 import { openings } from './openings.ts'
 import type { Environment } from './paths.ts'
@@ -51,6 +53,8 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   const { timeoutMs, signal, environment } = options
   const secrets = secretReader({ environment, timeoutMs, signal })
   await inOrder(secretsOf(settings).map(secrets))
+  const { apiToken } = settings
+  if (apiToken) requireApiToken(await secrets(apiToken), apiToken)
   await inOrder(certificatesOf(settings).map(readCertificates))
 
   const platformName = platformOf(selected)
@@ -73,17 +77,17 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       database: share(async () => {
         const endpoints = await databaseEndpoints(context)
         const { openDatabases } = await import('../adapters/postgres/index.ts')
-        return openDatabases(endpoints, { timeoutMs })
+        return toldByLogin(endpoints[0].login, openDatabases(endpoints, { timeoutMs }))
       }),
       broker: share(async () => {
         const endpoint = await brokerEndpoint(context)
         const { openBroker } = await import('../adapters/rabbitmq/index.ts')
-        return openBroker(endpoint, { timeoutMs })
+        return toldByLogin(endpoint.login, openBroker(endpoint, { timeoutMs }))
       }),
       sessions: share(async () => {
         const endpoint = await sessionsEndpoint(context)
         const { openSessions } = await import('../adapters/redis/index.ts')
-        return openSessions(endpoint, { timeoutMs })
+        return toldByLogin(endpoint.login, openSessions(endpoint, { timeoutMs }))
       }),
       api: share(async () => {
         const endpoint = await apiEndpoint(context, deployment.vendor)
@@ -157,9 +161,14 @@ async function inOrder(all: readonly Promise<unknown>[]): Promise<void> {
   for (const work of all) await work
 }
 
+/** Asks once for all; a failure is forgotten, so that a later use asks again. */
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | null = null
-  return () => (answer ??= ask())
+  return () =>
+    (answer ??= ask().catch((error: unknown) => {
+      answer = null
+      throw error
+    }))
 }
 
 function unheld<T>(source: T): Opened<T> {

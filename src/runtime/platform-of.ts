@@ -31,7 +31,7 @@ export function hostSettingsOf({ settings, file }: SelectedDeployment): HostSett
         }
       : null,
     logs: logs?.file ? { file: logs.file.path } : logs?.command ? { command: commandOf(logs.command, folder) } : null,
-    environmentFile: environmentFile?.path ?? null,
+    environmentFile: environmentFile ?? null,
     image: settings.image ?? null,
     build: settings.build ?? null,
     cpuinfo: settings.cpuinfo?.path ?? null,

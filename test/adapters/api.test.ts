@@ -122,9 +122,15 @@ describe('TLS', () => {
 
   test('for another name', async () => {
     const url = (await secured()).replace('localhost', '127.0.0.1')
-    expect(await failureOf(opened(url, { ca: pem('authority.pem') }))).toMatch(
-      /^UNREACHABLE the certificate of .* is not trusted: Hostname\/IP does not match/,
+    const failure = await errorOf(opened(url, { ca: pem('authority.pem') }))
+    expect(`${failure?.code} ${failure?.message}`).toMatch(
+      /^UNREACHABLE the certificate of the service at https:\S+ is for localhost, not for 127\.0\.0\.1: the address must use a name that it holds$/,
     )
+    const port = Number(new URL(url).port)
+    expect(failure?.obstacle).toEqual({ kind: 'misnamed', host: '127.0.0.1', port, names: ['localhost'] })
+    expect(failure?.suggestions).toEqual([
+      `openssl s_client -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -subject -ext subjectAltName`,
+    ])
   })
 
   test('where plain HTTP is spoken', async () => {
@@ -159,12 +165,12 @@ describe('the token', () => {
     {
       status: 400,
       body: '{"error":"invalid_request","error_description":"Missing grant type"}',
-      reason: `HTTP 400, 'Missing grant type'`,
+      reason: `HTTP 400, 'invalid_request: Missing grant type'`,
     },
     {
       status: 401,
       body: '{"error":"unauthorized","error_description":"Bad credentials"}',
-      reason: `HTTP 401, 'Bad credentials'`,
+      reason: `HTTP 401, 'unauthorized: Bad credentials'`,
     },
     { status: 403, body: '', reason: 'HTTP 403' },
     { status: 404, body: 'Bad credentials', reason: `HTTP 404, 'Bad credentials'` },
@@ -188,6 +194,11 @@ describe('the token', () => {
     },
     { what: 'a broken proxy', answer: reply(502, html), reason: `HTTP 502, '502 Bad Gateway'` },
     { what: 'nothing', answer: reply(500, ''), reason: 'HTTP 500' },
+    {
+      what: "Spring's error",
+      answer: reply(500, JSON.stringify({ timestamp: 1, status: 500, error: 'Internal Server Error', message: 'boom', trace: 'at x' })),
+      reason: `HTTP 500, 'Internal Server Error: boom'`,
+    },
   ]
   test.each(strange)('is answered with $what', async ({ answer, reason }) => {
     const { url, received } = await service({ instead: instead('/api/uaa/oauth/token', answer) })
@@ -216,6 +227,18 @@ describe('the token', () => {
   ]
   test.each(tokens)('$what', async ({ options, facts }) => {
     expect(await (await opened((await service(options)).url)).accessToken()).toEqual(facts)
+  })
+
+  test.each(['ключ', 'two words', 'line\nbreak', ''])('that no header can carry: %j', async (token) => {
+    const { url, received } = await service({ instead: instead('/api/uaa/oauth/token', reply(200, JSON.stringify({ access_token: token }))) })
+    const failure = await errorOf((await opened(url)).currentUser())
+    expect(failure?.code).toBe('UNEXPECTED_ANSWER')
+    expect(failure?.message).toBe(
+      token === ''
+        ? `${url}/api/uaa/oauth/token does not answer as the service's token exchange does (HTTP 200)`
+        : `${url}/api/uaa/oauth/token gives an access_token that holds blanks or characters that are no ASCII, which no Bearer token has`,
+    )
+    expect(received.length).toBe(2)
   })
 
   test('that is no JWT', async () => {

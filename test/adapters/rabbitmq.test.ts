@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -161,6 +163,16 @@ describe('the management API', () => {
       error: /^UNEXPECTED_ANSWER .* answers HTTP 200, 'Welcome to nginx!': is broker\.managementUrl right\?$/,
     },
     {
+      what: 'is the address of a service of Spring',
+      url: async () => page(404, JSON.stringify({ timestamp: new Date(), status: 404, error: 'Not Found', trace: 'at x', path: '/api' }, null, 2)),
+      error: /^UNEXPECTED_ANSWER .* answers HTTP 404, 'Not Found \/api': is broker\.managementUrl right\?$/,
+    },
+    {
+      what: 'has a certificate that nobody vouches for',
+      url: async () => tlsPage(),
+      error: /^UNREACHABLE the certificate of RabbitMQ's management API at https:\/\/localhost:\d+ is not trusted: /,
+    },
+    {
       what: 'is another API',
       url: async () => page(200, '{"name": "something"}'),
       error: /^UNEXPECTED_ANSWER \S+\/api\/queues\/\S+ does not answer as RabbitMQ's management API does$/,
@@ -243,6 +255,18 @@ async function page(status: number, body: string): Promise<string> {
     server.close()
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A server under TLS whose certificate is for localhost. */
+async function tlsPage(): Promise<string> {
+  const pem = (name: string): string => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8')
+  const server = createTlsServer({ key: pem('localhost-key.pem'), cert: pem('localhost.pem') }, (_request, response) => response.end())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `https://localhost:${(server.address() as AddressInfo).port}`
 }
 
 /** A server with an answer for each path, and 404 for all else. */

@@ -42,7 +42,7 @@ const modes: { tls: Tls; host: string; error: RegExp | null }[] = [
   {
     tls: { mode: 'verify', ca: authority },
     host: '127.0.0.1',
-    error: /^UNREACHABLE the certificate of .* is not trusted: Hostname\/IP does not match/,
+    error: /^UNREACHABLE the certificate of .* is for localhost, not for 127\.0\.0\.1: the address must use a name that it holds$/,
   },
 ]
 
@@ -86,6 +86,15 @@ describe('PostgreSQL', () => {
     expect(failure?.obstacle).toEqual({ kind: 'tls', host: 'localhost', port })
     expect(failure?.suggestions).toEqual([
       `openssl s_client -starttls postgres -connect localhost:${port} -showcerts </dev/null   # its authority is named as ca: FILE`,
+    ])
+  })
+
+  test('whose certificate is for another name is looked at as its protocol begins', async () => {
+    const port = await offering()
+    const failure = await errorOf(open(port, { mode: 'verify', ca: authority }, '127.0.0.1'))
+    expect(failure?.obstacle).toEqual({ kind: 'misnamed', host: '127.0.0.1', port, names: ['localhost'] })
+    expect(failure?.suggestions).toEqual([
+      `openssl s_client -starttls postgres -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -subject -ext subjectAltName`,
     ])
   })
 

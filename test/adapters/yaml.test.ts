@@ -45,7 +45,7 @@ describe('parseYaml', () => {
 
   const broken = [
     { what: 'a duplicate key', yaml: 'a: 1\nb:\n  c: 1\n  c: 2\n', error: '4:3 duplicated mapping key' },
-    { what: 'an open list', yaml: 'a: 1\nb: [1,\n', error: '3:1 deficient indentation' },
+    { what: 'an open list', yaml: 'a: 1\nb: [1,\n', error: '2:7 deficient indentation' },
     { what: 'a tab', yaml: 'a:\n\t- b\n', error: '2:1 tab characters must not be used in indentation' },
     {
       what: 'a second document',

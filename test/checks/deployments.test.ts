@@ -72,6 +72,7 @@ const denying: Parts = {
   }),
   service: fakeService({ environment: settings({ VENDOR_RABBIT_DURABLE: undefined }) }),
 }
+const untried = new AdminError('UNAVAILABLE', "the service's settings cannot be read", [], { obstacle: { kind: 'settings' } })
 const unwell = fakeApi({ health: { httpStatus: 503, status: 'DOWN', durationMs: 9 } })
 const future = session({ creationTime: Date.now() + 120 * minute, lastAccessedTime: Date.now() + 120 * minute })
 const lost = record('java.net.UnknownHostException: jira.invalid', { at: ago(minute), level: 'ERROR' })
@@ -228,6 +229,52 @@ const stories: Story[] = [
     parts: { api: fakeApi({ accessToken: new AdminError('UNAUTHENTICATED', 'refused') }) },
     exitCode: 1,
     roots: ['api/token'],
+  },
+  {
+    story: 'the token is refused, and the API is slow, which shows without a token',
+    parts: { api: fakeApi({ accessToken: new AdminError('UNAUTHENTICATED', 'refused'), latencies: [2000, 2100, 2200] }) },
+    exitCode: 1,
+    roots: ['api/token', 'api/latency'],
+  },
+  {
+    story: "the service is stopped, and the configuration's password of the database is wrong",
+    parts: {
+      database: new AdminError('UNAUTHENTICATED', 'refused the password of user doctor', [], { obstacle: { kind: 'login' } }),
+      service: fakeService({ status: stopped() }),
+      api: unreachable('api'),
+    },
+    exitCode: 1,
+    roots: ['database/reachable', 'service/running'],
+    follow: { 'api/reachable': 'service/running' },
+  },
+  {
+    story: "the service is stopped, and its own password of the database is wrong",
+    parts: {
+      database: new AdminError('UNAUTHENTICATED', 'refused the password of user testops'),
+      service: fakeService({ status: stopped() }),
+      api: unreachable('api'),
+    },
+    exitCode: 1,
+    roots: ['database/reachable'],
+    follow: { 'service/running': 'database/reachable', 'api/reachable': 'database/reachable' },
+  },
+  {
+    story: "the service's settings cannot be read, which alone tell where its parts are",
+    parts: {
+      database: untried,
+      broker: untried,
+      sessions: untried,
+      api: untried,
+      service: fakeService({ environment: untried }),
+    },
+    exitCode: 3,
+    roots: [],
+  },
+  {
+    story: "a stuck lock under a service that runs, whose API's address is not known",
+    parts: { ...stuck, api: untried },
+    exitCode: 3,
+    roots: ['database/changelog-lock'],
   },
   { story: 'the API is slow', parts: { api: fakeApi({ latencies: [2000, 2100, 2200] }) }, exitCode: 2, roots: ['api/latency'] },
   {

@@ -7,21 +7,22 @@ import { serviceRunning } from '../../src/checks/service/running.ts'
 import { sessionsReachable } from '../../src/checks/sessions/reachable.ts'
 import type { Check, Remedy } from '../../src/core/check.ts'
 import { AdminError } from '../../src/core/error.ts'
-import type { ErrorCode, Obstacle } from '../../src/core/error.ts'
+import type { ErrorCode, NetworkObstacle, Obstacle } from '../../src/core/error.ts'
 import type { PlatformName } from '../../src/core/deployment.ts'
 import { judged } from './table.ts'
 
 interface Failed {
   check: Check
   code?: ErrorCode
-  kind?: Obstacle['kind']
+  kind?: NetworkObstacle['kind']
+  obstacle?: Obstacle
   host?: string
   platform?: PlatformName
   suggestions?: readonly string[]
 }
 
-async function remedyOf({ check, code = 'UNREACHABLE', kind, host = 'far.example.org', platform, suggestions }: Failed): Promise<Remedy> {
-  const obstacle = kind ? { kind, host, port: 9999 } : null
+async function remedyOf({ check, code = 'UNREACHABLE', kind, host = 'far.example.org', platform, suggestions, ...failed }: Failed): Promise<Remedy> {
+  const obstacle = failed.obstacle ?? (kind ? { kind, host, port: 9999 } : null)
   const error = new AdminError(code, 'it could not be reached', suggestions ?? ['look --at far'], { obstacle })
   const report = await judged(check, {
     sources: { [check.guards!]: error },
@@ -79,6 +80,11 @@ const reasons: { what: string; failed: Omit<Failed, 'check'>; says: RegExp; of?:
   { what: 'no route', failed: { kind: 'unrouted' }, says: /no way to far\.example\.org: network, VPN or firewall/ },
   { what: 'a proxy of this machine', failed: { kind: 'proxy' }, says: /^Correct the proxy far\.example\.org:9999 that the environment of this command names, or have NO_PROXY/ },
   { what: 'TLS', failed: { kind: 'tls' }, says: /certificate authority .*ca: FILE/ },
+  {
+    what: 'a certificate for another name',
+    failed: { obstacle: { kind: 'misnamed', host: 'far.example.org', port: 9999, names: ['near.example.org'] } },
+    says: /^Have its address \(.+\) use a name that the certificate holds, or have a certificate issued that holds far\.example\.org\.$/,
+  },
   { what: 'a time-out', failed: { code: 'TIMED_OUT' }, says: /did not answer in time/, more: ' --timeout 30' },
   { what: 'a wrong password', failed: { code: 'UNAUTHENTICATED' }, says: /^Correct the user or the password/, of: servers },
   { what: 'a server that does not serve', failed: {}, says: /there, and does not serve/, of: servers, more: ' --wait' },
@@ -95,6 +101,20 @@ describe.each(reasons)('$what', ({ failed, says, of = [...servers, apiReachable]
     expect(commands.join('\n')).not.toMatch(/systemctl (start|restart)/)
     expect(commands).toContain(`testops-admin doctor -d prod --only ${check.id}${more}`)
   })
+})
+
+it.each(servers)('$id says that the login of the configuration, where that is refused, may not be the one of the service', async (check) => {
+  const text = async (obstacle?: Obstacle): Promise<string> =>
+    (await remedyOf({ check, code: 'UNAUTHENTICATED', ...(obstacle && { obstacle }) })).text
+  const note = ' What was refused is the login of the configuration: the service may have another, so nothing else is put down to this.'
+  expect(await text({ kind: 'login' })).toBe(`${await text()}${note}`)
+})
+
+it('shows the names of a certificate, as its protocol begins', async () => {
+  const obstacle: Obstacle = { kind: 'misnamed', host: '::1', port: 5432, names: [] }
+  expect((await remedyOf({ check: databaseReachable, obstacle })).commands[0]).toBe(
+    'openssl s_client -starttls postgres -connect [::1]:5432 </dev/null | openssl x509 -noout -subject -ext subjectAltName',
+  )
 })
 
 it('names where the address and the credentials are kept', async () => {

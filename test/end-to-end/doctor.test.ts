@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/core/report.ts'
 import { faultsOf } from '../output/schemas.ts'
 import { processesWith } from '../support/processes.ts'
-import { freshPlace } from './program.ts'
+import { freshPlace, program } from './program.ts'
 import type { Ended, Place } from './program.ts'
 
 let place: Place
@@ -232,6 +234,40 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
     expect({ stderr: json.stderr, exitCode: json.exitCode }).toEqual({ stderr: '', exitCode: 64 })
     expect(faultsOf('error', JSON.parse(json.stdout))).toEqual([])
     expect((JSON.parse(json.stdout) as { error: { message: string } }).error.message).toMatch(message)
+  })
+
+  test.each<[what: string, text: string, words: string[], next: (template: string) => string[]]>([
+    ['a list', '- prod\n', [], (template) => [`less ${template}`]],
+    ['broken YAML', 'deployments:\n  prod: {url: [\n', [], (template) => ['sed -n 1,3p testops-admin.yaml', `less ${template}`]],
+    ['a folder', '{}', ['--config', '.'], () => ['testops-admin doctor --config testops-admin.yaml']],
+    ['a file that is not there', '{}', ['--config', 'prod.yaml'], (template) => [`cp ${template} prod.yaml`]],
+  ])('%s: what to type next, and the template that comes with the package', async (_, text, words, next) => {
+    await place.write('testops-admin.yaml', text)
+    const { stdout, exitCode } = await place.run(['doctor', ...words, '--json'])
+    expect(exitCode).toBe(64)
+    const template = join(dirname(program), '../templates/testops-admin.yaml')
+    expect(readFileSync(template, 'utf8')).toContain('# Configuration of testops-admin')
+    const { error } = JSON.parse(stdout) as { error: { suggestions: string[] } }
+    expect(error.suggestions.map((suggestion) => suggestion.split('   # ')[0])).toEqual(next(template))
+  })
+
+  test('an API token that can be none: its place, never its value', async () => {
+    await place.write('testops-admin.yaml', configuration(9))
+    const ended = await place.run(['doctor', '--json'], { environment: { TOKEN: 'ключ-от-всего' } })
+    expect(ended).toMatchObject({ exitCode: 64, stderr: '' })
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      error: { code: 'SECRET_MISSING', message: expect.stringMatching(/^the secret at testops-admin\.yaml:4 .*TOKEN/) as string },
+    })
+    expect(ended.stdout).not.toContain('ключ')
+  })
+
+  test("the service's settings that are not there: the file, the line, and what is not known without it", async () => {
+    await place.write('testops-admin.yaml', 'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    host: {environmentFile: none.env}\n')
+    const ended = await place.run(['doctor', '--only', 'database', 'integrations/debug-logging'])
+    expect(ended).toMatchObject({ exitCode: 3, stderr: '' })
+    expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      `? unknown database/* Likewise: integrations/debug-logging Could not be determined: the service's settings in ${place.directory}/none.env (\`host.environmentFile\` at testops-admin.yaml:4) cannot be read: there is no such file`,
+    )
   })
 
   test('none at all, and no practice deployment', async () => {

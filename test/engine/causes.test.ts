@@ -63,6 +63,26 @@ it('what could not be looked at is no cause of what was seen, where it may well 
   expect(folded(mayRun, judged('b', results.error!))).toEqual({ roots: ['a', 'b'], shown: { a: 'problem', b: 'problem' } })
 })
 
+it("what keeps this program alone out of a source, by its own login or secret, is no cause of what was seen", () => {
+  const refused: Judged = judged('a', { ...results.error!, isUnopened: true, isOwn: true } as Result, ['b', 'c'])
+  const behind: Result = { status: 'unknown', error: new AdminError('UNAUTHENTICATED', ''), because: 'a' }
+  expect(folded(refused, judged('b', results.error!), judged('c', behind))).toEqual({
+    roots: ['a', 'b'],
+    shown: { a: 'problem', b: 'problem', c: 'unknown because a' },
+  })
+  const ofService: Judged = { ...refused, result: { ...results.error!, isUnopened: true } as Result }
+  expect(folded(ofService, judged('b', results.error!), judged('c', behind))).toEqual({
+    roots: ['a'],
+    shown: { a: 'problem', b: 'problem because a', c: 'unknown because a' },
+  })
+})
+
+it('what has not been tried, for it is not known where it is, follows from nothing, also not from what is under way', () => {
+  const untried: Result = { status: 'unknown', error: new AdminError('UNAVAILABLE', '', [], { obstacle: { kind: 'settings' } }) }
+  expect(folded(judged('a', results.error!, ['b']), judged('b', untried)).shown).toEqual({ a: 'problem', b: 'unknown' })
+  expect(folded(judged('a', results.underway!, ['b']), judged('b', untried)).shown).toEqual({ a: 'ok', b: 'unknown' })
+})
+
 it('names the root of a chain, not its next link', () => {
   const chain = folded(judged('c', results.error!), judged('b', results.error!, ['c']), judged('a', results.error!, ['b', 'c']))
   expect(chain).toEqual({ roots: ['a'], shown: { a: 'problem', b: 'problem because a', c: 'problem because a' } })

@@ -113,6 +113,39 @@ describe('sources', () => {
     expect((await run([{ ...blind, explainsUnopened: false }, broken], { open })).rootCauses).toEqual([guard.id, 'a/b'])
   })
 
+  it.each<[what: string, error: AdminError, explains: boolean]>([
+    ["the service's login is refused", new AdminError('UNAUTHENTICATED', 'refused'), true],
+    ['the login of the configuration is refused', new AdminError('UNAUTHENTICATED', 'refused', [], { obstacle: { kind: 'login' } }), false],
+    ['the login of the configuration is not allowed it', new AdminError('FORBIDDEN', 'no such vhost', [], { obstacle: { kind: 'login' } }), false],
+    ['a secret of the configuration is missing', new AdminError('SECRET_MISSING', 'not set'), false],
+    ["the service's own setting makes no sense", new AdminError('CONFIGURATION', 'is no port'), true],
+    ['no slot is left', new AdminError('EXHAUSTED', 'no free connection'), true],
+  ])('that cannot be opened explain what the service suffers from too: %s', async (_, error, explains) => {
+    const down = defineCheck({ ...reader('service/running'), reads: [], run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'stopped', evidence: [] }] }) })
+    const report = await run([{ ...guard, explains: [down.id] }, reader('a/b'), down], { open: openFakes({ database: error }) })
+    expect(report.checks).toMatchObject([
+      { status: 'problem', findings: [{ message: error.message }] },
+      { status: 'unknown', because: guard.id },
+      { status: 'problem', ...(explains && { because: guard.id }) },
+    ])
+    expect(report.rootCauses).toEqual(explains ? [guard.id] : [guard.id, down.id])
+  })
+
+  it('that have not been tried, for it is not known where they are, are nobody’s problem', async () => {
+    const error = new AdminError('UNAVAILABLE', 'the settings cannot be read', ['ls -l /etc'], { obstacle: { kind: 'settings' } })
+    const report = await run([guard, reader('a/b')], { open: openFakes({ database: error }) })
+    const told = { code: 'UNAVAILABLE', message: 'the settings cannot be read', suggestions: ['ls -l /etc'] }
+    expect(report.checks.map(({ status, error: said, because }) => ({ status, said, because }))).toEqual([
+      { status: 'unknown', said: told, because: undefined },
+      { status: 'unknown', said: told, because: undefined },
+    ])
+    expect(report.rootCauses).toEqual([])
+    const both = await run([guard, { ...guard, id: 'api/reachable', reads: ['api'], guards: 'api' }, reader('a/b')], {
+      open: openFakes({ database: error, api: unreachable('api') }),
+    })
+    expect(both.checks[2]).toMatchObject({ status: 'unknown', because: 'api/reachable', error: { code: 'UNREACHABLE' } })
+  })
+
   it('that cannot be opened are the problem of the check that stands for them', async () => {
     const report = await run([guard, reader('a/b')], { open: openFakes({ database: unreachable('database') }) })
     expect(report.rootCauses).toEqual(['database/reachable'])

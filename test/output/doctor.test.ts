@@ -9,9 +9,11 @@ import {
   databaseDown,
   healthy,
   hostile,
+  mostlySkipped,
   ok,
   problem,
   reportOf,
+  settingsMissing,
   skipped,
   stuckLock,
   unknown,
@@ -35,6 +37,9 @@ describe('the report as a table', () => {
     ['warnings-forgiven', warningsOnly, { exitCode: 0 }],
     ['unknown-only', unknownOnly, { exitCode: 3 }],
     ['hostile-text', hostile, { exitCode: 1 }],
+    ['mostly-skipped', mostlySkipped, {}],
+    ['mostly-skipped-verbose', mostlySkipped, { verbose: true }],
+    ['settings-missing', settingsMissing, { exitCode: 3 }],
     [
       'several-causes',
       reportOf([...warningsOnly.checks, ...databaseDown.checks, ...unknownOnly.checks.slice(1)], { build: null }),
@@ -49,7 +54,7 @@ describe('the report as a table', () => {
     // what is to be copied, or was: commands and lines of logs
     const evidence = /psql|rabbitmqctl|testops-admin|liquibase/
     for (const columns of [40, 60, 80, 120]) {
-      for (const report of [healthy, stuckLock, databaseDown, warningsOnly, unknownOnly]) {
+      for (const report of [healthy, stuckLock, databaseDown, warningsOnly, unknownOnly, mostlySkipped, settingsMissing]) {
         const wide = doctorTable(report, { ...plain, screen: { columns, colour: false } })
           .split('\n')
           .filter((line) => line.length > Math.max(columns, 60) && !evidence.test(line))
@@ -65,6 +70,7 @@ describe('the report as a table', () => {
         unknown('broker/queues-durable', error.message, { error }),
         unknown('database/disk', 'not allowed'),
         unknown('broker/alarms', error.message, { error }),
+        ok('broker/reachable'),
       ]),
       plain,
     )

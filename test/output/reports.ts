@@ -151,6 +151,39 @@ export const unknownOnly = reportOf([
   }),
 ])
 
+const noDatabase = "no database is configured for `prod`: set `database.url` (the service's settings are not known: set `host.environmentFile`)"
+
+/** Most of it is skipped, for a few reasons. */
+export const mostlySkipped = reportOf([
+  skipped('database/reachable', noDatabase),
+  skipped('database/changelog-lock', noDatabase),
+  skipped('database/disk', noDatabase),
+  ok('broker/reachable', 'RabbitMQ 4.3.6'),
+  skipped('broker/queues-durable', "the service's settings are not known: set `host.environmentFile`"),
+  skipped('service/running', 'how the service is started and stopped is not known: set `host.unit` or `host.commands`'),
+  skipped('api/token', 'no apiToken is configured'),
+  ok('api/reachable', 'it answers UP after 4 ms'),
+  skipped('api/token-lifetime', 'no apiToken is configured'),
+  skipped('trees/migrated', 'no apiToken is configured'),
+  skipped('integrations/debug-logging', "the service's settings are not known: set `host.environmentFile`"),
+])
+
+const unread = {
+  code: 'UNAVAILABLE' as const,
+  message: "the service's settings in /etc/testops/testops.env (`host.environmentFile` at testops-admin.yaml:4) cannot be read: there is no such file",
+  suggestions: ['ls -l /etc/testops', 'correct `host.environmentFile` at testops-admin.yaml:4'],
+}
+
+/** The file that tells where most parts are is not there. */
+export const settingsMissing = reportOf([
+  ...['reachable', 'changelog-lock', 'disk'].map((name) => unknown(`database/${name}`, '', { error: unread })),
+  ok('broker/reachable', 'RabbitMQ 4.3.6'),
+  unknown('broker/queues-durable', '', { error: unread }),
+  unknown('service/clocks', 'user reader may not ask'),
+  ok('api/reachable', 'it answers UP after 4 ms'),
+  unknown('integrations/debug-logging', '', { error: unread }),
+])
+
 /** Text from outside that tries to be more than text. */
 export const hostile = reportOf([
   problem('broker/queues-durable', 'error', 'queue \u001b[31mred\u001b[0m\u0007 in vhost \u202e/', {

@@ -1,11 +1,19 @@
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { AdminError } from '../../src/core/error.ts'
 import { findDeployment, openDeployment } from '../../src/runtime/index.ts'
 import type { OpenedDeployment } from '../../src/runtime/index.ts'
 import { errorOf } from './error-of.ts'
 import { folderWith } from './folder.ts'
+
+async function errorThrown(work: () => Promise<unknown>): Promise<AdminError> {
+  const error: unknown = await work().catch((thrown: unknown) => thrown)
+  if (error instanceof AdminError) return error
+  throw error
+}
 
 async function open(
   lines: string,
@@ -95,7 +103,7 @@ test.each([
   ],
   [
     'host: {environmentFile: none.env}',
-    "UNAVAILABLE: nothing is known of how deployment `prod` is reached: the service's settings in FOLDER/none.env cannot be read: there is no such file",
+    "UNAVAILABLE: nothing is known of how deployment `prod` is reached: the service's settings in FOLDER/none.env (`host.environmentFile` at FOLDER/testops-admin.yaml:3) cannot be read: there is no such file",
   ],
   [
     'host: {environmentFile: none.env}\ncompose: {service: testops}',
@@ -108,6 +116,14 @@ test.each([
   [
     'url: http://127.0.0.1:1\nca: none.pem',
     'CONFIGURATION: the certificate file FOLDER/none.pem (FOLDER/testops-admin.yaml:4) cannot be used: there is no such file',
+  ],
+  [
+    'url: http://127.0.0.1:1\napiToken: {env: FOREIGN}',
+    'SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the environment variable FOREIGN holds a blank or a character that is no ASCII, which no API token has',
+  ],
+  [
+    'url: http://127.0.0.1:1\napiToken: {command: [echo, "Bearer abc"]}',
+    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the command `echo 'Bearer abc'` holds a blank or a character that is no ASCII, which no API token has",
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {env: NONE}',
@@ -123,17 +139,30 @@ test.each([
     environment: {},
     workingDirectory: join(folder, 'elsewhere'),
   })
-  expect((await errorOf(openDeployment(selected, { timeoutMs: 2000, environment: {} }))).replaceAll(folder, 'FOLDER')).toBe(
+  expect((await errorOf(openDeployment(selected, { timeoutMs: 2000, environment: { FOREIGN: 'ключ' } }))).replaceAll(folder, 'FOLDER')).toBe(
     message,
   )
 })
 
-test('a settings file that cannot be read does no harm where all is configured', async () => {
-  const opened = await open('url: http://127.0.0.1:1\nhost: {environmentFile: none.env}')
-  expect(opened.deployment.vendor.prefix).toBe('VENDOR')
-  expect(await errorOf(opened.open.database())).toMatch(
-    /^NOT_CONFIGURED: no database is configured for `prod`: set `database.url` \(the service's settings in .*none.env cannot be read: /,
-  )
+test('a settings file that cannot be read is why what it would have told is not known, and does no other harm', async () => {
+  const { deployment, open: sources } = await open('url: http://127.0.0.1:1\nhost: {environmentFile: none.env}')
+  expect(deployment.vendor.prefix).toBe('VENDOR')
+  const errors = await Promise.all([sources.database, sources.broker, sources.sessions].map(errorThrown))
+  for (const { code, message, suggestions, obstacle } of errors) {
+    expect({ code, obstacle }).toEqual({ code: 'UNAVAILABLE', obstacle: { kind: 'settings' } })
+    expect(message).toMatch(/^the service's settings in \S+\/none\.env \(`host\.environmentFile` at testops-admin\.yaml:4\) cannot be read: there is no such file$/)
+    expect(suggestions[1]).toBe('correct `host.environmentFile` at testops-admin.yaml:4')
+  }
+  expect(await errorOf(sources.api())).toMatch(/^UNREACHABLE: the service at /)
+})
+
+test('a settings file that comes later is read then', async () => {
+  const folder = await folderWith({})
+  const file = join(folder, 'late.env')
+  const { open: sources } = await open(`url: http://127.0.0.1:1\nhost: {environmentFile: ${file}}`)
+  expect(await errorOf(sources.sessions())).toMatch(/^UNAVAILABLE: /)
+  await writeFile(file, 'SPRING_DATA_REDIS_HOST=127.0.0.1\nSPRING_DATA_REDIS_PORT=1\n')
+  expect(await errorOf(sources.sessions())).toMatch(/^UNREACHABLE: Redis at 127\.0\.0\.1:1\/0 refused the connection/)
 })
 
 test('commands are meant from the folder of the configuration', async () => {

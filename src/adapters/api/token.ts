@@ -2,7 +2,8 @@ import type { Secret } from '../../core/secret.ts'
 import { Secret as Sealed } from '../../core/secret.ts'
 import { AdminError } from '../../core/error.ts'
 import type { AccessToken } from '../../core/sources.ts'
-import { gist, isRecord, jsonOf } from '../http.ts'
+import { reasonOf } from '../answer-reason.ts'
+import { isRecord, jsonOf } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
 
 export interface HeldToken {
@@ -24,6 +25,7 @@ export async function exchangeToken(http: HttpClient, apiToken: Secret): Promise
   const value = jsonOf(answer)
   const token = isRecord(value) ? value['access_token'] : undefined
   if (answer.status !== 200 || !isRecord(value) || typeof token !== 'string' || token === '') throw refusal(answer, http)
+  if (!/^[\x21-\x7e]+$/.test(token)) throw unusable(http)
   const claims = claimsOf(token)
   const facts: AccessToken = {
     issuedAt: seconds(claims['iat']),
@@ -37,34 +39,34 @@ export async function exchangeToken(http: HttpClient, apiToken: Secret): Promise
 
 function refusal(answer: HttpAnswer, http: HttpClient): AdminError {
   const url = `${http.peer.where}/api/uaa/oauth/token`
-  const byHand = [
-    `printf %s "$TOKEN" | curl -i -F grant_type=apitoken -F scope=openid -F 'token=<-' ${url}   # TOKEN: the API token`,
-  ]
   if ([400, 401, 403, 404].includes(answer.status)) {
     return new AdminError(
       'UNAUTHENTICATED',
       `${url} refused the API token, or ${http.peer.where} is not the service's address (${reasonOf(answer)})`,
-      ['create a new API token in the user menu of the web interface, and set apiToken to it', ...byHand],
+      ['create a new API token in the user menu of the web interface, and set apiToken to it', ...byHand(url)],
     )
   }
   return new AdminError(
     'UNEXPECTED_ANSWER',
     `${url} does not answer as the service's token exchange does (${reasonOf(answer)})`,
-    byHand,
+    byHand(url),
   )
 }
 
-/** What the answer says about itself: a redirect's target, the text of a JSON error, else the first sensible line. */
-export function reasonOf(answer: HttpAnswer): string {
-  const { location } = answer.headers
-  if (answer.status >= 300 && answer.status < 400 && location !== undefined)
-    return `HTTP ${answer.status}, to ${location.split('?')[0]}`
-  const value = jsonOf(answer)
-  if (!isRecord(value)) return gist(answer)
-  const said = ['error_description', 'message', 'error', 'detail', 'title']
-    .map((name) => value[name])
-    .find((part): part is string => typeof part === 'string' && part !== '')
-  return said === undefined ? `HTTP ${answer.status}` : gist({ status: answer.status, text: said })
+/** No header can carry it, so it is none. */
+function unusable(http: HttpClient): AdminError {
+  const url = `${http.peer.where}/api/uaa/oauth/token`
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `${url} gives an access_token that holds blanks or characters that are no ASCII, which no Bearer token has`,
+    byHand(url),
+  )
+}
+
+function byHand(url: string): string[] {
+  return [
+    `printf %s "$TOKEN" | curl -i -F grant_type=apitoken -F scope=openid -F 'token=<-' ${url}   # TOKEN: the API token`,
+  ]
 }
 
 function claimsOf(token: string): Readonly<Record<string, unknown>> {

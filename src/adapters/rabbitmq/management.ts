@@ -1,7 +1,8 @@
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
-import { gist, isRecord, jsonOf, openHttp } from '../http.ts'
+import { reasonOf } from '../answer-reason.ts'
+import { isRecord, jsonOf, openHttp } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
 
 export type Item = Readonly<Record<string, unknown>>
@@ -62,8 +63,9 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
       if (!(error instanceof AdminError)) throw error
       // without the path, so that all who asked for something are told one and the same
       const message = error.message.replace(`${peer.where}${path.split('?')[0]}`, peer.where)
-      // of a proxy, a name that does not resolve or a host without a route, the reason says more than that the plugin may be off
-      if (error.code !== 'UNREACHABLE' || error.obstacle?.kind === 'proxy' || message.includes('cannot be reached'))
+      // of a proxy, a certificate, a name that does not resolve or a host without a route, the reason says more than that the plugin may be off
+      const isToldApart = error.obstacle !== null && error.obstacle.kind !== 'refused'
+      if (error.code !== 'UNREACHABLE' || isToldApart || message.includes('cannot be reached'))
         throw new AdminError(error.code, message, error.suggestions, { cause: error })
       throw new AdminError('UNAVAILABLE', `RabbitMQ's management API at ${peer.where} is not reachable`, howToEnable(endpoint), {
         cause: error,
@@ -143,7 +145,7 @@ function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
       ['list_users', `set_user_tags ${endpoint.user} monitoring`].map((it) => typedOn(endpoint.host, `rabbitmqctl ${it}`)),
     )
   }
-  return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${gist(answer)}: is broker.managementUrl right?`, [
+  return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${reasonOf(answer)}: is broker.managementUrl right?`, [
     `curl -i -u ${endpoint.user} ${endpoint.managementUrl}/api/overview   # asks for the password`,
   ])
 }

@@ -1,5 +1,6 @@
 import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
+import { isUntried } from '../../core/error.ts'
 import type { ApiSource, LogRecord, LogsSource, ServiceSource, ServiceStatus } from '../../core/sources.ts'
 import { Secret } from '../../core/secret.ts'
 import { settingNames, vendorIn } from '../../knowledge/settings.ts'
@@ -58,7 +59,7 @@ export function sinceStart(records: readonly LogRecord[], status: ServiceStatus 
  * Without an API to ask, whether the platform says that it runs.
  */
 export async function isUp(api: Wanted<ApiSource>, status: ServiceStatus | null): Promise<boolean> {
-  if (notConfigured(api)) return status?.state === 'running'
+  if (notConfigured(api) || isUntried(api)) return status?.state === 'running'
   const source = had(api)
   const health = source && (await tolerant(source.health()))
   return health !== null && health.status !== null

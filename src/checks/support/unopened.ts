@@ -1,6 +1,6 @@
 import type { Check } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
-import type { AdminError, ErrorCode } from '../../core/error.ts'
+import type { AdminError, ErrorCode, Obstacle } from '../../core/error.ts'
 import { hostInWords, typedOn } from '../../core/host.ts'
 
 /** A part of the deployment, and what is particular to it where it cannot be opened. */
@@ -33,32 +33,57 @@ export function unopened(id: string, part: Part): NonNullable<Check['unopened']>
   }
 }
 
-function stepFor({ code, obstacle, suggestions }: AdminError, part: Part, deployment: Deployment): Step {
-  const { kept, tls, said } = part
-  if (obstacle) {
-    const { kind, host, port } = obstacle
-    const at = `${host.includes(':') ? `[${host}]` : host}:${port}`
-    const starttls = tls.starttls ? `-starttls ${tls.starttls} ` : ''
-    const steps: Record<typeof kind, () => Step> = {
-      refused: () => part.refused(host, deployment),
-      unresolved: () => ({ text: `Correct the host name ${host} (${kept}), or make it resolve on this machine.` }),
-      unrouted: () => ({ text: `See why this machine finds no way to ${host}: network, VPN or firewall.` }),
-      tls: () => ({
+function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
+  const { obstacle } = error
+  if (obstacle === null || obstacle.kind === 'settings') return stepForCode(error, part)
+  if (obstacle.kind !== 'login') return stepAround(obstacle, part, deployment)
+  const step = stepForCode(error, part)
+  return { ...step, text: `${step.text} ${loginOnly}` }
+}
+
+const loginOnly =
+  'What was refused is the login of the configuration: the service may have another, so nothing else is put down to this.'
+
+/** What is done about something that stands between here and the part. */
+function stepAround(
+  obstacle: Exclude<Obstacle, { kind: 'login' } | { kind: 'settings' }>,
+  { kept, tls, refused }: Part,
+  deployment: Deployment,
+): Step {
+  const { host, port } = obstacle
+  const at = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const openssl = `openssl s_client ${tls.starttls ? `-starttls ${tls.starttls} ` : ''}-connect ${at} </dev/null`
+  switch (obstacle.kind) {
+    case 'refused':
+      return refused(host, deployment)
+    case 'unresolved':
+      return { text: `Correct the host name ${host} (${kept}), or make it resolve on this machine.` }
+    case 'unrouted':
+      return { text: `See why this machine finds no way to ${host}: network, VPN or firewall.` }
+    case 'tls':
+      return {
         text: `Make both sides agree on TLS: name the certificate authority (\`${tls.key}\` in the configuration), have the certificate renewed, or correct ${tls.scheme}.`,
-        commands: [`openssl s_client ${starttls}-connect ${at} </dev/null`],
-      }),
-      proxy: () => ({
+        commands: [openssl],
+      }
+    case 'misnamed':
+      return {
+        text: `Have its address (${kept}) use a name that the certificate holds, or have a certificate issued that holds ${host}.`,
+        commands: [`${openssl} | openssl x509 -noout -subject -ext subjectAltName`],
+      }
+    case 'proxy':
+      return {
         text: `Correct the proxy ${at} that the environment of this command names, or have NO_PROXY name what is to be reached without it.`,
         commands: ['env | cut -d= -f1 | grep -i proxy   # the variables that name it'],
-      }),
-    }
-    return steps[kind]()
+      }
   }
+}
+
+function stepForCode({ code, suggestions }: AdminError, { kept, said, unwell }: Part): Step {
   const text = said[code]
   if (text !== undefined) return { text }
   switch (code) {
     case 'UNREACHABLE':
-      return part.unwell
+      return unwell
     case 'TIMED_OUT':
       return {
         text: 'It did not answer in time: see whether its machine is up and not overloaded, and whether a firewall lets this machine through. One that accepts and is silent may be another program, or speak TLS where none is asked for (or none where it is).',

@@ -11,6 +11,7 @@ export interface Story {
 
 /** A report told by causes: errors first, then warnings; then what could not be determined for a reason of its own. */
 export interface Told {
+  all: readonly CheckReport[]
   stories: readonly Story[]
   unknown: readonly CheckReport[]
   skipped: readonly CheckReport[]
@@ -24,6 +25,7 @@ export function tell({ checks }: Pick<DoctorReport, 'checks'>): Told {
     withCause.filter(({ check, cause }) => check !== root && cause === root && check.status === status).map(({ check }) => check)
   const roots = withCause.filter(({ check, cause }) => check.status === 'problem' && cause === check).map(({ check }) => check)
   return {
+    all: checks,
     stories: [...roots.filter(isError), ...roots.filter((root) => !isError(root))].map((root) => ({
       root,
       explained: followers(root, 'problem'),

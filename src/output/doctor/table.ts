@@ -1,8 +1,10 @@
-import type { CheckReport, DoctorReport } from '../../core/report.ts'
+import type { DoctorReport } from '../../core/report.ts'
 import { paintFor } from '../paint.ts'
 import type { Paint } from '../paint.ts'
 import type { Screen } from '../screen.ts'
 import { clip, countOf, hang, pad, printable, widthOf } from '../text.ts'
+import { lotOf, lotsOf } from './lots.ts'
+import type { Lot } from './lots.ts'
 import { badge, oneLine, statusWord } from './status.ts'
 import { tell } from './stories.ts'
 import { storyLines } from './story.ts'
@@ -18,11 +20,12 @@ export function doctorTable(report: DoctorReport, view: DoctorView): string {
   const told = tell(report)
   const calm = told.stories.length === 0 && told.unknown.length === 0
   const showOk = calm || view.verbose
+  const skipped = view.verbose ? told.skipped.map(lotOf) : lotsOf(told.skipped, ({ reason }) => reason, told.all)
   const blocks = [
     [heading(report, paint)],
     ...told.stories.map((story) => storyLines(story, view, paint)),
-    ...alike(told.unknown).map((checks) => unknownLines(checks, view.screen, paint)),
-    rows([...(showOk ? told.ok : []), ...told.skipped], view, paint),
+    ...lotsOf(told.unknown, ({ error }) => error, told.all).map((lot) => unknownLines(lot, view.screen, paint)),
+    rows([...(showOk ? told.ok.map(lotOf) : []), ...skipped], view, paint),
     !showOk && told.ok.length > 0
       ? [`${countOf(told.ok.length, 'other check is', 'other checks are')} ok (--verbose lists them).`]
       : [],
@@ -41,38 +44,27 @@ function heading(report: DoctorReport, paint: Paint): string {
   return `${paint.strong(printable(deployment))} (${about}): ${effort}`
 }
 
-/** Checks that could not be judged for one and the same reason, together. */
-function alike(checks: readonly CheckReport[]): [CheckReport, ...CheckReport[]][] {
-  const groups: [CheckReport, ...CheckReport[]][] = []
-  for (const check of checks) {
-    const reason = JSON.stringify(check.error)
-    const group = check.error && groups.find(([first]) => JSON.stringify(first.error) === reason)
-    if (group) group.push(check)
-    else groups.push([check])
-  }
-  return groups
-}
-
-function unknownLines([check, ...others]: [CheckReport, ...CheckReport[]], screen: Screen, paint: Paint): string[] {
+function unknownLines({ check, names: [first = '', ...others] }: Lot, screen: Screen, paint: Paint): string[] {
   const message = `Could not be determined: ${printable(check.error?.message ?? 'no reason was given')}`
   return [
-    `${badge('unknown', paint)}  ${paint.strong(check.id)}`,
-    ...(others.length > 0 ? hang('  Likewise: ', others.map(({ id }) => id).join(', '), screen.columns) : []),
+    `${badge('unknown', paint)}  ${paint.strong(first)}`,
+    ...(others.length > 0 ? hang('  Likewise: ', others.join(', '), screen.columns) : []),
     ...hang('  ', message, screen.columns),
     ...(check.error?.suggestions ?? []).flatMap((text) => text.split(/\r?\n/)).map((line) => `      ${printable(line)}`),
   ]
 }
 
-/** A line for each: badge, id, detail. Details of healthy ones are cut at the screen's edge unless all is wanted. */
-function rows(checks: readonly CheckReport[], { screen, verbose }: DoctorView, paint: Paint): string[] {
-  const width = Math.max(0, ...checks.map(({ id }) => widthOf(id)))
-  return checks.flatMap((check) => {
+/** A line for each: badge, name, detail. Details of healthy ones are cut at the screen's edge unless all is wanted. */
+function rows(lots: readonly Lot[], { screen, verbose }: DoctorView, paint: Paint): string[] {
+  const width = Math.max(0, ...lots.map(({ names: [first = ''] }) => widthOf(first)))
+  return lots.flatMap(({ check, names: [first = '', ...others] }) => {
     const word = statusWord(check)
-    const left = `${pad(`x ${word}`, 9)}  ${pad(check.id, width)}  `
-    const [first = '', ...rest] =
+    const left = `${pad(`x ${word}`, 9)}  ${pad(first, width)}  `
+    const [line = '', ...rest] =
       check.status === 'ok' && !verbose
         ? [clip(left + oneLine(check), screen.columns)]
         : hang(left, oneLine(check), screen.columns)
-    return [badge(word, paint) + first.slice(`x ${word}`.length), ...rest]
+    const likewise = others.length > 0 ? hang(' '.repeat(widthOf(left)), `Likewise: ${others.join(', ')}`, screen.columns) : []
+    return [badge(word, paint) + line.slice(`x ${word}`.length), ...rest, ...likewise]
   })
 }

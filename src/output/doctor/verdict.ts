@@ -1,5 +1,6 @@
 import type { Screen } from '../screen.ts'
 import { countOf, hang } from '../text.ts'
+import { namesOf } from './lots.ts'
 import type { Told } from './stories.ts'
 
 /** The last lines: what it comes to, the exit code, and what to type next. */
@@ -10,13 +11,13 @@ export function verdict(told: Told, exitCode: number, screen: Screen): string[] 
 }
 
 /** What it comes to, in one sentence. */
-export function summary({ stories, unknown, skipped, ok }: Told): string {
+export function summary({ all, stories, unknown, skipped, ok }: Told): string {
   const errors = stories.filter(({ root }) => root.severity === 'error')
   const warnings = stories.filter(({ root }) => root.severity !== 'error')
   const parts = [
     errors.length > 0 ? `${countOf(errors.length, 'problem')}: ${names(errors.map(({ root }) => root))}` : '',
     warnings.length > 0 ? `${countOf(warnings.length, 'warning')}: ${names(warnings.map(({ root }) => root))}` : '',
-    unknown.length > 0 ? `${countOf(unknown.length, 'check')} could not be judged: ${names(unknown)}` : '',
+    unknown.length > 0 ? `${countOf(unknown.length, 'check')} could not be judged: ${namesOf(unknown, all).join(', ')}` : '',
   ].filter(Boolean)
   if (parts.length === 0) return `Healthy: ${ok.length} ok${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}.`
   return `${stories.length === 0 ? 'No problem found, but ' : ''}${parts.join('; ')}.`

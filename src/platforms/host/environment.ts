@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import { isSecretSetting } from '../../knowledge/settings.ts'
 import { parseEnvironmentFile } from './environment-file.ts'
 import type { EnvironmentFile, ServiceManager } from './manager.ts'
+import type { HostSettings } from './settings.ts'
 
 /**
  * The settings that the service is started with: what the unit sets, then the environment files in their order. The file
@@ -11,10 +13,10 @@ import type { EnvironmentFile, ServiceManager } from './manager.ts'
  */
 export async function readEnvironment(
   manager: ServiceManager | null,
-  file: string | null,
+  configured: HostSettings['environmentFile'],
 ): Promise<ReadonlyMap<string, string | Secret>> {
   const declared = (await manager?.environment()) ?? { variables: new Map<string, string>(), files: [] }
-  const files: readonly EnvironmentFile[] = file === null ? declared.files : [{ path: file, optional: false }]
+  const files: readonly SettingsFile[] = configured === null ? declared.files : [{ ...configured, optional: false }]
   if (files.length === 0 && declared.variables.size === 0) {
     throw new AdminError('NOT_CONFIGURED', "the service's settings are not known: set `host.environmentFile`")
   }
@@ -23,17 +25,22 @@ export async function readEnvironment(
   return new Map([...all].map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]))
 }
 
-async function textOf({ path, optional }: EnvironmentFile): Promise<string> {
+/** One that the unit reads, or that the configuration names `at` a line. */
+type SettingsFile = EnvironmentFile & { at?: string }
+
+async function textOf({ path, optional, at }: SettingsFile): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT' && optional) return ''
     const options = { cause: error }
-    const what = `the service's settings in ${path}`
+    const what = `the service's settings in ${path}${at === undefined ? '' : ` (\`host.environmentFile\` at ${at})`}`
     if (code === 'EACCES')
       throw new AdminError('FORBIDDEN', `${what} may not be read by this user`, [`ls -l ${path}`, 'run this with sudo'], options)
-    const reason = code === 'ENOENT' ? 'there is no such file' : messageOf(error)
-    throw new AdminError('UNAVAILABLE', `${what} cannot be read: ${reason}`, [`ls -l ${path}`], options)
+    const isMissing = code === 'ENOENT'
+    const reason = isMissing ? 'there is no such file' : messageOf(error)
+    const next = [`ls -l ${isMissing ? dirname(path) : path}`, ...(at === undefined ? [] : [`correct \`host.environmentFile\` at ${at}`])]
+    throw new AdminError('UNAVAILABLE', `${what} cannot be read: ${reason}`, next, options)
   }
 }

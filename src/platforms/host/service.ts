@@ -34,7 +34,7 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
       ...(settings.logs && {
         logs: 'file' in settings.logs ? `tail -n 200 ${typed([settings.logs.file])}` : typed(settings.logs.command),
       }),
-      ...(settings.environmentFile !== null && { settings: settings.environmentFile }),
+      ...(settings.environmentFile !== null && { settings: settings.environmentFile.path }),
     },
   }
 }

@@ -4,7 +4,8 @@ export interface HostSettings {
   unit: string | null
   commands: { start: Command; stop: Command; status: Command } | null
   logs: { file: string } | { command: Command } | null
-  environmentFile: string | null
+  /** `at`: where the configuration names it */
+  environmentFile: { path: string; at: string } | null
   /** `registry/repository/name:tag` */
   image: string | null
   build: string | null

@@ -3,14 +3,15 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { parseYaml } from '../../adapters/yaml.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { didYouMean } from '../../core/nearest.ts'
+import { typed } from '../../core/typed.ts'
 import type { Environment } from '../paths.ts'
 import { configHome } from '../paths.ts'
+import { copyTemplate, fileName, nextAfterUnreadable, readTemplate } from './next-steps.ts'
 import { readUpTo, whyUnreadable } from './read-file.ts'
 import type { Settings } from './schema.ts'
 import { schema } from './schema.ts'
 import { validate } from './validate.ts'
 
-const fileName = 'testops-admin.yaml'
 const maxBytes = 1_000_000
 
 export interface Configuration {
@@ -37,7 +38,8 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     'CONFIGURATION',
     `no configuration found: no ${fileName} in ${request.workingDirectory} or above, no ${ownFile(request.environment)}`,
     [
-      `write a ${fileName} as in templates/${fileName}, or name one with --config`,
+      copyTemplate(fileName),
+      '--config FILE   # one that lies elsewhere',
       'testops-admin lab up   # a practice deployment, then use -d lab',
     ],
   )
@@ -53,8 +55,17 @@ export async function findConfiguration(request: ConfigurationRequest): Promise<
   return null
 }
 
-/** Reads and validates one file. Errors name it as seen from the working directory. */
+/** Reads and validates one file. Errors name it as seen from the working directory, and what to type next. */
 export async function readConfiguration(file: string, workingDirectory: string): Promise<Configuration> {
+  try {
+    return await readAndValidate(file, workingDirectory)
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.suggestions.length > 0) throw error
+    throw new AdminError(error.code, error.message, [readTemplate()], { cause: error.cause })
+  }
+}
+
+async function readAndValidate(file: string, workingDirectory: string): Promise<Configuration> {
   const shown = shownAs(file, workingDirectory)
   const document = parse(await readText(file, shown), shown)
   const at = (path: readonly (string | number)[]): string => {
@@ -82,13 +93,19 @@ function checkNames(settings: Settings, at: (path: string[]) => string): void {
 
 function parse(text: string, shown: string): ReturnType<typeof parseYaml> {
   const empty = text.split('\n').every((line) => /^\s*(#.*|---\s*)?$/.test(line))
-  if (empty) throw new AdminError('CONFIGURATION', `${shown} is empty`, [`write it as in templates/${fileName}`])
+  if (empty) throw new AdminError('CONFIGURATION', `${shown} is empty`)
   try {
     return parseYaml(text)
   } catch (error) {
-    const line = error instanceof Error && 'line' in error && typeof error.line === 'number' ? `:${error.line}` : ''
-    throw new AdminError('CONFIGURATION', `${shown}${line} is not valid YAML: ${messageOf(error)}`, [], { cause: error })
+    const line = error instanceof Error && 'line' in error && typeof error.line === 'number' ? error.line : null
+    const at = line === null ? shown : `${shown}:${line}`
+    throw new AdminError('CONFIGURATION', `${at} is not valid YAML: ${messageOf(error)}`, linesAround(shown, line), { cause: error })
   }
+}
+
+function linesAround(shown: string, line: number | null): string[] {
+  const lines = line === null ? [] : [`sed -n ${Math.max(1, line - 2)},${line + 1}p ${typed([shown])}   # the lines around it`]
+  return [...lines, readTemplate()]
 }
 
 async function readText(file: string, shown: string): Promise<string> {
@@ -96,7 +113,8 @@ async function readText(file: string, shown: string): Promise<string> {
     const content = await readUpTo(file, maxBytes)
     if (content) return new TextDecoder('utf-8', { fatal: true }).decode(content)
   } catch (error) {
-    throw new AdminError('CONFIGURATION', `cannot read the configuration ${shown}: ${whyUnreadable(error)}`, [], { cause: error })
+    const message = `cannot read the configuration ${shown}: ${whyUnreadable(error)}`
+    throw new AdminError('CONFIGURATION', message, await nextAfterUnreadable(error, file, shown), { cause: error })
   }
   throw new AdminError('CONFIGURATION', `${shown} is too large: a configuration has at most ${maxBytes} bytes`)
 }

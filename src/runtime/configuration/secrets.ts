@@ -45,12 +45,26 @@ export async function readCertificates({ path, at }: FileReference): Promise<str
   throw unusable('it holds no certificate in PEM form')
 }
 
+/** Where the secret is kept, in the operator's words. */
+export function placeOf(reference: SecretReference): string {
+  switch (reference.form) {
+    case 'env':
+      return `the environment variable ${reference.variable}`
+    case 'file':
+      return `the file ${reference.path}`
+    case 'command':
+      return `the command \`${typed(reference.command)}\``
+    case 'kubernetesSecret':
+      return `\`${reference.name}\``
+  }
+}
+
 async function fetch(reference: SecretReference, options: SecretOptions): Promise<Secret> {
   switch (reference.form) {
     case 'env': {
       const { at, variable } = reference
       const value = options.environment[variable]
-      const what = `the environment variable ${variable}`
+      const what = placeOf(reference)
       if (value === undefined) throw missing(at, `${what} is not set`)
       return secretOf(value, at, { what, empty: 'is empty', holds: 'holds' })
     }
@@ -59,14 +73,15 @@ async function fetch(reference: SecretReference, options: SecretOptions): Promis
     case 'command':
       return fromCommand(reference, options)
     case 'kubernetesSecret':
-      throw missing(reference.at, `\`${reference.name}\` lies in a cluster, which this version does not read`, [
+      throw missing(reference.at, `${placeOf(reference)} lies in a cluster, which this version does not read`, [
         'use {command: [kubectl, get, secret, …]}, {env: NAME} or {file: PATH}',
       ])
   }
 }
 
-async function fromFile({ path, at }: SecretReference & { form: 'file' }, options: SecretOptions): Promise<Secret> {
-  const what = `the file ${path}`
+async function fromFile(reference: SecretReference & { form: 'file' }, options: SecretOptions): Promise<Secret> {
+  const { path, at } = reference
+  const what = placeOf(reference)
   let content: Buffer | null
   try {
     content = await inTime(readUpTo(path, maxSecretBytes), options, () => missing(at, `${what} gave nothing within ${options.timeoutMs / 1000} s`))
@@ -78,11 +93,12 @@ async function fromFile({ path, at }: SecretReference & { form: 'file' }, option
   return secretOf(content.toString(), at, { what, empty: 'is empty', holds: 'holds' })
 }
 
-async function fromCommand({ command, at }: SecretReference & { form: 'command' }, options: SecretOptions): Promise<Secret> {
+async function fromCommand(reference: SecretReference & { form: 'command' }, options: SecretOptions): Promise<Secret> {
+  const { command, at } = reference
   const [program = '', ...parameters] = command
   const { timeoutMs, signal } = options
   const again = typed(command)
-  const what = `the command \`${again}\``
+  const what = placeOf(reference)
   let result
   try {
     result = await runProgram([program, ...parameters], { timeoutMs, maxBytes: maxSecretBytes, terminal: true, ...(signal && { signal }) })

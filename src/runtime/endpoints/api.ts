@@ -2,7 +2,7 @@ import type { ApiEndpoint } from '../../core/endpoint.ts'
 import { settingNames } from '../../knowledge/settings.ts'
 import type { Vendor } from '../../knowledge/settings.ts'
 import type { EndpointContext } from './context.ts'
-import { environmentOrNone, notConfigured, optionalCertificates, optionalSecret, parseSetting } from './context.ts'
+import { addressUnknown, environmentOrNone, optionalCertificates, optionalSecret, parseSetting } from './context.ts'
 import { parseHttpAddress } from './http-address.ts'
 
 /** The service's API as configured, else as its own settings name it. Throws NOT_CONFIGURED, SECRET_MISSING, CONFIGURATION. */
@@ -13,8 +13,8 @@ export async function apiEndpoint(context: EndpointContext, vendor: Vendor): Pro
 }
 
 async function discoveredUrl(context: EndpointContext, setting: string): Promise<string> {
-  const { environment, reason } = await environmentOrNone(context)
+  const { environment, why } = await environmentOrNone(context)
   const url = parseSetting(environment, setting, parseHttpAddress)
-  if (url === null) throw notConfigured('address of the API', context, 'url', reason)
+  if (url === null) throw addressUnknown('address of the API', context, 'url', why)
   return url
 }

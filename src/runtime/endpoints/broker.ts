@@ -4,12 +4,11 @@ import { Secret } from '../../core/secret.ts'
 import { defaultBrokerUser, parseBoolean, springSettings, sqsProfile } from '../../knowledge/settings.ts'
 import type { BrokerAddress } from './broker-address.ts'
 import { parseBrokerAddress, parseSpringBrokerAddresses } from './broker-address.ts'
-import type { EndpointContext, ServiceEnvironment } from './context.ts'
+import type { Credentials, EndpointContext, ServiceEnvironment, WithLogin } from './context.ts'
 import {
+  addressUnknown,
   credentialsOf,
-  environmentIfAny,
   environmentOrNone,
-  notConfigured,
   optionalCertificates,
   parseSetting,
   secretOf,
@@ -18,17 +17,15 @@ import {
 import { parsePort } from './addresses.ts'
 
 /** The broker of the configuration, else of the service's own settings. Throws NOT_CONFIGURED, SECRET_MISSING, CONFIGURATION. */
-export async function brokerEndpoint(context: EndpointContext): Promise<BrokerEndpoint> {
+export async function brokerEndpoint(context: EndpointContext): Promise<WithLogin<BrokerEndpoint>> {
   const settings = context.settings.broker ?? {}
   const configured = settings.url === undefined ? null : parseBrokerAddress(settings.url)
-  const { environment, reason } = configured
-    ? { environment: await environmentIfAny(context), reason: null }
-    : await environmentOrNone(context)
+  const { environment, why } = await environmentOrNone(context)
   const address = configured ?? discoveredAddress(environment)
-  if (!address) throw usesSqs(environment) ? withoutBroker() : notConfigured('message broker', context, 'broker.url', reason)
+  if (!address) throw usesSqs(environment) ? withoutBroker() : addressUnknown('message broker', context, 'broker.url', why)
 
   const service = serviceUser(environment, configured ? null : address)
-  const { user, password } = await credentialsOf({ ...settings, addressUser: configured?.user ?? null }, service, context.secrets)
+  const { user, password, login } = await credentialsOf({ ...settings, addressUser: configured?.user ?? null }, service, { ...context, why })
   const vhost = address.vhost ?? settingOf(environment, springSettings.rabbitVirtualHost) ?? '/'
   const guest = user === null || user === defaultBrokerUser.user
   return {
@@ -39,6 +36,7 @@ export async function brokerEndpoint(context: EndpointContext): Promise<BrokerEn
     password: password ?? (guest ? new Secret(defaultBrokerUser.password) : null),
     tls: { mode: address.encrypted ? 'verify' : 'disable', ca: await optionalCertificates(settings.ca) },
     managementUrl: settings.managementUrl?.replace(/\/+$/, '') ?? usualManagementUrl(address),
+    login,
   }
 }
 
@@ -54,14 +52,14 @@ function discoveredAddress(environment: ServiceEnvironment): BrokerAddress | nul
   return { host, port, encrypted, vhost: null, user: null, password: null }
 }
 
-/** Spring prefers the user of the address. */
-function serviceUser(
-  environment: ServiceEnvironment,
-  address: BrokerAddress | null,
-): { user: string | null; password: Secret | null } {
+/** Spring prefers the user of the address. Null where the settings name neither broker nor user. */
+function serviceUser(environment: ServiceEnvironment, address: BrokerAddress | null): Credentials | null {
+  const { rabbitAddresses, rabbitHost, rabbitUsername } = springSettings
+  const isNamed = [rabbitAddresses, rabbitHost, rabbitUsername].some((name) => settingOf(environment, name) !== undefined)
+  if (!isNamed) return null
   if (address?.user) return { user: address.user, password: address.password === null ? null : new Secret(address.password) }
   return {
-    user: settingOf(environment, springSettings.rabbitUsername) ?? null,
+    user: settingOf(environment, rabbitUsername) ?? null,
     password: secretOf(environment, springSettings.rabbitPassword),
   }
 }

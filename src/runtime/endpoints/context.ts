@@ -40,27 +40,29 @@ export function parseSetting<T>(environment: ServiceEnvironment, name: string, p
   }
 }
 
-/** The service's environment where the configuration leaves something out; an empty one where the platform cannot tell. */
+/** The service's environment; an empty one, and why, where the platform cannot tell. */
 export async function environmentOrNone(
   context: EndpointContext,
-): Promise<{ environment: ServiceEnvironment; reason: string | null }> {
+): Promise<{ environment: ServiceEnvironment; why: AdminError | null }> {
   try {
-    return { environment: await context.environment(), reason: null }
+    return { environment: await context.environment(), why: null }
   } catch (error) {
-    // that the platform cannot be asked is a finding about the service, not about each part whose address it would have told
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
-    return { environment: new Map(), reason: error.message }
+    return { environment: new Map(), why: error }
   }
 }
 
-/** As `environmentOrNone`, where the configuration suffices: then what the platform cannot tell does no harm. */
-export async function environmentIfAny(context: EndpointContext): Promise<ServiceEnvironment> {
-  return context.environment().catch(() => new Map<string, string>())
+/** For a part whose address neither the configuration names nor the service's settings, of which `why` says why they cannot be had. */
+export function addressUnknown(what: string, context: EndpointContext, key: string, why: AdminError | null): AdminError {
+  if (why === null) return notConfigured(what, context, key, "the service's settings name none")
+  if (why.code === 'NOT_CONFIGURED') return notConfigured(what, context, key, why.message)
+  // settings that are there and cannot be read are one finding, not one about each part whose address they would have told
+  const { code, message, suggestions, cause } = why
+  return new AdminError(code, message, suggestions, { cause, obstacle: { kind: 'settings' } })
 }
 
-export function notConfigured(what: string, context: EndpointContext, key: string, reason: string | null): AdminError {
-  const because = reason === null ? "the service's settings name none" : reason
-  return new AdminError('NOT_CONFIGURED', `no ${what} is configured for \`${context.name}\`: set \`${key}\` (${because})`)
+export function notConfigured(what: string, context: EndpointContext, key: string, reason: string): AdminError {
+  return new AdminError('NOT_CONFIGURED', `no ${what} is configured for \`${context.name}\`: set \`${key}\` (${reason})`)
 }
 
 export async function optionalSecret(reference: SecretReference | undefined, read: SecretReader): Promise<Secret | null> {
@@ -76,15 +78,29 @@ export interface Credentials {
   password: Secret | null
 }
 
+/** Whose user and password an endpoint has, for when they are refused. */
+export interface Login {
+  /** the service's settings are known to have the same, wherever they were found: what refuses this refuses the service too */
+  isService: boolean
+  /** no password is configured, and this is why the service's own is not known; null: neither */
+  unread: string | null
+}
+
+/** An endpoint of which it is known whose login it has. */
+export type WithLogin<Endpoint> = Endpoint & { login: Login }
+
 /**
  * Whom to sign in as: what the configuration says, else the service's own user. The service's password goes to no user but its own.
+ * `service` is null where the service's settings do not tell how it signs in; `why` says why they cannot be had.
  */
 export async function credentialsOf(
   configured: { user?: string | undefined; password?: SecretReference | undefined; addressUser?: string | null },
-  service: Credentials,
-  read: SecretReader,
-): Promise<Credentials> {
-  const user = configured.user ?? configured.addressUser ?? service.user
-  const password = await optionalSecret(configured.password, read)
-  return { user, password: password ?? (user === service.user ? service.password : null) }
+  service: Credentials | null,
+  { secrets, why }: { secrets: SecretReader; why: AdminError | null },
+): Promise<Credentials & { login: Login }> {
+  const own = service ?? { user: null, password: null }
+  const user = configured.user ?? configured.addressUser ?? own.user
+  const password = (await optionalSecret(configured.password, secrets)) ?? (user === own.user ? own.password : null)
+  const isService = service !== null && user === own.user && password?.reveal() === own.password?.reveal()
+  return { user, password, login: { isService, unread: password === null && why !== null ? why.message : null } }
 }

@@ -1,11 +1,12 @@
 import type { DatabaseEndpoint } from '../../core/endpoint.ts'
+import type { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import { datasourcePrefixes } from '../../knowledge/settings.ts'
 import type { DatabaseSettings } from '../configuration/schema.ts'
-import type { Credentials, EndpointContext, ServiceEnvironment } from './context.ts'
+import type { Credentials, EndpointContext, ServiceEnvironment, WithLogin } from './context.ts'
 import {
+  addressUnknown,
   credentialsOf,
-  environmentIfAny,
   environmentOrNone,
   notConfigured,
   optionalCertificates,
@@ -20,32 +21,34 @@ import { parseDatabaseAddress } from './database-address.ts'
  * The service's databases, the main one first: those of the configuration, else those of the service's own settings.
  * Throws NOT_CONFIGURED, SECRET_MISSING, CONFIGURATION.
  */
-export async function databaseEndpoints(context: EndpointContext): Promise<[DatabaseEndpoint, ...DatabaseEndpoint[]]> {
+export async function databaseEndpoints(context: EndpointContext): Promise<Endpoints> {
   const [first, ...others] = context.settings.database ?? []
+  const { environment, why } = await environmentOrNone(context)
+  const known = { ...context, why }
   if (first?.url !== undefined) {
-    const own = datasources(await environmentIfAny(context))[0]
+    const own = datasources(environment)[0]
     return distinct([
-      await endpointOf(first, own?.credentials ?? nobody, context),
-      ...(await Promise.all(others.map((it) => endpointOf(it, nobody, context)))),
+      await endpointOf(first, own?.credentials ?? null, known),
+      ...(await Promise.all(others.map((it) => endpointOf(it, null, known)))),
     ])
   }
-  const { environment, reason } = await environmentOrNone(context)
   const [main, ...further] = datasources(environment)
-  if (!main) throw notConfigured('database', context, 'database.url', reason)
-  const configured = others.map((it) => endpointOf(it, nobody, context))
-  const discovered = others.length > 0 ? [] : further.map((it) => endpointOf({}, it.credentials, context, it.address))
+  if (!main) throw addressUnknown('database', context, 'database.url', why)
+  const configured = others.map((it) => endpointOf(it, null, known))
+  const discovered = others.length > 0 ? [] : further.map((it) => endpointOf({}, it.credentials, known, it.address))
   return distinct([
-    await endpointOf(first ?? {}, main.credentials, context, main.address),
+    await endpointOf(first ?? {}, main.credentials, known, main.address),
     ...(await Promise.all([...configured, ...discovered])),
   ])
 }
+
+type Endpoint = WithLogin<DatabaseEndpoint>
+type Endpoints = [Endpoint, ...Endpoint[]]
 
 interface Datasource {
   address: DatabaseAddress
   credentials: Credentials
 }
-
-const nobody: Credentials = { user: null, password: null }
 
 function datasources(environment: ServiceEnvironment): Datasource[] {
   return datasourcePrefixes.flatMap((prefix) => {
@@ -59,23 +62,23 @@ function datasources(environment: ServiceEnvironment): Datasource[] {
 
 async function endpointOf(
   settings: DatabaseSettings,
-  service: Credentials,
-  context: EndpointContext,
+  service: Credentials | null,
+  context: EndpointContext & { why: AdminError | null },
   discovered?: DatabaseAddress,
-): Promise<DatabaseEndpoint> {
+): Promise<Endpoint> {
   const configured = settings.url === undefined ? null : parseDatabaseAddress(settings.url)
   const address = configured ?? discovered
   if (!address) throw notConfigured('address of a further database', context, 'database', 'each item of the list needs its `url`')
-  const { user, password } = await credentialsOf({ ...settings, addressUser: configured?.user ?? null }, service, context.secrets)
+  const { user, password, login } = await credentialsOf({ ...settings, addressUser: configured?.user ?? null }, service, context)
   const named = address.caFile === null ? undefined : { path: address.caFile, at: "sslrootcert in the database's address" }
   const ca = await optionalCertificates(settings.ca ?? named)
   // a certificate authority is named in order to be used
   const mode = settings.ca !== undefined && address.tlsMode === 'prefer' ? 'verify' : address.tlsMode
-  return { hosts: address.hosts, database: address.database, user, password, tls: { mode, ca }, schema: address.schema }
+  return { hosts: address.hosts, database: address.database, user, password, tls: { mode, ca }, schema: address.schema, login }
 }
 
 /** Helm gives all data sources one address by default: each database is looked at once. */
-function distinct([first, ...others]: [DatabaseEndpoint, ...DatabaseEndpoint[]]): [DatabaseEndpoint, ...DatabaseEndpoint[]] {
+function distinct([first, ...others]: Endpoints): Endpoints {
   const seen = new Set([identityOf(first)])
   return [first, ...others.filter((endpoint) => !seen.has(identityOf(endpoint)) && seen.add(identityOf(endpoint)))]
 }

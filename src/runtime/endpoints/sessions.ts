@@ -5,12 +5,11 @@ import { parseBoolean, springSettings } from '../../knowledge/settings.ts'
 import type { SessionsSettings } from '../configuration/schema.ts'
 import type { HostPort } from './addresses.ts'
 import { parseHostPorts, parsePort } from './addresses.ts'
-import type { Credentials, EndpointContext, ServiceEnvironment } from './context.ts'
+import type { Credentials, EndpointContext, ServiceEnvironment, WithLogin } from './context.ts'
 import {
+  addressUnknown,
   credentialsOf,
-  environmentIfAny,
   environmentOrNone,
-  notConfigured,
   optionalCertificates,
   optionalSecret,
   parseSetting,
@@ -29,21 +28,18 @@ interface Location extends HostPort {
 }
 
 /** The session store of the configuration, else of the service's own settings. Throws NOT_CONFIGURED, SECRET_MISSING, CONFIGURATION. */
-export async function sessionsEndpoint(context: EndpointContext): Promise<SessionsEndpoint> {
+export async function sessionsEndpoint(context: EndpointContext): Promise<WithLogin<SessionsEndpoint>> {
   const settings = context.settings.sessions ?? {}
   const configured = await configuredLocation(settings, context)
-  const { environment, reason } = configured
-    ? { environment: await environmentIfAny(context), reason: null }
-    : await environmentOrNone(context)
+  const { environment, why } = await environmentOrNone(context)
   const discovered = configured ? discoverIfReadable(environment) : discover(environment)
   const location = configured ?? discovered
-  if (!location) throw notConfigured('session store', context, 'sessions.url', reason)
+  if (!location) throw addressUnknown('session store', context, 'sessions.url', why)
 
-  const service = discovered?.credentials ?? { user: null, password: null }
-  const { user, password } = await credentialsOf(
+  const { user, password, login } = await credentialsOf(
     { ...settings, addressUser: configured?.credentials.user ?? null },
-    service,
-    context.secrets,
+    discovered?.credentials ?? null,
+    { ...context, why },
   )
   const { host, port, database, sentinel, cluster, encrypted } = location
   return {
@@ -56,6 +52,7 @@ export async function sessionsEndpoint(context: EndpointContext): Promise<Sessio
     namespace: settings.namespace ?? settingOf(environment, springSettings.sessionNamespace) ?? null,
     sentinel,
     cluster,
+    login,
   }
 }
 

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { AdminError } from '../../../src/core/error.ts'
 import { openHost, restartService, serviceManager, startService, stopService } from '../../../src/platforms/host/index.ts'
 import type { HostSettings } from '../../../src/platforms/host/index.ts'
 import { errorOf } from '../../runtime/error-of.ts'
@@ -143,15 +144,25 @@ test('the log: configured, else the file that the settings name', async () => {
   }
   expect(await read({ logs: { file: join(folder, 'service.log') } })).toBe('two\n')
   expect(await read({ logs: { command: ['printf', 'a\\nb\\nc\\nd\\n'] } })).toBe('d\n')
-  expect(await read({ environmentFile: join(folder, 'service.env') })).toBe('two\n')
+  expect(await read({ environmentFile: { path: join(folder, 'service.env'), at: 'testops-admin.yaml:4' } })).toBe('two\n')
 })
 
-test('settings that cannot be read', async () => {
-  const folder = await folderWith({})
-  expect(
-    (await errorOf(openHost({ ...nothing, environmentFile: join(folder, 'none') }, options).environment())).replace(
-      folder,
-      'FOLDER',
-    ),
-  ).toBe("UNAVAILABLE: the service's settings in FOLDER/none cannot be read: there is no such file")
+test('settings that cannot be read, with the line that names them', async () => {
+  const folder = await folderWith({ 'folder/x': '' })
+  const read = async (name: string): Promise<unknown> => {
+    const environmentFile = { path: join(folder, name), at: 'testops-admin.yaml:4' }
+    const error: unknown = await openHost({ ...nothing, environmentFile }, options).environment().catch((thrown: unknown) => thrown)
+    if (!(error instanceof AdminError)) throw error
+    return [`${error.code}: ${error.message}`, ...error.suggestions].map((text) => text.replaceAll(folder, 'FOLDER'))
+  }
+  expect(await read('none')).toEqual([
+    "UNAVAILABLE: the service's settings in FOLDER/none (`host.environmentFile` at testops-admin.yaml:4) cannot be read: there is no such file",
+    'ls -l FOLDER',
+    'correct `host.environmentFile` at testops-admin.yaml:4',
+  ])
+  expect(await read('folder')).toEqual([
+    "UNAVAILABLE: the service's settings in FOLDER/folder (`host.environmentFile` at testops-admin.yaml:4) cannot be read: EISDIR: illegal operation on a directory, read",
+    'ls -l FOLDER/folder',
+    'correct `host.environmentFile` at testops-admin.yaml:4',
+  ])
 })

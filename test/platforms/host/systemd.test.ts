@@ -8,6 +8,7 @@ import type { HostOptions, HostSettings } from '../../../src/platforms/host/inde
 import { errorOf } from '../../runtime/error-of.ts'
 import { folderWith } from '../../runtime/folder.ts'
 
+const at = 'testops-admin.yaml:4'
 const settings: HostSettings = {
   unit: 'testops',
   commands: null,
@@ -112,7 +113,7 @@ test("the unit's variables, then its files in their order", async () => {
     ['SPRING_DATASOURCE_PASSWORD', 'secret hunter2'],
     ['SPRING_RABBITMQ_ADDRESSES', 'secret amqp://u:p@mq'],
   ])
-  const named = await openHost({ ...settings, environmentFile: join(files, 'a.env') }, options).environment()
+  const named = await openHost({ ...settings, environmentFile: { path: join(files, 'a.env'), at } }, options).environment()
   expect(Object.fromEntries(named)).toEqual({ A: 'file', B: 'a', C: 'two "words"', D: '/opt' })
 })
 
@@ -156,7 +157,7 @@ test.each([
 })
 
 test('what the operator types', () => {
-  const { commands } = openHost({ ...settings, environmentFile: '/etc/testops/testops.env' }, { timeoutMs: 1 })
+  const { commands } = openHost({ ...settings, environmentFile: { path: '/etc/testops/testops.env', at } }, { timeoutMs: 1 })
   expect(Object.values<string>({ ...commands }).map((command) => command.replace(/^sudo /, ''))).toEqual([
     'systemctl start testops',
     'systemctl stop testops',

@@ -14,41 +14,52 @@ async function errorOf(work: Promise<unknown>): Promise<string> {
   )
   if (!(error instanceof AdminError)) throw error
   expect(error.exitCode).toBe(64)
-  return [error.message, ...error.suggestions].join('\n')
+  return [error.message, ...error.suggestions].join('\n').replaceAll(template, 'TEMPLATE')
 }
 
+/** As it lies in this package, where users find it too. */
+const template = join(import.meta.dirname, '../../../templates/testops-admin.yaml')
+const read = 'less TEMPLATE   # the commented template: every key, with an example'
+const copyTo = (name: string): string => `cp TEMPLATE ${name}   # the commented template, to be filled in`
+const lines = (range: string): string => `sed -n ${range}p testops-admin.yaml   # the lines around it`
+
 test.each([
-  ['', 'testops-admin.yaml is empty\nwrite it as in templates/testops-admin.yaml'],
-  ['# nothing yet\n\n---\n', 'testops-admin.yaml is empty\nwrite it as in templates/testops-admin.yaml'],
-  ['deployments: [', 'testops-admin.yaml:1 is not valid YAML: unexpected end of the stream within a flow collection'],
-  ['deployments:\n\tprod: {}\n', 'testops-admin.yaml:2 is not valid YAML: tab characters must not be used in indentation'],
-  ['a: 1\na: 2\n', 'testops-admin.yaml:2 is not valid YAML: duplicated mapping key'],
-  [`${valid}---\n${valid}`, 'testops-admin.yaml:4 is not valid YAML: expected a single document in the stream, but found more'],
-  ['- prod\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not a list'],
-  ['just text\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not text'],
-  ['current: prod\n', 'the configuration at testops-admin.yaml:1 lacks the key `deployments`'],
-  ['deployments: {}\n', '`deployments` at testops-admin.yaml:1 names no deployment'],
-  ['deployments:\n', '`deployments` at testops-admin.yaml:1 must be a section of keys, not empty'],
-  ['deployments:\n  prod:\n', '`deployments.prod` at testops-admin.yaml:2 must be a section of keys, not empty'],
+  ['', 'testops-admin.yaml is empty', read],
+  ['# nothing yet\n\n---\n', 'testops-admin.yaml is empty', read],
+  ['deployments: [', 'testops-admin.yaml:1 is not valid YAML: unexpected end of the stream within a flow collection', lines('1,2'), read],
+  ['deployments:\n\tprod: {}\n', 'testops-admin.yaml:2 is not valid YAML: tab characters must not be used in indentation', lines('1,3'), read],
+  ['a: 1\na: 2\n', 'testops-admin.yaml:2 is not valid YAML: duplicated mapping key', lines('1,3'), read],
+  [`${valid}---\n${valid}`, 'testops-admin.yaml:4 is not valid YAML: expected a single document in the stream, but found more', lines('2,5'), read],
+  ['- prod\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not a list', read],
+  ['deployments:\n  prod: {url: [\n', 'testops-admin.yaml:2 is not valid YAML: deficient indentation', lines('1,3'), read],
+  ['just text\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not text', read],
+  ['current: prod\n', 'the configuration at testops-admin.yaml:1 lacks the key `deployments`', read],
+  ['deployments: {}\n', '`deployments` at testops-admin.yaml:1 names no deployment', read],
+  ['deployments:\n', '`deployments` at testops-admin.yaml:1 must be a section of keys, not empty', read],
+  ['deployments:\n  prod:\n', '`deployments.prod` at testops-admin.yaml:2 must be a section of keys, not empty', read],
   [
     `current: prdo\n${valid}`,
-    '`current` at testops-admin.yaml:1 names `prdo`, which is no deployment; did you mean `prod`?\ncurrent: prod',
+    '`current` at testops-admin.yaml:1 names `prdo`, which is no deployment; did you mean `prod`?',
+    'current: prod',
   ],
   [
     'deployments:\n  "../x": {}\n',
     '`deployments.../x` at testops-admin.yaml:2 must be letters, digits, dots, dashes or underscores',
+    read,
   ],
   [
     'curent: prod\ndeployments: {}\n',
-    'unknown key `curent` at testops-admin.yaml:1; did you mean `current`?\nkeys that may stand there: current, deployments',
+    'unknown key `curent` at testops-admin.yaml:1; did you mean `current`?',
+    'keys that may stand there: current, deployments',
   ],
   [
     '__proto__: 1\ndeployments: {}\n',
-    'unknown key `__proto__` at testops-admin.yaml:1\nkeys that may stand there: current, deployments',
+    'unknown key `__proto__` at testops-admin.yaml:1',
+    'keys that may stand there: current, deployments',
   ],
-])('%j', async (text, message) => {
+])('%j', async (text, message, ...next) => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
-  expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(message)
+  expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe([message, ...next].join('\n'))
 })
 
 test.each([
@@ -138,7 +149,7 @@ function noPassword(): string {
 test('a deployment whose address is wrong, too, names the line', async () => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml': 'deployments:\n  prod:\n    url: testops.example.org\n' })
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
-    '`url` at testops-admin.yaml:3 must begin with http:// or https://',
+    `\`url\` at testops-admin.yaml:3 must begin with http:// or https://\n${read}`,
   )
 })
 
@@ -147,13 +158,22 @@ test('a named file that is not there, a directory, too large, not UTF-8', async 
     'large.yaml': `# ${'x'.repeat(1_000_000)}`,
     'latin1.yaml': new Uint8Array([0x61, 0x3a, 0x20, 0xe4]),
     'folder/x': '',
+    'own/testops-admin.yaml': valid,
+    'prod.yaml': valid,
   })
   const load = (file: string): Promise<string> => errorOf(loadConfiguration({ file, environment: {}, workingDirectory }))
-  expect(await load('none.yaml')).toBe('cannot read the configuration none.yaml: there is no such file')
-  expect(await load('folder')).toBe('cannot read the configuration folder: it is a directory')
-  expect(await load('large.yaml')).toBe('large.yaml is too large: a configuration has at most 1000000 bytes')
-  expect(await load('latin1.yaml')).toBe('cannot read the configuration latin1.yaml: it is not UTF-8 text')
-  expect(await load('/dev/zero')).toBe('/dev/zero is too large: a configuration has at most 1000000 bytes')
+  expect(await load('none.yaml')).toBe(`cannot read the configuration none.yaml: there is no such file\n${copyTo('none.yaml')}`)
+  expect(await load('prdo.yaml')).toBe(
+    `cannot read the configuration prdo.yaml: there is no such file\n--config prod.yaml\n${copyTo('prdo.yaml')}`,
+  )
+  expect(await load('nowhere/x.yaml')).toBe(
+    `cannot read the configuration nowhere/x.yaml: there is no such file\nls -ld nowhere\n${read}`,
+  )
+  expect(await load('folder')).toBe(`cannot read the configuration folder: it is a directory\nls -l folder\n${read}`)
+  expect(await load('own')).toBe('cannot read the configuration own: it is a directory\n--config own/testops-admin.yaml')
+  expect(await load('large.yaml')).toBe(`large.yaml is too large: a configuration has at most 1000000 bytes\n${read}`)
+  expect(await load('latin1.yaml')).toBe(`cannot read the configuration latin1.yaml: it is not UTF-8 text\n${read}`)
+  expect(await load('/dev/zero')).toBe(`/dev/zero is too large: a configuration has at most 1000000 bytes\n${read}`)
 })
 
 test('the search goes from here upwards, then to the configuration folder', async () => {
@@ -174,7 +194,8 @@ test('the search goes from here upwards, then to the configuration folder', asyn
   expect(await errorOf(loadConfiguration({ environment: { HOME: '/nowhere' }, workingDirectory: join(root, 'elsewhere') }))).toBe(
     [
       `no configuration found: no testops-admin.yaml in ${root}/elsewhere or above, no /nowhere/.config/testops-admin/config.yaml`,
-      'write a testops-admin.yaml as in templates/testops-admin.yaml, or name one with --config',
+      copyTo('testops-admin.yaml'),
+      '--config FILE   # one that lies elsewhere',
       'testops-admin lab up   # a practice deployment, then use -d lab',
     ].join('\n'),
   )
@@ -183,7 +204,7 @@ test('the search goes from here upwards, then to the configuration folder', asyn
 test('a directory of that name is an error, not passed over', async () => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml/x': '' })
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
-    'cannot read the configuration testops-admin.yaml: it is a directory',
+    `cannot read the configuration testops-admin.yaml: it is a directory\nls -l testops-admin.yaml\n${read}`,
   )
 })
 

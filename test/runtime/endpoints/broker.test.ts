@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { brokerEndpoint } from '../../../src/runtime/endpoints/broker.ts'
 import { errorOf } from '../error-of.ts'
-import { clear, situation } from './situation.ts'
+import { clear, situation, withoutLogin } from './situation.ts'
 
 const usual = {
   host: 'mq',
@@ -65,7 +65,7 @@ test.each([
   ],
   ['a configured broker beside SQS', 'broker: {url: "amqp://mq"}', { SPRING_PROFILES_ACTIVE: 'kubernetes,sqs' }, usual],
 ])('%s', async (_, lines, settings, expected) => {
-  expect(clear(await brokerEndpoint(await situation(lines, settings)))).toEqual(expected)
+  expect(clear(withoutLogin(await brokerEndpoint(await situation(lines, settings))))).toEqual(expected)
 })
 
 test.each([

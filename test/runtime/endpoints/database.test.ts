@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { databaseEndpoints } from '../../../src/runtime/endpoints/database.ts'
 import { parseDatabaseAddress } from '../../../src/runtime/endpoints/database-address.ts'
 import { errorOf } from '../error-of.ts'
-import { clear, situation } from './situation.ts'
+import { clear, situation, withoutLogin } from './situation.ts'
 
 const plain = { user: null, password: null, tlsMode: 'prefer', caFile: null, schema: null }
 
@@ -118,7 +118,7 @@ test.each([
     ],
   ],
 ])('%s', async (_, lines, settings, expected) => {
-  expect(clear(await databaseEndpoints(await situation(lines, settings)))).toEqual(expected)
+  expect(clear((await databaseEndpoints(await situation(lines, settings))).map(withoutLogin))).toEqual(expected)
 })
 
 test.each([

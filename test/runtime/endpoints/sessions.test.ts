@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sessionsEndpoint } from '../../../src/runtime/endpoints/sessions.ts'
 import { errorOf } from '../error-of.ts'
-import { clear, situation } from './situation.ts'
+import { clear, situation, withoutLogin } from './situation.ts'
 
 const usual = {
   host: 'redis',
@@ -87,7 +87,7 @@ test.each([
     { ...usual, host: 's1', port: 26_379, cluster: nodes, tls: { mode: 'verify', ca: '-----BEGIN CERTIFICATE-----\n' } },
   ],
 ])('%s', async (_, lines, settings, expected) => {
-  expect(clear(await sessionsEndpoint(await situation(lines, settings)))).toEqual(expected)
+  expect(clear(withoutLogin(await sessionsEndpoint(await situation(lines, settings))))).toEqual(expected)
 })
 
 test.each([

@@ -3,7 +3,7 @@ import { AdminError } from '../../../src/core/error.ts'
 import { isSecretSetting } from '../../../src/knowledge/settings.ts'
 import { loadConfiguration, selectDeployment } from '../../../src/runtime/index.ts'
 import { secretReader } from '../../../src/runtime/configuration/secrets.ts'
-import type { EndpointContext } from '../../../src/runtime/endpoints/context.ts'
+import type { EndpointContext, Login } from '../../../src/runtime/endpoints/context.ts'
 import { folderWith } from '../folder.ts'
 
 /** What endpoints are made of: the configuration's lines under the deployment, and the service's own settings. */
@@ -24,6 +24,11 @@ export async function situation(lines: string, settings: Readonly<Record<string,
       )
     },
   }
+}
+
+/** An endpoint but for whose login it has. */
+export function withoutLogin<Endpoint extends { login: Login }>({ login: _, ...endpoint }: Endpoint): Omit<Endpoint, 'login'> {
+  return endpoint
 }
 
 /** Secrets in clear, so that they can be compared. */

@@ -1,0 +1,24 @@
+/**
+ * The names and addresses that a certificate holds which was presented under another name: from its subjectAltName, else
+ * its common name. Null where the error says something else.
+ */
+export function namesOfMisnamed(thrown: unknown): readonly string[] | null {
+  if (!(thrown instanceof Error)) return null
+  const { code, cert, cause } = thrown as Error & { code?: unknown; cert?: Certificate }
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return namesOfMisnamed(thrown.errors[0])
+  if (code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return cause === undefined ? null : namesOfMisnamed(cause)
+  const names = alternativeNames(cert?.subjectaltname ?? '')
+  return names.length > 0 ? names : [cert?.subject?.CN ?? []].flat()
+}
+
+/** As Node shows it, of which only what is needed here. */
+interface Certificate {
+  subjectaltname?: string
+  subject?: { CN?: string | string[] }
+}
+
+/** `DNS:a, IP Address:10.0.0.1, URI:…`; a name with a comma or a quote in it stands in quotes (as JSON). */
+function alternativeNames(text: string): string[] {
+  const parts = text.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
+  return parts.flatMap((part) => /^\s*(?:DNS|IP Address):"?(.+?)"?\s*$/.exec(part)?.[1] ?? [])
+}

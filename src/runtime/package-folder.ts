@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The folder of this package, absolute: where it is installed, or checked out. */
+export function packageFolder(): string {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    if (nameIn(join(folder, 'package.json')) === 'testops-admin') return folder
+    if (folder === dirname(folder)) throw new Error('the folder of this package is not found')
+  }
+}
+
+function nameIn(file: string): unknown {
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as { name?: unknown }).name
+  } catch {
+    return undefined
+  }
+}
