@@ -5,6 +5,7 @@ import { jsonText, wantsJson } from './cli/json.ts'
 import { screenOf } from './cli/screen.ts'
 import { inOwnWords } from './cli/usage-error.ts'
 import { commands } from './commands/index.ts'
+import { codeOf } from './core/error.ts'
 import { errorText } from './output/error-text.ts'
 
 export { commands }
@@ -33,7 +34,8 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
   }
   // a file that is full makes no event once the stream has been written to the end
   const { errored } = process.stdout
-  if (errored && 'code' in errored && errored.code !== 'EPIPE' && !broken.has(process.stdout)) report(errored, false)
+  const code = codeOf(errored)
+  if (code !== null && code !== 'EPIPE' && !broken.has(process.stdout)) report(errored, false)
 }
 
 async function start(words: readonly string[]): Promise<void> {

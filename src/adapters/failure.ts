@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { AdminError, messageOf } from '../core/error.ts'
+import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
 import { namesOfMisnamed } from './certificate-names.ts'
 
@@ -36,11 +36,8 @@ const outdated = new Set(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'])
 
 /** The code of a system error, also where it hides in an aggregate (several addresses for one name) or a cause. */
 export function systemCode(thrown: unknown): string | null {
-  if (!(thrown instanceof Error)) return null
-  const { code, cause } = thrown as Error & { code?: unknown }
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return systemCode(thrown.errors[0])
-  if (typeof code === 'string') return code
-  return cause === undefined ? null : systemCode(cause)
+  return codeOf(thrown) ?? (thrown instanceof Error && thrown.cause !== undefined ? systemCode(thrown.cause) : null)
 }
 
 /**

@@ -15,12 +15,19 @@ export interface LogText {
   newest(options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
 }
 
+interface LogOptions {
+  /** for the command that prints the log */
+  timeoutMs: number
+  /** ends that command */
+  signal?: AbortSignal | undefined
+}
+
 /**
  * A log whose tail can be read. Opens nothing yet: files are rotated, so each reading opens its own.
- * Reading throws UNAVAILABLE (no such file or program), FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER (the command fails).
+ * Reading throws UNAVAILABLE (no such file or program), FORBIDDEN, TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER (the command fails).
  */
-export function openLog(origin: LogOrigin, { timeoutMs }: { timeoutMs: number }): LogText {
-  return 'file' in origin ? logOfFile(origin.file) : logOfCommand(origin.command, timeoutMs)
+export function openLog(origin: LogOrigin, options: LogOptions): LogText {
+  return 'file' in origin ? logOfFile(origin.file) : logOfCommand(origin.command, options)
 }
 
 function logOfFile(file: string): LogText {
@@ -55,12 +62,12 @@ function logOfFile(file: string): LogText {
   }
 }
 
-function logOfCommand(command: readonly [string, ...string[]], timeoutMs: number): LogText {
+function logOfCommand(command: readonly [string, ...string[]], { timeoutMs, signal }: LogOptions): LogText {
   const target = typed(command)
   return {
     target,
     async newest({ maxBytes }) {
-      const result = await runProgram(command, { timeoutMs, maxBytes, keepNewest: true })
+      const result = await runProgram(command, { timeoutMs, maxBytes, keepNewest: true, signal })
       if (result.exitCode !== 0)
         throw new AdminError('UNEXPECTED_ANSWER', `the log command \`${target}\` ${endOf(result)}`, [target])
       const lines = result.truncated ? result.stdout.slice(result.stdout.indexOf('\n') + 1) : result.stdout

@@ -1,23 +1,28 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
 import { env } from 'node:process'
-import { AdminError } from '../core/error.ts'
+import { AdminError, codeOf } from '../core/error.ts'
 import { typed } from '../core/typed.ts'
 import { seconds } from './failure.ts'
+import { isOnTerminal } from './terminal.ts'
 
 export interface ProgramOptions {
-  timeoutMs: number
+  /** null: as long as it takes */
+  timeoutMs: number | null
   /** given on standard input */
   input?: string
   /** added to this process's own environment; undefined takes a variable away */
   environment?: Readonly<Record<string, string | undefined>>
+  /** it gets `environment` and nothing of this process's own */
+  isolated?: boolean
   directory?: string
+  /** whom it runs as, where that is not this process's own user */
+  account?: { uid: number; gid: number } | null
   /** of standard output and standard error each; 10 MB unless told otherwise */
   maxBytes?: number
   /** keeps the newest of the output, as for logs; else what is over `maxBytes` is an error */
   keepNewest?: boolean
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** it may ask a person: it keeps this process's terminal, where there is one, and what it starts in turn is not ended with it */
   terminal?: boolean
 }
@@ -46,7 +51,8 @@ export async function runProgram(command: readonly [string, ...string[]], option
   const stderr = new Newest(Math.max(maxBytes, 10_000))
   const child = start(file, parameters, options)
   const stop = new Stopper(child, hasGroup(options))
-  const timer = setTimeout(() => stop.because('late'), options.timeoutMs)
+  const { timeoutMs } = options
+  const timer = timeoutMs === null ? undefined : setTimeout(() => stop.because('late'), timeoutMs)
   const abort = (): void => stop.because('interrupted')
   if (options.signal?.aborted) abort()
   options.signal?.addEventListener('abort', abort)
@@ -68,7 +74,7 @@ export async function runProgram(command: readonly [string, ...string[]], option
     })
     if (stop.reason === null) return { ...ended, stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.truncated }
     throw {
-      late: new AdminError('TIMED_OUT', `\`${shown}\` did not finish within ${seconds(options.timeoutMs)}`, [shown]),
+      late: new AdminError('TIMED_OUT', `\`${shown}\` did not finish within ${seconds(timeoutMs ?? 0)}`, [shown]),
       interrupted: new AdminError('INTERRUPTED', `\`${shown}\` was interrupted`),
       long: new AdminError('UNEXPECTED_ANSWER', `\`${shown}\` wrote more than ${maxBytes} bytes`, [shown]),
     }[stop.reason]
@@ -80,12 +86,13 @@ export async function runProgram(command: readonly [string, ...string[]], option
 }
 
 function start(file: string, parameters: readonly string[], options: ProgramOptions): ChildProcess {
-  const { input, environment, directory } = options
+  const { input, environment, directory, account } = options
   try {
     return spawn(file, parameters, {
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      env: { ...env, ...environment },
+      env: { ...(options.isolated ? {} : env), ...environment },
       ...(directory === undefined ? {} : { cwd: directory }),
+      ...(account ? { uid: account.uid, gid: account.gid } : {}),
       detached: hasGroup(options),
     })
   } catch (error) {
@@ -96,16 +103,6 @@ function start(file: string, parameters: readonly string[], options: ProgramOpti
 /** Whether it is a group of its own, which ends as a whole; it cannot ask anybody then. */
 function hasGroup({ terminal }: ProgramOptions): boolean {
   return terminal !== true || !isOnTerminal()
-}
-
-/** Whether this process has a terminal, wherever its streams go to. */
-function isOnTerminal(): boolean {
-  try {
-    closeSync(openSync('/dev/tty', 'r+'))
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** How long the rest of the output is waited for once a program has ended: what it left running may hold its output for ever. */
@@ -170,11 +167,9 @@ class Stopper {
   }
 }
 
-/** As `runProgram`; throws FAILED with what the program said last where it does not end with 0. */
-export async function runProgramOrFail(command: readonly [string, ...string[]], options: ProgramOptions): Promise<ProgramResult> {
-  const result = await runProgram(command, options)
-  if (result.exitCode === 0) return result
-  throw new AdminError('FAILED', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
+/** Throws FAILED with what the program said last where it did not end with 0. */
+export function orFail(command: readonly string[], result: ProgramResult): void {
+  if (result.exitCode !== 0) throw new AdminError('FAILED', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
 }
 
 /** 'ended with 1: last line of what it said' */
@@ -185,7 +180,7 @@ export function endOf({ exitCode, signal, stdout, stderr }: ProgramResult): stri
 }
 
 function notStarted(file: string, directory: string | undefined, cause: unknown): AdminError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
+  const code = codeOf(cause) ?? 'unknown reason'
   const why =
     code === 'ENOENT'
       ? `${file} is not installed on this machine${directory === undefined ? '' : `, or there is no folder ${directory}`}`

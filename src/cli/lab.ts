@@ -46,9 +46,8 @@ export async function withLab<T>(progress: (message: string) => void, run: (sess
   })
 }
 
-/** A terminal's Ctrl-C reaches the programs that a command runs too: whatever failed then, failed because of it. */
+/** Whatever failed then, failed because of it. What was changing the lab says itself what helps. */
 function interrupted(error: unknown): AdminError {
   if (error instanceof AdminError && error.code === 'INTERRUPTED' && error.suggestions.length > 0) return error
-  const suggestions = ['testops-admin lab status', 'testops-admin lab mend', 'testops-admin lab down']
-  return new AdminError('INTERRUPTED', 'interrupted before the lab was as it should be', suggestions, { cause: error })
+  return new AdminError('INTERRUPTED', 'interrupted', ['testops-admin lab status'], { cause: error })
 }

@@ -83,6 +83,12 @@ export function isUntried(error: unknown): boolean {
   return error instanceof AdminError && error.obstacle?.kind === 'settings'
 }
 
+/** The code that Node or a library gives an error, 'ENOENT', the first one's where it is several; null: it has none. */
+export function codeOf(thrown: unknown): string | null {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return codeOf(thrown.errors[0])
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null
+}
+
 /** The message of anything that was thrown, for an error that is made from it. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return messageOf(thrown.errors[0])

@@ -28,7 +28,7 @@ export async function breakLab(options: LabOptions, names: readonly string[]): P
     await assertPossible(lab, made)
     for (const it of made) await make(lab, it)
     return { made, already }
-  })
+  }, options)
 }
 
 /** What takes a service that works comes first, and what stops a part of the lab that others may have to reach comes last. */

@@ -4,7 +4,7 @@ import { labNames } from './lab.ts'
 import type { Lab, LabServers } from './lab.ts'
 import { hostIn, serviceUrl } from './settings.ts'
 import { unitIn } from './service-control/unit.ts'
-import { writePrivate } from './state.ts'
+import { writePrivate } from './servers/private-file.ts'
 import { seedUsers } from './practice-service/data/seeds.ts'
 import type { Command } from '../platforms/index.ts'
 

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { codeOf, folderFailure } from './folder.ts'
+import { codeOf } from '../core/error.ts'
+import { folderFailure } from './folder.ts'
 import { allServers } from './lab.ts'
 import type { LabLayout } from './layout.ts'
 

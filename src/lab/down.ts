@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { codeOf } from '../core/error.ts'
 import { dropVhost } from './access/broker.ts'
 import { dropDatabase } from './access/database.ts'
 import { removeSessions } from './access/sessions.ts'
@@ -10,9 +11,8 @@ import { allServers, goOn, serversOf } from './lab.ts'
 import type { LabOptions } from './lab.ts'
 import { labLayout } from './layout.ts'
 import type { LabLayout } from './layout.ts'
-import { serverTitles } from './lab-servers.ts'
 import { asOperator } from './operator-lock.ts'
-import { removeServer } from './servers/index.ts'
+import { removeServer, serverNames } from './servers/index.ts'
 import { endStragglers, stop } from './service-control/control.ts'
 import { unitIn } from './service-control/unit.ts'
 import { readState, writeState } from './state.ts'
@@ -42,7 +42,7 @@ export async function takeLabDown(options: LabOptions): Promise<Down> {
       for (const left of await locksIn(layout)) await rm(join(layout.root, left), { force: true })
       return { found, removed }
     },
-    { evenIfFull: true },
+    { evenIfFull: true, signal: options.signal },
   )
 }
 
@@ -65,7 +65,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   for (const record of await allServers(layout)) {
     goOn(options)
     await removeServer(record)
-    gone(record.way === 'given' ? `what the lab had on the given ${serverTitles[record.kind]}` : `${serverTitles[record.kind]} at ${record.host}:${record.port}`)
+    gone(record.way === 'given' ? `what the lab had on the given ${serverNames[record.kind]}` : `${serverNames[record.kind]} at ${record.host}:${record.port}`)
   }
   for (const name of await partsIn(layout)) await rm(join(layout.root, name), { recursive: true, force: true, maxRetries: 5 })
   for (const directory of [layout.secondService, layout.service, layout.holder]) await endStragglers(directory)
@@ -97,6 +97,6 @@ async function cleanGiven(lab: Omit<LabOptions, 'root' | 'diagnose'> & { layout:
 }
 
 function ifMissing(error: unknown): null {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+  if (codeOf(error) === 'ENOENT') return null
   throw error
 }

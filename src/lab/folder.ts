@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { AdminError } from '../core/error.ts'
+import { AdminError, codeOf } from '../core/error.ts'
 
 /** Makes a folder of 0700, and those above it. Throws what the system throws; `mkdir` with `recursive` never ends below /proc. */
 export async function makeFolder(path: string): Promise<void> {
@@ -18,10 +18,6 @@ export async function makeFolder(path: string): Promise<void> {
 /** Whether a disk that has no room kept something from being written. */
 export function isNoRoom(error: unknown): boolean {
   return noRoom.includes(codeOf(error) ?? '')
-}
-
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }
 
 const noRoom = ['ENOSPC', 'EDQUOT']

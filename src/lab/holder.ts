@@ -10,7 +10,7 @@ import { until } from './service.ts'
 import { markOf } from './servers/local/processes.ts'
 import { isAlive } from './service-control/process-identity.ts'
 import type { ProcessIdentity } from './service-control/process-identity.ts'
-import { writePrivate } from './state.ts'
+import { writePrivate } from './servers/private-file.ts'
 
 /** What the program that holds connections is told: holder.json in its folder. */
 export interface HolderOrders {

@@ -3,7 +3,7 @@ import { AdminError } from '../core/error.ts'
 import { databaseAnswers } from './access/database.ts'
 import { allServers, goOn, remember, serversOf } from './lab.ts'
 import type { Lab, LabServers } from './lab.ts'
-import { assertData, readServer, removeServer, resumeServer, serverRunning, startServer, stopServer } from './servers/index.ts'
+import { assertData, readServer, removeServer, resumeServer, serverNames, serverRunning, startServer, stopServer } from './servers/index.ts'
 import type { RabbitmqLine, ServerKind, ServerRecord, ServerRequest } from './servers/index.ts'
 
 /** Few enough that one program can use them all up within a second. */
@@ -12,8 +12,6 @@ const maxConnections = 40
 const diskBytes = 512 * 1024 * 1024
 
 const lines: readonly RabbitmqLine[] = ['3', '4.3']
-
-export const serverTitles: Readonly<Record<ServerKind, string>> = { postgres: 'PostgreSQL', rabbitmq: 'RabbitMQ', redis: 'Redis' }
 
 /**
  * Sees to it that exactly the servers run which the lab is to have: starts what was never started, resumes what stopped,
@@ -44,7 +42,7 @@ export async function reconcileServers(lab: Lab): Promise<string[]> {
   if (missing.includes(true)) await databaseAnswers(servers)
   return Object.values(servers)
     .filter((_, index) => missing[index])
-    .map((record: ServerRecord) => `${serverTitles[record.kind]} ${record.version}`)
+    .map((record: ServerRecord) => `${serverNames[record.kind]} ${record.version}`)
 }
 
 /**
@@ -75,7 +73,7 @@ export function assertOwn(servers: LabServers, kinds: readonly ServerKind[], wha
   for (const kind of kinds) {
     const record = servers[kind]
     if (record.way !== 'given') continue
-    throw new AdminError('UNAVAILABLE', `${what} needs a ${serverTitles[kind]} of the lab's own; the one at ${record.host}:${record.port} was given`, [
+    throw new AdminError('UNAVAILABLE', `${what} needs a ${serverNames[kind]} of the lab's own; the one at ${record.host}:${record.port} was given`, [
       'testops-admin lab down',
       'unset TESTOPS_ADMIN_LAB_…_URL; testops-admin lab up',
     ])
@@ -88,7 +86,7 @@ async function ensure(lab: Lab, request: ServerRequest): Promise<boolean> {
   const record = await readServer(request.directory)
   if (record?.state === 'started') {
     if (await serverRunning(record)) return false
-    progress(`starting ${serverTitles[request.kind]} again`)
+    progress(`starting ${serverNames[request.kind]} again`)
     await resumeServer(record, options)
     return true
   }
@@ -98,7 +96,7 @@ async function ensure(lab: Lab, request: ServerRequest): Promise<boolean> {
   const since = performance.now()
   const started = await startServer(request, options)
   const took = ((performance.now() - since) / 1000).toFixed(1)
-  progress(`${serverTitles[started.kind]} ${started.version} (${started.way}) at ${started.host}:${started.port}, after ${took} s`)
+  progress(`${serverNames[started.kind]} ${started.version} (${started.way}) at ${started.host}:${started.port}, after ${took} s`)
   return true
 }
 

@@ -80,5 +80,5 @@ export function labNames(state: LabState, servers: LabServers): LabNames {
 
 /** Throws INTERRUPTED once Ctrl-C was pressed: between two steps, where the lab can be left as it is. */
 export function goOn({ signal }: Pick<LabOptions, 'signal'>): void {
-  if (signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted', ['testops-admin lab mend', 'testops-admin lab down'])
+  if (signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted')
 }

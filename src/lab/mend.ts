@@ -40,7 +40,7 @@ export async function mendLab(options: LabOptions, names: readonly string[]): Pr
       await waitUntilHealthy(lab)
     }
     return { mended: mended.map(({ name }) => name), remaining: remaining.map(({ name }) => name), healthy: remaining.length === 0 ? true : null }
-  })
+  }, options)
 }
 
 /** Makes the deployment whole: servers, their contents, settings, service. Each step is harmless when done again. */

@@ -1,6 +1,7 @@
 import { rmdir } from 'node:fs/promises'
-import { AdminError } from '../core/error.ts'
-import { codeOf, folderFailure, makeFolder } from './folder.ts'
+import { AdminError, codeOf } from '../core/error.ts'
+import { folderFailure, makeFolder } from './folder.ts'
+import { interruption } from './interruption.ts'
 import type { LabLayout } from './layout.ts'
 import { giveBack, holderOf, takeLock } from './service-control/lock-file.ts'
 import { identify } from './service-control/process-identity.ts'
@@ -12,21 +13,22 @@ interface Operator extends ProcessIdentity {
 }
 
 /**
- * Runs a command that changes the lab, one at a time, in the lab's folder, which goes when it is empty afterwards. Throws BUSY with who is at work, since when and on what, UNAVAILABLE where
- * the lab's folder cannot be written. `evenIfFull`: as in `takeLock`.
+ * Runs a command that changes the lab, one at a time, in the lab's folder, which goes when it is empty afterwards. Throws BUSY
+ * with who is at work, since when and on what, UNAVAILABLE where the lab's folder cannot be written, and once `signal` is
+ * aborted INTERRUPTED with what helps then. `evenIfFull`: as in `takeLock`.
  */
 export async function asOperator<T>(
   layout: LabLayout,
   command: string,
   work: () => Promise<T>,
-  options: { evenIfFull?: boolean } = {},
+  options: { evenIfFull?: boolean; signal?: AbortSignal | undefined } = {},
 ): Promise<T> {
   const own: Operator = { ...(await identify(process.pid))!, command, since: new Date().toISOString() }
   try {
     await claim(layout, own, options)
     return await work().finally(() => giveBack(layout.lock, own))
   } catch (error) {
-    throw folderFailure(error, layout.root)
+    throw options.signal?.aborted ? await interruption(layout, error) : folderFailure(error, layout.root)
   } finally {
     // what lies in it keeps it
     await rmdir(layout.root).catch(() => undefined)

@@ -13,7 +13,7 @@ import { cpuinfoText } from './processors.ts'
 import { environmentText, serviceEnvironment, serviceMachine, serviceUrl } from './settings.ts'
 import { assertPortFree } from './servers/local/ports.ts'
 import { unitIn } from './service-control/unit.ts'
-import { writePrivate } from './state.ts'
+import { writePrivate } from './servers/private-file.ts'
 
 const timeoutMs = 40_000
 

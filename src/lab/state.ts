@@ -1,10 +1,10 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { AdminError, messageOf } from '../core/error.ts'
+import { readFile } from 'node:fs/promises'
+import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { Changes } from './changes.ts'
-import { codeOf, folderFailure } from './folder.ts'
+import { folderFailure } from './folder.ts'
 import type { LabLayout } from './layout.ts'
 import type { RabbitmqLine } from './servers/index.ts'
+import { writePrivate } from './servers/private-file.ts'
 
 /** What the lab remembers between commands: lab.json, written before each step. */
 export interface LabState {
@@ -55,18 +55,4 @@ export async function readState({ root, state }: LabLayout): Promise<LabState | 
 
 export async function writeState({ state }: LabLayout, value: LabState): Promise<void> {
   await writePrivate(state, `${JSON.stringify(value, null, 2)}\n`)
-}
-
-/** Writes a file of 0600 in one step, synced: readers see the old or the new one. Makes its folder, 0700. */
-export async function writePrivate(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const next = `${path}.${process.pid}.new`
-  const file = await open(next, 'w', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(next, path)
 }

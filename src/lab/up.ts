@@ -52,14 +52,22 @@ export async function bringLabUp(options: LabOptions, request: UpRequest): Promi
       return await complete({ ...options, layout, state }, state.phase === 'up')
     } catch (error) {
       // what was up before stays; what never was leaves nothing
-      if (state.phase !== 'up') {
-        await removeLab(layout, { progress: options.progress }).catch((second: unknown) =>
-          options.progress(`what was begun is not all gone (testops-admin lab down): ${messageOf(second)}`),
-        )
-      }
-      throw error
+      if (state.phase === 'up') throw error
+      await removeLab(layout, { progress: options.progress }).catch((second: unknown) =>
+        options.progress(`what was begun is not all gone (testops-admin lab down): ${messageOf(second)}`),
+      )
+      throw withoutLab(error, layout)
     }
-  })
+  }, options)
+}
+
+/** What had to be taken away again cannot be looked at or mended: what was suggested for that is left out. */
+function withoutLab(error: unknown, { root }: LabLayout): unknown {
+  if (!(error instanceof AdminError)) return error
+  const { code, message, suggestions } = error
+  const others = suggestions.filter((text) => !/^testops-admin (doctor -d lab|lab (status|mend|down))$/.test(text) && !text.includes(root))
+  if (others.length === suggestions.length) return error
+  return new AdminError(code, message, others.length > 0 ? others : ['testops-admin lab up'], { cause: error })
 }
 
 async function complete(lab: Lab, already: boolean): Promise<Up> {

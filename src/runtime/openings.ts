@@ -1,3 +1,4 @@
+import { unlessAborted } from '../core/abort.ts'
 import { AdminError } from '../core/error.ts'
 import type { Opened } from '../core/endpoint.ts'
 
@@ -29,7 +30,7 @@ export function openings({ signal }: { signal?: AbortSignal | undefined } = {}):
     share(open) {
       let shared: Promise<Awaited<ReturnType<typeof open>>['source']> | null = null
       return () => {
-        shared ??= unlessAborted(openOne(open), signal).catch((error: unknown) => {
+        shared ??= unlessAborted(openOne(open), signal, interrupted).catch((error: unknown) => {
           shared = null
           throw error
         })
@@ -49,20 +50,6 @@ async function closeAll(opened: readonly (() => Promise<void>)[]): Promise<void>
 
 async function quietly(close: () => Promise<void>): Promise<void> {
   await close().catch(() => undefined)
-}
-
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work
-  const controller = new AbortController()
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(interrupted()), { signal: controller.signal, once: true })
-    if (signal.aborted) reject(interrupted())
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    controller.abort()
-  }
 }
 
 function interrupted(): AdminError {

@@ -71,6 +71,12 @@ describe('a log command', () => {
     expect(await log.newest({ maxBytes: 25 })).toEqual({ complete: false, text: 'line 998\nline 999\n' })
   })
 
+  test('that hangs is ended', async () => {
+    const origin = print('setInterval(() => {}, 1000)')
+    const reading = openLog(origin, { ...options, signal: AbortSignal.timeout(200) }).newest({ maxBytes: 10 })
+    expect(await failureOf(reading)).toBe(`INTERRUPTED \`${typed(origin.command)}\` was interrupted`)
+  })
+
   test('that fails says how', async () => {
     const origin = print('console.error("no such unit"); process.exit(4)')
     expect(await failureOf(openLog(origin, options).newest({ maxBytes: 10 }))).toBe(

@@ -6,7 +6,7 @@ import { openSessions } from '../../src/adapters/redis/index.ts'
 import type { AdminError } from '../../src/core/error.ts'
 import { apiAt, brokerAt, databaseAt, sessionsAt } from './endpoints.ts'
 import { errorOf } from './failure-of.ts'
-import { closedPort, closingPeer, foreignPeer, silentPeer, silentPeerApart } from './peers.ts'
+import { closedPort, closingPeer, foreignPeer, openConnections, silentPeer, silentPeerApart } from './peers.ts'
 
 const timeoutMs = 800
 
@@ -30,6 +30,11 @@ const adapters: {
     what: 'Redis',
     open: async (port, host) => openSessions(sessionsAt(port, { host }), { timeoutMs }),
     where: (port, host) => `Redis at ${host}:${port}/0`,
+  },
+  {
+    what: 'a sentinel of Redis',
+    open: async (port, host) => openSessions(sessionsAt(port, { host, sentinel: { master: 'm', nodes: [{ host, port }], password: null } }), { timeoutMs }),
+    where: (port, host) => `Redis at ${host}:${port} (sentinel, master m)`,
   },
   {
     what: 'the service',
@@ -81,10 +86,9 @@ describe.each(adapters)('$what', ({ open, where }) => {
   })
 
   test('who never answers is let go at once, so that nothing keeps the program from ending', async () => {
-    const connections = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
-    await expect.poll(connections).toBe(0)
+    await expect.poll(openConnections).toBe(0)
     await failure(await silentPeerApart())
-    await expect.poll(connections, { timeout: 500, interval: 20 }).toBe(0)
+    await expect.poll(openConnections, { timeout: 500, interval: 20 }).toBe(0)
   })
 
   test('hangs up', async () => {

@@ -72,6 +72,11 @@ export async function cuttableProxy(connect: () => Socket): Promise<{ port: numb
   }
 }
 
+/** How many TCP connections this process has open, from either end. */
+export function openConnections(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+}
+
 /** A port on which nothing listens. */
 export async function closedPort(): Promise<number> {
   const server = createServer()

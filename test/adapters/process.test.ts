@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { endOf, runProgram, runProgramOrFail } from '../../src/adapters/process.ts'
+import { endOf, orFail, runProgram } from '../../src/adapters/process.ts'
+import { isOnTerminal } from '../../src/adapters/terminal.ts'
+import { AdminError } from '../../src/core/error.ts'
 import { typed } from '../../src/core/typed.ts'
 import { processesWith } from '../support/processes.ts'
 import { failureOf } from './failure-of.ts'
@@ -107,19 +108,30 @@ describe('runProgram', () => {
     expect(await failureOf(running)).toMatch(/^INTERRUPTED /)
   })
 
-  test('runProgramOrFail tells what the program said last', async () => {
+  test('orFail tells what the program said last', async () => {
     const command = node('console.error("first"); console.error("the reason"); process.exit(2)')
-    expect(await failureOf(runProgramOrFail(command, { timeoutMs }))).toBe(
-      `FAILED \`${typed(command)}\` ended with 2: the reason`,
+    const result = await runProgram(command, { timeoutMs })
+    expect(() => orFail(command, result)).toThrow(
+      new AdminError('FAILED', `\`${typed(command)}\` ended with 2: the reason`, [typed(command)]),
     )
+    expect(() => orFail(command, { ...result, exitCode: 0 })).not.toThrow()
+  })
+
+  test('gives it nothing of its own environment where it is isolated', async () => {
+    const script = 'process.stdout.write(Object.keys(process.env).join())'
+    const { stdout } = await runProgram(node(script), { timeoutMs, isolated: true, environment: { GIVEN: 'yes', OTHER: undefined } })
+    expect(stdout).toBe('GIVEN')
+  })
+
+  test('runs it as another account, which only root may', async () => {
+    const [uid, gid] = process.getuid!() === 0 ? [65_534, 65_533] : [process.getuid!(), process.getgid!()]
+    const script = 'process.stdout.write(`${process.getuid()}:${process.getgid()}`)'
+    const { stdout } = await runProgram(node(script), { timeoutMs, account: { uid, gid } })
+    expect(stdout).toBe(`${uid}:${gid}`)
+  })
+
+  test('waits as long as it takes where no time is set', async () => {
+    const { stdout } = await runProgram(node('setTimeout(() => console.log("done"), 300)'), { timeoutMs: null })
+    expect(stdout).toBe('done\n')
   })
 })
-
-function isOnTerminal(): boolean {
-  try {
-    closeSync(openSync('/dev/tty', 'r+'))
-    return true
-  } catch {
-    return false
-  }
-}

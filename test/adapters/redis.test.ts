@@ -1,33 +1,24 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openSessions } from '../../src/adapters/redis/index.ts'
-import { decodeNumber } from '../../src/adapters/redis/times.ts'
 import type { SessionsEndpoint } from '../../src/core/endpoint.ts'
 import { Secret } from '../../src/core/secret.ts'
-import type { SessionsSource } from '../../src/core/sources.ts'
 import { removeServer, startServer, stopServer } from '../../src/lab/servers/index.ts'
 import type { ServerRecord } from '../../src/lab/servers/index.ts'
 import { freshRedisDatabase } from '../servers/index.ts'
 import type { FreshRedisDatabase } from '../servers/index.ts'
 import { sessionsAt } from './endpoints.ts'
 import { errorOf, failureOf } from './failure-of.ts'
+import { javaLong } from './java-numbers.ts'
+import { addSession, opened, placeOf, timeoutMs } from './own-redis.ts'
 import { withoutGiven } from './own-servers.ts'
-import { javaInteger, javaLong } from './java-numbers.ts'
-import { closedPort, cuttableProxy } from './peers.ts'
-import { interceptingRedis, resp } from './resp.ts'
+import { cuttableProxy } from './peers.ts'
+import { interceptingRedis } from './resp.ts'
 
-const timeoutMs = 3000
 const password = 'pass word/é'
-
-async function opened(endpoint: SessionsEndpoint): Promise<SessionsSource> {
-  const { source, close } = await openSessions(endpoint, { timeoutMs })
-  onTestFinished(close)
-  return source
-}
 
 describe('a Redis of its own', () => {
   let folder = ''
@@ -108,18 +99,14 @@ describe('a shared Redis', () => {
     await redis.client.flushdb()
   })
   afterAll(async () => redis.cleanup())
-  const server = (): { host: string; port: number } => ({ host: redis.endpoint.host, port: redis.endpoint.port })
-  const addSession = async (namespace: string, time = Date.now()): Promise<void> => {
-    const times = { creationTime: javaLong(time), lastAccessedTime: javaLong(time), maxInactiveInterval: javaInteger(1800) }
-    await redis.client.hset(`${namespace}:sessions:${randomUUID()}`, times)
-  }
+  const server = (): { host: string; port: number } => placeOf(redis)
 
   test('a password that is not wanted is no obstacle', async () => {
     expect(await failureOf(opened({ ...redis.endpoint, password: new Secret('needless') }))).toBe(null)
   })
 
   test('what only looks like sessions is none', async () => {
-    await addSession('spring:session')
+    await addSession(redis, 'spring:session')
     await redis.client.set('spring:session:sessions:a-string', 'x')
     await redis.client.hset('app:sessions:one', { user: 'x' })
     await redis.client.sadd('app:sessions:active', 'x')
@@ -135,9 +122,9 @@ describe('a shared Redis', () => {
   })
 
   test('the key space with the most sessions, or the one that is named', async () => {
-    await addSession('one')
-    await addSession('two')
-    await addSession('two')
+    await addSession(redis, 'one')
+    await addSession(redis, 'two')
+    await addSession(redis, 'two')
     expect(await (await opened(redis.endpoint)).sampleSessions(100)).toMatchObject({ namespace: 'two' })
     const named = await (await opened({ ...redis.endpoint, namespace: 'one' })).sampleSessions(100)
     expect([named.namespace, named.sessions.length]).toEqual(['one', 1])
@@ -181,59 +168,6 @@ describe('a shared Redis', () => {
     )
   })
 
-  test('the master is found through a sentinel', async () => {
-    const { host, port } = server()
-    const sentinel = await interceptingRedis(server(), () => ({
-      'sentinel get-master-addr-by-name': resp([host, String(port)]),
-      'sentinel sentinels': '*0\r\n',
-    }))
-    const nodes = [
-      { host: '127.0.0.1', port: await closedPort() },
-      { host: '127.0.0.1', port: sentinel },
-    ]
-    await addSession('spring:session')
-    const source = await opened({ ...redis.endpoint, sentinel: { master: 'mymaster', nodes, password: null } })
-    expect((await source.sampleSessions(10)).sessions.length).toBe(1)
-    expect(source.target).toMatch(/^127\.0\.0\.1:\d+ \(sentinel, master mymaster\)\/\d+$/)
-    expect(source.client).toBe(`redis-cli -h ${host} -p ${port} -n ${redis.database}`)
-  })
-
-  test('no sentinel answers', async () => {
-    const nodes = [{ host: '127.0.0.1', port: await closedPort() }]
-    const failure = await failureOf(
-      openSessions({ ...redis.endpoint, sentinel: { master: 'mymaster', nodes, password: null } }, { timeoutMs }),
-    )
-    expect(failure).toMatch(/^UNREACHABLE Redis at .*sentinel, master mymaster.* cannot be reached/)
-  })
-
-  test('each master of a cluster is looked at', async () => {
-    const number = redis.database
-    const port = await interceptingRedis(server(), (own) => ({
-      'cluster slots': resp([[0, 16383, ['127.0.0.1', own, 'a'.repeat(40)]]]),
-      'cluster info': resp('cluster_state:ok\r\n'),
-    }))
-    const source = await opened(
-      sessionsAt(1, {
-        cluster: [
-          { host: '127.0.0.1', port: await closedPort() },
-          { host: '127.0.0.1', port },
-        ],
-        namespace: `only-${number}`,
-      }),
-    )
-    expect(await source.identity()).toMatchObject({ role: 'master' })
-    expect(source.client).toMatch(/^redis-cli -h 127\.0\.0\.1 -p \d+ -c$/)
-    expect((await source.memory()).usedBytes).toBeGreaterThan(0)
-    expect((await source.sampleSessions(10)).sessions).toEqual([])
-  })
-
-  test('no node of a cluster answers', async () => {
-    const failure = await failureOf(
-      openSessions(sessionsAt(1, { cluster: [{ host: '127.0.0.1', port: await closedPort() }] }), { timeoutMs }),
-    )
-    expect(failure).toMatch(/^UNREACHABLE Redis at 127\.0\.0\.1:\d+ \(cluster\) /)
-  })
-
   test('a connection that stalls is given up', async () => {
     const proxy = await cuttableProxy(() => connect(server()))
     const { source, close } = await openSessions(sessionsAt(proxy.port), { timeoutMs: 500 })
@@ -249,31 +183,4 @@ describe('a shared Redis', () => {
   async function scans(): Promise<number> {
     return Number(/^cmdstat_scan:calls=(\d+)/m.exec(await redis.client.info('commandstats'))?.[1] ?? 0)
   }
-})
-
-describe('decodeNumber', () => {
-  const numbers = [
-    { what: 'a Long', bytes: javaLong(1_795_226_764_463), value: 1_795_226_764_463 },
-    { what: 'a negative Long', bytes: javaLong(-5), value: -5 },
-    { what: 'an Integer', bytes: javaInteger(1800), value: 1800 },
-    { what: 'a negative Integer', bytes: javaInteger(-1), value: -1 },
-    { what: 'digits', bytes: Buffer.from('1795226764463'), value: 1_795_226_764_463 },
-    { what: 'typed JSON', bytes: Buffer.from('["java.lang.Long",1795226764463]'), value: 1_795_226_764_463 },
-    { what: 'a cut Long', bytes: javaLong(1).subarray(0, 81), value: null },
-    {
-      what: 'another class',
-      bytes: Buffer.concat([javaLong(1).subarray(0, 8), Buffer.from('java.lang.Thing'), Buffer.alloc(59)]),
-      value: null,
-    },
-    { what: 'nothing', bytes: Buffer.alloc(0), value: null },
-    { what: 'text', bytes: Buffer.from('soon'), value: null },
-    { what: 'a date', bytes: Buffer.from('2026-11-21'), value: null },
-  ]
-  test.each(numbers)('$what', ({ bytes, value }) => {
-    expect(decodeNumber(bytes)).toBe(value)
-  })
-
-  test('the two forms have the lengths that Java gives them', () => {
-    expect([javaLong(0).length, javaInteger(0).length]).toEqual([82, 81])
-  })
 })

@@ -1,6 +1,7 @@
 import { apiLatencyTable, apiReachableTable, apiTokenLifetimeTable, apiTokenTable } from './api/all.ts'
 import { brokerAlarmsTable, brokerReachableTable } from './broker/others.ts'
-import { queuesDurableTable, upgradeTable } from './broker/queues.ts'
+import { queuesDurableTable } from './broker/queues-durable.ts'
+import { upgradeTable } from './broker/upgrade.ts'
 import { changelogLockTable } from './database/changelog-lock.ts'
 import { databaseConnectionsTable, databaseDiskTable, databaseReachableTable } from './database/others.ts'
 import { integrationsDebugLoggingTable, integrationsReachableTable } from './integrations/all.ts'

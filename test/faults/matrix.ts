@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { DoctorReport } from '../../src/core/report.ts'
 import { faultRows } from '../../src/lab/fault-list.ts'
-import { serverTitles } from '../../src/lab/lab-servers.ts'
+import { serverNames } from '../../src/lab/servers/index.ts'
 import type { LabFaultsDocument, LabStatusDocument } from '../../src/output/lab.ts'
 import type { OwnLab } from '../lab/support/own-lab.ts'
 
@@ -55,7 +55,7 @@ async function refusalOn(lab: OwnLab, names: readonly string[]): Promise<Outcome
     const exchanged = given.find(({ kind, version }) => kind === 'rabbitmq' && !isLine(version, row.needs.broker))
     const server = stopped ?? exchanged
     if (!server) continue
-    const title = serverTitles[server.kind as keyof typeof serverTitles]
+    const title = serverNames[server.kind as keyof typeof serverNames]
     return { code: 'UNAVAILABLE', message: `${row.name} needs a ${title} of the lab's own; the one at ${server.address} was given` }
   }
   return null

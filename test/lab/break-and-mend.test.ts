@@ -145,8 +145,11 @@ describe('with a lab', () => {
         await sleep(afterMs)
         if (signal === 'SIGINT') half.interrupt()
         else half.child.kill(signal)
-        const { exitCode } = await half.ended
-        if (signal === 'SIGINT') expect(exitCode).toBe(6)
+        const { exitCode, stderr } = await half.ended
+        if (signal === 'SIGINT') {
+          expect(exitCode).toBe(6)
+          expect(stderr).toMatch(/Error: interrupted: the lab is broken, and may be only in part\n\nTry:\n.*lab status\n.*lab mend\n.*lab down\n$/)
+        }
         expect((await broken()).length).toBeGreaterThan(0)
         expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { healthy: true } })
       }

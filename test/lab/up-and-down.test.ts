@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -77,9 +77,25 @@ describe('lab up', () => {
       up.interrupt()
       const { exitCode, stderr } = await up.ended
       expect(exitCode).toBe(6)
-      expect(stderr).toMatch(/Error: .*interrupted/)
+      // the servers are gone: there is nothing to look at or to mend
+      expect(stderr).toMatch(/Error: interrupted: nothing is left of the lab\n\nTry:\n {2}testops-admin lab up\n$/)
       expect(existsSync(join(lab.root, 'lab.json'))).toBe(false)
       expect(existsSync(join(lab.root, 'servers/redis'))).toBe(false)
+    },
+    timeoutMs,
+  )
+
+  test(
+    'that fails leaves nothing, and suggests nothing that is gone with it',
+    async () => {
+      const up = lab.start('lab', 'up')
+      const pidFile = join(lab.root, 'service/service.pid')
+      await until(() => existsSync(pidFile))
+      process.kill(Number.parseInt(readFileSync(pidFile, 'utf8'), 10), 'SIGKILL')
+      const { exitCode, stderr } = await up.ended
+      expect(exitCode).toBe(1)
+      expect(stderr.replace(/\s+/g, ' ')).toMatch(/Error: the practice service did not come up: [^:]+ Try: testops-admin lab up $/)
+      expect(existsSync(lab.root)).toBe(false)
     },
     timeoutMs,
   )

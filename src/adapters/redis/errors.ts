@@ -28,12 +28,7 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   if (unknown) return make('UNAVAILABLE', `${server} has the command ${unknown} renamed or disabled`)
   const network = networkFailure(thrown, peer)
   if (network) return network
-  if (/connection is closed|isn't writeable|connection due to close|All sentinels are unreachable/i.test(said)) {
-    return make(
-      'UNREACHABLE',
-      /sentinel/i.test(said) ? `${server} cannot be reached: ${said}` : `${server} closed the connection`,
-    )
-  }
+  if (/connection is closed|isn't writeable|connection due to close/i.test(said)) return make('UNREACHABLE', `${server} closed the connection`)
   return peerFailure(thrown, peer)
 }
 

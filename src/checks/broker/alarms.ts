@@ -2,6 +2,7 @@ import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy } from '../../core/check.ts'
 import { typedOn } from '../../core/host.ts'
 import type { BrokerNode, BrokerSource } from '../../core/sources.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { onBroker, rabbitmqctl } from '../support/evidence.ts'
 import { bytes, listed } from '../support/format.ts'
 
@@ -9,7 +10,7 @@ export const brokerAlarms = defineCheck({
   id: 'broker/alarms',
   title: 'broker raises no alarm',
   reads: ['broker'],
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: serviceFails,
   async run({ broker }): Promise<Outcome> {
     const nodes = await broker.nodes()
     const [first, ...others] = nodes.flatMap((node) => alarmsOf(node, broker))

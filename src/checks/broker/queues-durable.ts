@@ -6,6 +6,7 @@ import { durableConflicts, logSignatures } from '../../knowledge/log-signatures.
 import { besides, lookedAt, queueSituation } from '../support/broker-queues.ts'
 import type { QueueSituation } from '../support/broker-queues.ts'
 import { byHand } from '../support/by-hand.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { grepLog, onBroker, rabbitmqctl, settingLines } from '../support/evidence.ts'
 import { counted, firstLine, listed } from '../support/format.ts'
 import { had } from '../support/wanted.ts'
@@ -25,15 +26,7 @@ export const brokerQueuesDurable = defineCheck({
   title: 'queues are durable',
   reads: ['broker', 'service'],
   wants: ['logs'],
-  explains: [
-    'broker/upgrade',
-    'service/running',
-    'api/reachable',
-    'api/token',
-    'api/token-lifetime',
-    'api/latency',
-    'trees/migrated',
-  ],
+  explains: ['broker/upgrade', ...serviceFails],
   async run({ broker, service, logs }, deployment): Promise<Outcome> {
     const situation = await queueSituation(broker, service, logs, deployment)
     const view: View = { situation, broker, service, logs: had(logs), works: isAtWork(situation) }

@@ -1,5 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import { springSettings } from '../../knowledge/settings.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { keptIn, server, unopened } from '../support/unopened.ts'
 
 const kept = keptIn('broker', springSettings.rabbitHost)
@@ -9,7 +10,7 @@ export const brokerReachable = defineCheck({
   title: 'broker answers',
   reads: ['broker'],
   guards: 'broker',
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: serviceFails,
   unopened: unopened('broker/reachable', {
     ...server('RabbitMQ', { unit: 'rabbitmq-server', service: 'rabbitmq-server' }, kept),
     tls: { scheme: 'its address (amqp:// is plain, amqps:// encrypted)', key: 'broker: {ca: FILE}' },

@@ -4,6 +4,7 @@ import { AdminError } from '../../core/error.ts'
 import type { ChangelogLockTable, DatabaseSource, ServiceSource } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import { byHand } from '../support/by-hand.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { psql } from '../support/evidence.ts'
 import { listed } from '../support/format.ts'
@@ -36,7 +37,7 @@ export const changelogLockCheck = defineCheck({
   title: 'change-log lock is free or held by a live migration',
   reads: ['database'],
   wants: ['service', 'logs', 'api'],
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: serviceFails,
   async run({ database: databases, service, logs, api }, deployment) {
     const platform = had(service)
     const status = platform && (await tolerant(platform.status()))

@@ -1,4 +1,5 @@
 import { defineCheck } from '../../core/check.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { psql } from '../support/evidence.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { percent } from '../support/format.ts'
@@ -12,7 +13,7 @@ export const databaseConnections = defineCheck({
   id: 'database/connections',
   title: 'database has free connections',
   reads: ['database'],
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: serviceFails,
   async run({ database }) {
     return eachDatabase(database, async (one) => {
       const [{ used, max, reserved, byUser }, identity] = await Promise.all([one.connections(), tolerant(one.identity())])

@@ -1,6 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy } from '../../core/check.ts'
 import { typedOn } from '../../core/host.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { hostOf, psql, word } from '../support/evidence.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { bytes, percent } from '../support/format.ts'
@@ -19,7 +20,7 @@ export const databaseDisk = defineCheck({
   id: 'database/disk',
   title: 'database has room on its disk',
   reads: ['database'],
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: serviceFails,
   async run({ database }) {
     return eachDatabase(database, async (one): Promise<Outcome> => {
       const [space, storage, identity] = await Promise.all([one.temporarySpace(), one.storage(), tolerant(one.identity())])

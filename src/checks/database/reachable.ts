@@ -1,5 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import { springSettings } from '../../knowledge/settings.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { psql } from '../support/evidence.ts'
 import { keptIn, server, unopened } from '../support/unopened.ts'
@@ -11,15 +12,7 @@ export const databaseReachable = defineCheck({
   title: 'database answers',
   reads: ['database'],
   guards: 'database',
-  explains: [
-    'database/connections',
-    'service/running',
-    'api/reachable',
-    'api/token',
-    'api/token-lifetime',
-    'api/latency',
-    'trees/migrated',
-  ],
+  explains: ['database/connections', ...serviceFails],
   unopened: unopened('database/reachable', {
     ...server('PostgreSQL', { unit: "'postgresql*'", service: 'postgresql' }, kept),
     tls: { scheme: 'sslmode in its address', key: 'database: {ca: FILE}', starttls: 'postgres' },

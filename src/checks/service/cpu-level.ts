@@ -6,6 +6,7 @@ import { firstLegacyBuild, firstV3Build, isAtLeast, parseBuild } from '../../kno
 import { images } from '../../knowledge/images.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { byHand } from '../support/by-hand.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { grepLog } from '../support/evidence.ts'
 import { firstLine, listed } from '../support/format.ts'
 import { judgeMachine } from '../support/processors.ts'
@@ -18,7 +19,7 @@ export const serviceCpuLevel = defineCheck({
   title: 'processors have what the image needs',
   reads: ['service'],
   wants: ['logs'],
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: serviceFails,
   async run({ service, logs }) {
     const image = await service.image()
     const name = image.name ?? images.standard

@@ -5,6 +5,7 @@ import type { ServiceImage } from '../../core/sources.ts'
 import { compareBuilds, firstLegacyBuild, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
 import { images } from '../../knowledge/images.ts'
 import { byHand } from '../support/by-hand.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { word } from '../support/evidence.ts'
 import { judgeMachine } from '../support/processors.ts'
 import { tolerant } from '../support/wanted.ts'
@@ -28,7 +29,7 @@ export const serviceImage = defineCheck({
   id: 'service/image',
   title: 'image fits the build and the machines',
   reads: ['service'],
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: serviceFails,
   async run({ service }): Promise<Outcome> {
     const image = await service.image()
     const { name } = image

@@ -1,5 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import { springSettings } from '../../knowledge/settings.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { keptIn, server, unopened } from '../support/unopened.ts'
 
 const kept = keptIn('sessions', springSettings.redisHost)
@@ -9,13 +10,13 @@ export const sessionsReachable = defineCheck({
   title: 'session store answers',
   reads: ['sessions'],
   guards: 'sessions',
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: serviceFails,
   unopened: unopened('sessions/reachable', {
     ...server('Redis', { unit: "'redis*'", service: 'redis-server' }, kept),
     tls: { scheme: 'its address (redis:// is plain, rediss:// encrypted)', key: 'sessions: {ca: FILE}' },
     said: {
       UNAUTHENTICATED: `Correct the user or the password (${kept}).`,
-      UNAVAILABLE: `Correct the number of the database (${kept}), or give back the command that is named where it was renamed or disabled.`,
+      UNAVAILABLE: `Correct the number of the database or the name of the master (${kept}), or give back the command that is named where it was renamed or disabled.`,
       FORBIDDEN: `Let this user do what is named (Redis's ACL), or configure another (${kept}). Protected mode ends once Redis has a password.`,
     },
   }),

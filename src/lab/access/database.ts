@@ -3,6 +3,8 @@ import { AdminError, messageOf } from '../../core/error.ts'
 import { labNames, serversOf } from '../lab.ts'
 import type { Lab, LabServers } from '../lab.ts'
 import type { ServerRecord } from '../servers/index.ts'
+import { postgresClient } from '../servers/postgres-client.ts'
+import { notLetIn } from './refusal.ts'
 
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 
@@ -48,24 +50,13 @@ export async function databaseAnswers(servers: LabServers): Promise<void> {
 }
 
 async function connected<T>(record: ServerRecord, database: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({
-    host: record.host,
-    port: record.port,
-    user: record.user,
-    password: record.password,
-    database,
-    application_name: 'testops-admin lab',
-    connectionTimeoutMillis: 10_000,
-  })
+  const client = await postgresClient(record, { database, connectMs: 10_000 })
   // a connection that is lost while nothing is asked must not end this process
   client.on('error', () => undefined)
   try {
     await client.connect()
   } catch (error) {
-    throw new AdminError('UNREACHABLE', `the lab's PostgreSQL at ${record.host}:${record.port} does not let us in: ${messageOf(error)}`, ['testops-admin lab status', 'testops-admin lab mend'], {
-      cause: error,
-    })
+    throw notLetIn(record, error)
   }
   try {
     return await work((text, values = []) => rows(client, text, values))

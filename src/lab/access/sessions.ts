@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
-import { AdminError, messageOf } from '../../core/error.ts'
 import { labNames, serversOf } from '../lab.ts'
 import type { Lab } from '../lab.ts'
+import { notLetIn } from './refusal.ts'
 
 /** Works on the lab's Redis. Throws UNREACHABLE. */
 export async function onSessions<T>(lab: Pick<Lab, 'layout' | 'state'>, work: (redis: Redis) => Promise<T>): Promise<T> {
@@ -22,9 +22,7 @@ export async function onSessions<T>(lab: Pick<Lab, 'layout' | 'state'>, work: (r
   try {
     await redis.connect()
   } catch (error) {
-    throw new AdminError('UNREACHABLE', `the lab's Redis at ${record.host}:${record.port} does not let us in: ${messageOf(error)}`, ['testops-admin lab status', 'testops-admin lab mend'], {
-      cause: error,
-    })
+    throw notLetIn(record, error)
   }
   try {
     return await work(redis)

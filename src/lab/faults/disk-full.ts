@@ -10,7 +10,7 @@ export const diskFull: Fault = {
   cases: [
     {
       variant: null,
-      made: "the small disk that PostgreSQL's data lies on is filled to its last block",
+      made: "PostgreSQL's data can grow no more: its small disk is filled to the last block, or, where this machine mounts none, a preloaded library refuses the writes as a full disk does",
       expected: { exitCode: 1, problems: { 'database/disk': 'error' }, allowedConsequences: [] },
       needs: { own: ['postgres'] },
       async apply(lab) {

@@ -8,7 +8,7 @@ import { freePort } from '../servers/local/ports.ts'
 import { stop } from '../service-control/control.ts'
 import { unitIn } from '../service-control/unit.ts'
 import { labService } from '../service.ts'
-import { writePrivate } from '../state.ts'
+import { writePrivate } from '../servers/private-file.ts'
 import { migration, restoreChangelog } from './migration.ts'
 
 export const runningMigration: Fault = {

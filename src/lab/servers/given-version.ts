@@ -1,5 +1,6 @@
 import { AdminError, messageOf } from '../../core/error.ts'
 import { askManagement } from './local/management.ts'
+import { postgresClient } from './postgres-client.ts'
 import { serverNames } from './types.ts'
 import type { ServerRecord } from './types.ts'
 import { isOfLine, lineNames, oldestPostgres } from './versions.ts'
@@ -10,24 +11,22 @@ const timeoutMs = 5000
  * The version of a given server, asked as the given user. Throws UNAUTHENTICATED where it does not let us in, UNAVAILABLE
  * where it is of another version than needed.
  */
-export async function givenVersion(record: ServerRecord, variable: string): Promise<string> {
+export async function givenVersion(record: ServerRecord, { variable, startOwn }: { variable: string; startOwn: string }): Promise<string> {
   let version: string
   try {
     version = await ask(record)
   } catch (error) {
     const where = `${serverNames[record.kind]} at ${record.host}:${record.port}`
-    throw new AdminError('UNAUTHENTICATED', `${variable} gives ${where}, which cannot be used: ${messageOf(error)}`, [], {
+    throw new AdminError('UNAUTHENTICATED', `${variable} gives ${where}, which cannot be used: ${messageOf(error)}`, [startOwn], {
       cause: error,
     })
   }
   const { line } = record
   if (record.kind === 'postgres' && Number.parseInt(version, 10) < oldestPostgres) {
-    throw new AdminError('UNAVAILABLE', `${variable} gives PostgreSQL ${version}, and ${oldestPostgres} or later is needed`)
+    throw new AdminError('UNAVAILABLE', `${variable} gives PostgreSQL ${version}, and ${oldestPostgres} or later is needed`, [startOwn])
   }
   if (line && !isOfLine(version, line)) {
-    throw new AdminError('UNAVAILABLE', `${variable} gives RabbitMQ ${version}, and ${lineNames[line]} is needed`, [
-      `unset ${variable}`,
-    ])
+    throw new AdminError('UNAVAILABLE', `${variable} gives RabbitMQ ${version}, and ${lineNames[line]} is needed`, [startOwn])
   }
   return version
 }
@@ -35,15 +34,7 @@ export async function givenVersion(record: ServerRecord, variable: string): Prom
 async function ask(record: ServerRecord): Promise<string> {
   const { host, port, user, password, database } = record
   if (record.kind === 'postgres') {
-    const client = new (await import('pg')).default.Client({
-      host,
-      port,
-      user,
-      password,
-      database,
-      connectionTimeoutMillis: timeoutMs,
-      query_timeout: timeoutMs,
-    })
+    const client = await postgresClient(record, { connectMs: timeoutMs, queryMs: timeoutMs })
     try {
       await client.connect()
       return firstWord((await client.query<{ server_version: string }>('SHOW server_version')).rows[0]?.server_version)

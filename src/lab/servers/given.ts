@@ -11,6 +11,8 @@ const variables: Readonly<Record<ServerKind, string>> = {
   rabbitmq: 'TESTOPS_ADMIN_LAB_RABBITMQ_URL',
   redis: 'TESTOPS_ADMIN_LAB_REDIS_URL',
 }
+/** Forces one of the ways by which servers are had. */
+export const wayVariable = 'TESTOPS_ADMIN_LAB_SERVERS'
 const managementVariable = 'TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL'
 
 const defaultPorts: Readonly<Record<ServerKind, number>> = { postgres: 5432, rabbitmq: 5672, redis: 6379 }
@@ -38,7 +40,7 @@ export async function takeGiven(
     throw new AdminError(
       'UNREACHABLE',
       `${variables[kind]} gives ${serverNames[kind]} at ${host}:${port}, and nothing answers there`,
-      [`start that server, or unset ${variables[kind]} to have one started`],
+      ['start that server', startOwn(variables[kind], environment)],
     )
   }
   const path = decodeURIComponent(url.pathname.slice(1))
@@ -53,9 +55,15 @@ export async function takeGiven(
     database: path || (kind === 'redis' ? '0' : kind === 'rabbitmq' ? '/' : 'postgres'),
     ...(kind === 'rabbitmq' ? { line: request.rabbitmq?.line ?? '3', ...management(host, environment) } : {}),
   }
-  const taken = { ...record, version: await givenVersion(record, variables[kind]) }
+  const taken = { ...record, version: await givenVersion(record, { variable: variables[kind], startOwn: startOwn(variables[kind], environment) }) }
   await writeRecord(taken)
   return taken
+}
+
+/** What is typed to have a server started in place of a given one. */
+function startOwn(variable: string, environment: NodeJS.ProcessEnv): string {
+  const forced = environment[wayVariable] === 'given' ? [wayVariable] : []
+  return `unset ${[...forced, variable].join(' ')}   # to have one started`
 }
 
 function management(host: string, environment: NodeJS.ProcessEnv): { managementPort: number; managementUrl: string } {

@@ -14,6 +14,7 @@ import { endLocal, localRunning, removeLocal, resumeLocal } from './local/index.
 import { accepts } from './local/ports.ts'
 import { controlLocal } from './local/rabbitmq.ts'
 import type { LocalRecord } from './local/kind.ts'
+import { postgresClient } from './postgres-client.ts'
 import { readServer } from './record.ts'
 import { serverNames } from './types.ts'
 import type { ServerRecord, StartOptions } from './types.ts'
@@ -95,16 +96,7 @@ export async function freeDisk(record: ServerRecord): Promise<void> {
 /** What PostgreSQL holds in memory has room on the disk: what it could not write later would be a fault of its own. */
 async function writeOut(record: ServerRecord): Promise<void> {
   if (!(await serverRunning(record))) return
-  const { host, port, user, password, database } = record
-  const client = new (await import('pg')).default.Client({
-    host,
-    port,
-    user,
-    password,
-    database,
-    connectionTimeoutMillis: 10_000,
-    query_timeout: 30_000,
-  })
+  const client = await postgresClient(record, { connectMs: 10_000, queryMs: 30_000 })
   try {
     await client.connect()
     await client.query('CHECKPOINT')

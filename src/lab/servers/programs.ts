@@ -1,32 +1,34 @@
 import { access, constants, readdir, realpath } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import { tryProgram } from './run-program.ts'
+import { AdminError } from '../../core/error.ts'
+import { tryProgram } from './try-program.ts'
 import { isOfLine, lineNames, oldestPostgres } from './versions.ts'
 import type { Programs, RabbitmqLine, ServerRequest } from './types.ts'
 
-/** The installed programs that serve the request; else why there are none. */
-export async function installedPrograms(request: ServerRequest, environment: NodeJS.ProcessEnv): Promise<Programs | string> {
-  if (process.platform !== 'linux') return `servers from programs run on Linux alone, not on ${process.platform}`
+/** The installed programs that serve the request; `root` is where the system is installed. Throws UNAVAILABLE where there are none. */
+export async function installedPrograms(request: ServerRequest, environment: NodeJS.ProcessEnv, root = '/'): Promise<Programs> {
+  if (process.platform !== 'linux') throw missing(`servers from programs run on Linux alone, not on ${process.platform}`)
   const path = (environment['PATH'] ?? '').split(delimiter).filter(Boolean)
-  if (request.kind === 'redis') return installedRedis(path)
-  if (request.kind === 'postgres') return installedPostgres(path)
-  return installedRabbitmq(path, request.rabbitmq?.line ?? '3')
+  if (request.kind === 'redis') return installedRedis(path, root)
+  if (request.kind === 'postgres') return installedPostgres(path, root)
+  return installedRabbitmq(path, root, request.rabbitmq?.line ?? '3')
 }
 
-async function installedRedis(path: readonly string[]): Promise<Programs | string> {
-  for (const folder of [...path, '/usr/bin', '/usr/local/bin']) {
+async function installedRedis(path: readonly string[], root: string): Promise<Programs> {
+  for (const folder of [...path, join(root, 'usr/bin'), join(root, 'usr/local/bin')]) {
     const server = join(folder, 'redis-server')
     const ran = await tryProgram(server, ['--version'], { timeoutMs: 5000 })
     const version = ran.ok ? /v=(\d+\.\d+\.\d+)/.exec(ran.stdout)?.[1] : undefined
     if (version) return { kind: 'redis', version, server }
   }
-  return 'redis-server is not installed'
+  throw missing('redis-server is not installed', 'apt-get install redis-server')
 }
 
-async function installedPostgres(path: readonly string[]): Promise<Programs | string> {
+async function installedPostgres(path: readonly string[], root: string): Promise<Programs> {
   // Debian keeps the server's programs off the path, by major version
-  const debian = (await folders('/usr/lib/postgresql')).sort((a, b) => Number(b) - Number(a))
-  const candidates = [...debian.map((major) => `/usr/lib/postgresql/${major}/bin`), ...path]
+  const debian = join(root, 'usr/lib/postgresql')
+  const majors = (await folders(debian)).sort((a, b) => Number(b) - Number(a))
+  const candidates = [...majors.map((major) => join(debian, major, 'bin')), ...path]
   let tooOld: string | null = null
   for (const folder of candidates) {
     const ran = await tryProgram(join(folder, 'postgres'), ['--version'], { timeoutMs: 5000 })
@@ -37,14 +39,16 @@ async function installedPostgres(path: readonly string[]): Promise<Programs | st
     if (Number.parseInt(version, 10) >= oldestPostgres) return { kind: 'postgres', version, binaries }
     tooOld ??= version
   }
-  return tooOld ? `PostgreSQL ${tooOld} is installed, ${oldestPostgres} or later is needed` : 'PostgreSQL is not installed'
+  if (tooOld) throw missing(`PostgreSQL ${tooOld} is installed, ${oldestPostgres} or later is needed`)
+  throw missing('PostgreSQL is not installed', `apt-get install postgresql   # ${oldestPostgres} or later is needed`)
 }
 
-async function installedRabbitmq(path: readonly string[], line: RabbitmqLine): Promise<Programs | string> {
-  const erlang = await findFolder([...path, '/usr/bin'], 'erl')
-  if (!erlang) return 'Erlang, which RabbitMQ runs on, is not installed'
+async function installedRabbitmq(path: readonly string[], root: string, line: RabbitmqLine): Promise<Programs> {
+  const erlang = await findFolder([...path, join(root, 'usr/bin')], 'erl')
+  const install = `apt-get install rabbitmq-server   # ${lineNames[line]} is needed`
+  if (!erlang) throw missing('Erlang, which RabbitMQ runs on, is not installed', install)
   let other: string | null = null
-  for (const folder of ['/usr/lib/rabbitmq/bin', ...path]) {
+  for (const folder of [join(root, 'usr/lib/rabbitmq/bin'), ...path]) {
     // the scripts of /usr/sbin switch to another user; those of the installation do not
     if (!(await executable(join(folder, 'rabbitmq-server'))) || /\/sbin$/.test(folder)) continue
     const scripts = dirname(await realpath(join(folder, 'rabbitmq-server')))
@@ -53,7 +57,17 @@ async function installedRabbitmq(path: readonly string[], line: RabbitmqLine): P
     if (isOfLine(version, line)) return { kind: 'rabbitmq', version, scripts, erlang: [erlang] }
     other ??= version
   }
-  return other ? `RabbitMQ ${other} is installed, ${lineNames[line]} is needed` : 'RabbitMQ is not installed'
+  if (other) throw missing(`RabbitMQ ${other} is installed, ${lineNames[line]} is needed`, labOn(line === '3' ? '4.3' : '3'))
+  throw missing('RabbitMQ is not installed', install)
+}
+
+/** What the package manager has is installed already: a lab may do with that. */
+function labOn(line: RabbitmqLine): string {
+  return `testops-admin lab down; testops-admin lab up --broker ${line}   # on the RabbitMQ that is installed`
+}
+
+function missing(reason: string, ...suggestions: string[]): AdminError {
+  return new AdminError('UNAVAILABLE', reason, suggestions)
 }
 
 async function findFolder(folders: readonly string[], program: string): Promise<string | null> {

@@ -1,23 +1,14 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AdminError, messageOf } from '../../core/error.ts'
+import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { writePrivate } from './private-file.ts'
 import type { ServerRecord } from './types.ts'
 
 const fileName = 'server.json'
 
 /** Writes `directory/server.json` (0600, in one step: readers see the old or the new one). Makes the directory, 0700. */
 export async function writeRecord(record: ServerRecord): Promise<void> {
-  await mkdir(record.directory, { recursive: true, mode: 0o700 })
-  const path = join(record.directory, fileName)
-  const next = `${path}.${process.pid}`
-  const file = await open(next, 'w', 0o600)
-  try {
-    await file.writeFile(`${JSON.stringify(record, null, 2)}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(next, path)
+  await writePrivate(join(record.directory, fileName), `${JSON.stringify(record, null, 2)}\n`)
 }
 
 /**
@@ -30,7 +21,7 @@ export async function readServer(directory: string): Promise<ServerRecord | null
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null
     throw new AdminError('FAILED', `Cannot read ${path}: ${messageOf(error)}`, [], { cause: error })
   }
   try {

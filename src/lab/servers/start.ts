@@ -2,25 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { startDocker, whyNoEngine } from './docker/index.ts'
-import { givenVariable, givenVariableName, takeGiven } from './given.ts'
+import { assertEngine, startDocker } from './docker/index.ts'
+import { takeGiven } from './given.ts'
 import { startLocal } from './local/index.ts'
 import { assertPortFree, freePort, loopback } from './local/ports.ts'
 import { obtainPrograms } from './packages/index.ts'
 import { installedPrograms } from './programs.ts'
 import { readServer } from './record.ts'
 import { removeParts } from './lifecycle.ts'
-import { serverNames, serverWays } from './types.ts'
-import type { Programs, ServerRecord, ServerRequest, ServerWay, StartOptions } from './types.ts'
-
-const wayVariable = 'TESTOPS_ADMIN_LAB_SERVERS'
-
-/** A way that cannot be gone on this machine, and why. Any other error is one of the server itself. */
-class NotThisWay extends AdminError {
-  constructor(reason: string) {
-    super('UNAVAILABLE', reason)
-  }
-}
+import { serverNames } from './types.ts'
+import type { ServerRecord, ServerRequest, ServerWay, StartOptions } from './types.ts'
+import { NotThisWay, suggestionsFor, waysToTry } from './ways.ts'
 
 /**
  * Starts a server, or takes the given one, by the first way that works here; `TESTOPS_ADMIN_LAB_SERVERS` forces one.
@@ -37,7 +29,7 @@ export async function startServer(request: ServerRequest, options: StartOptions)
   if (request.port) await assertPortFree(request.port, name)
   const environment = options.environment ?? process.env
   const ways = waysToTry(request, environment)
-  const failures: string[] = []
+  const failures: unknown[] = []
   for (const way of ways) {
     try {
       return await startBy(way, request, options, environment)
@@ -46,28 +38,14 @@ export async function startServer(request: ServerRequest, options: StartOptions)
         throw new AdminError('INTERRUPTED', `The start of ${name} was interrupted`, [], { cause: error })
       // a given or a forced server is wanted as it is: no other is taken for it
       if (ways.length === 1 && error instanceof AdminError && !(error instanceof NotThisWay)) throw error
-      failures.push(`${way}: ${messageOf(error)}`)
-      if (!(error instanceof NotThisWay)) options.progress(`${name} by ${way} failed, trying another way: ${messageOf(error)}`)
+      failures.push(error)
+      if (!(error instanceof NotThisWay) && failures.length < ways.length)
+        options.progress(`${name} by ${way} failed, trying another way: ${messageOf(error)}`)
     }
   }
-  throw new AdminError('UNAVAILABLE', `${title(request)} cannot be had on this machine. ${failures.join('; ')}`, [
-    `export ${givenVariableName(request.kind)}=…   # use a server that runs already`,
-    `apt-get install ${{ postgres: 'postgresql', rabbitmq: 'rabbitmq-server', redis: 'redis-server' }[request.kind]}`,
-    'or start Docker',
-  ])
-}
-
-function waysToTry(request: ServerRequest, environment: NodeJS.ProcessEnv): readonly ServerWay[] {
-  const forced = environment[wayVariable]
-  if (forced) {
-    const way = serverWays.find((way) => way === forced)
-    if (!way) throw new AdminError('CONFIGURATION', `${wayVariable} is ${forced}, and not one of ${serverWays.join(', ')}`)
-    if (way === 'given' && !givenVariable(request.kind, environment)) {
-      throw new AdminError('CONFIGURATION', `${wayVariable} is given, but ${givenVariableName(request.kind)} is not set`)
-    }
-    return [way]
-  }
-  return givenVariable(request.kind, environment) ? ['given'] : serverWays.filter((way) => way !== 'given')
+  const reasons = failures.map((error, index) => `${ways[index]}: ${messageOf(error)}`).join('; ')
+  const suggestions = suggestionsFor(request, failures, environment)
+  throw new AdminError('UNAVAILABLE', `${title(request)} cannot be had on this machine. ${reasons}`, suggestions)
 }
 
 async function startBy(
@@ -93,13 +71,12 @@ async function startBy(
   try {
     if (way === 'given') return await takeGiven(draft, request, environment)
     if (way === 'docker') {
-      const missing = await whyNoEngine(environment)
-      if (missing) throw new NotThisWay(missing)
+      await notThisWay(assertEngine(environment))
       return await startDocker(draft, request, options)
     }
-    const programs =
-      way === 'programs' ? await installedPrograms(request, environment) : await obtain(request, options, environment)
-    if (typeof programs === 'string') throw new NotThisWay(programs)
+    const programs = await notThisWay(
+      way === 'programs' ? installedPrograms(request, environment) : obtainPrograms(request, options, environment),
+    )
     if (way === 'packages') options.progress(`starting ${serverNames[request.kind]} ${programs.version}`)
     return await startLocal(draft, programs, request, options)
   } catch (error) {
@@ -111,12 +88,12 @@ async function startBy(
   }
 }
 
-async function obtain(request: ServerRequest, options: StartOptions, environment: NodeJS.ProcessEnv): Promise<Programs | string> {
+/** Where what a way needs cannot be had, another way may have it. */
+async function notThisWay<T>(preparation: Promise<T>): Promise<T> {
   try {
-    return await obtainPrograms(request, options, environment)
+    return await preparation
   } catch (error) {
-    if (error instanceof AdminError && error.code === 'UNAVAILABLE') return error.message
-    throw error
+    throw error instanceof AdminError && error.code === 'UNAVAILABLE' ? new NotThisWay(error.message, error.suggestions) : error
   }
 }
 

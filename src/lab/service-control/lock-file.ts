@@ -1,4 +1,5 @@
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { codeOf } from '../../core/error.ts'
 import { isNoRoom } from '../folder.ts'
 import { isAlive } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
@@ -60,7 +61,7 @@ async function succeeds(work: Promise<void>, otherwise: string): Promise<boolean
     await work
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === otherwise) return false
+    if (codeOf(error) === otherwise) return false
     throw error
   }
 }

@@ -1,10 +1,10 @@
-import { endOf, runProgram } from '../../adapters/process.ts'
+import { endOf, orFail, runProgram } from '../../adapters/process.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { ServiceManager } from './manager.ts'
 import { parseProperties, statusOf } from './properties.ts'
 import { runStarter } from './run-starter.ts'
-import type { Command, HostOptions, HostSettings } from './settings.ts'
+import type { HostOptions, HostSettings } from './settings.ts'
 import { typed } from '../../core/typed.ts'
 
 /**
@@ -52,8 +52,4 @@ function stateOf(exitCode: number | null): ServiceStatus['state'] | null {
   if (exitCode === 0) return 'running'
   if (exitCode === 3) return 'stopped'
   return exitCode === 1 || exitCode === 2 ? 'failed' : null
-}
-
-function orFail(command: Command, result: Parameters<typeof endOf>[0]): void {
-  if (result.exitCode !== 0) throw new AdminError('FAILED', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AdminError } from '../../core/error.ts'
+import { AdminError, codeOf } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { ServiceManager } from './manager.ts'
 
@@ -72,7 +72,7 @@ async function isAlive(pid: number): Promise<boolean> {
     process.kill(pid, 0)
   } catch (error) {
     // another user's process exists all the same
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false
+    if (codeOf(error) !== 'EPERM') return false
   }
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return !/\) Z /.test(stat)

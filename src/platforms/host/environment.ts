@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { AdminError, messageOf } from '../../core/error.ts'
+import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import { isSecretSetting } from '../../knowledge/settings.ts'
 import { parseEnvironmentFile } from './environment-file.ts'
@@ -32,7 +32,7 @@ async function textOf({ path, optional, at }: SettingsFile): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = codeOf(error)
     if (code === 'ENOENT' && optional) return ''
     const options = { cause: error }
     const what = `the service's settings in ${path}${at === undefined ? '' : ` (\`host.environmentFile\` at ${at})`}`

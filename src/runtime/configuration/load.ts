@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { parseYaml } from '../../adapters/yaml.ts'
-import { AdminError, messageOf } from '../../core/error.ts'
+import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { typed } from '../../core/typed.ts'
 import type { Environment } from '../paths.ts'
@@ -134,7 +134,8 @@ export async function exists(file: string): Promise<boolean> {
     await stat(file)
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code !== 'ENOENT' && error.code !== 'ENOTDIR'
+    const code = codeOf(error)
+    return code !== null && code !== 'ENOENT' && code !== 'ENOTDIR'
   }
 }
 

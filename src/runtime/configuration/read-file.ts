@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
-import { messageOf } from '../../core/error.ts'
+import { codeOf, messageOf } from '../../core/error.ts'
 
 /** The bytes of a file or a pipe; null where there are more than `maxBytes`. Throws what the system throws. */
 export async function readUpTo(path: string, maxBytes: number): Promise<Buffer | null> {
@@ -16,7 +16,7 @@ export async function readUpTo(path: string, maxBytes: number): Promise<Buffer |
 
 /** Why a file cannot be read, in the operator's words. */
 export function whyUnreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (code === 'ENOENT') return 'there is no such file'
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
   if (code === 'EISDIR') return 'it is a directory'

@@ -1,5 +1,5 @@
 import { endOf, runProgram } from '../../adapters/process.ts'
-import { AdminError } from '../../core/error.ts'
+import { AdminError, codeOf } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import { typed } from '../../core/typed.ts'
 import type { Environment } from '../paths.ts'
@@ -151,5 +151,5 @@ function unusable(at: string, what: string): AdminError {
 }
 
 function hintsOn(error: unknown, path: string): readonly string[] {
-  return error instanceof Error && 'code' in error && error.code === 'EACCES' ? [`ls -l ${path}`] : []
+  return codeOf(error) === 'EACCES' ? [`ls -l ${path}`] : []
 }

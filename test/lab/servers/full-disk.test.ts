@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fillDisk, freeDisk, serverRunning } from '../../../src/lab/servers/index.ts'
 import { makeFullDiskLibrary } from '../../../src/lab/servers/packages/full-disk-library.ts'
-import { tryProgram } from '../../../src/lab/servers/run-program.ts'
+import { tryProgram } from '../../../src/lab/servers/try-program.ts'
 import { freshDatabase } from '../../servers/index.ts'
-import { ownServer, temporaryFolder } from './own-servers.ts'
+import { ownServer, silent, temporaryFolder } from './own-servers.ts'
 
 test('the disk of PostgreSQL is filled for real, and freed', async () => {
   const record = await ownServer({ kind: 'postgres', postgres: { diskBytes: 128 * 1024 * 1024 } })
@@ -37,7 +37,7 @@ test('the library that stands in for a full disk refuses growth below its folder
   const [disk, elsewhere] = [join(folder, 'disk'), join(folder, 'elsewhere')]
   for (const path of [disk, elsewhere]) await mkdir(path)
   const made = { library: join(folder, 'full.so'), folder: disk, fullWhile: join(folder, 'full') }
-  await makeFullDiskLibrary(made, { progress: () => {} })
+  await makeFullDiskLibrary(made, silent)
   const append = (path: string, text: string) =>
     tryProgram('/bin/sh', ['-c', 'exec dd of="$0" oflag=append conv=notrunc status=none < "$1"', path, text], {
       environment: { PATH: '/usr/bin:/bin', LD_PRELOAD: './full.so', LC_ALL: 'C' },

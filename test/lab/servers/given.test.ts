@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
   brokerControl,
@@ -15,9 +14,7 @@ import type { ServerRequest } from '../../../src/lab/servers/index.ts'
 import { freePort } from '../../../src/lab/servers/local/ports.ts'
 import { servers } from '../../servers/index.ts'
 import type { TestServers } from '../../servers/global-setup.ts'
-import { temporaryFolder } from './own-servers.ts'
-
-const progress = () => {}
+import { freshDirectory, silent } from './own-servers.ts'
 
 /** The shared servers, as somebody who runs them would give them. */
 function given(change: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
@@ -33,7 +30,7 @@ function given(change: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv
 }
 
 async function startGiven(request: Omit<ServerRequest, 'directory'>, change?: Readonly<Record<string, string>>) {
-  return startServer({ ...request, directory: join(await temporaryFolder(), 'server') }, { progress, environment: given(change) })
+  return startServer({ ...request, directory: await freshDirectory() }, { ...silent, environment: given(change) })
 }
 
 test.each([
@@ -51,7 +48,7 @@ test.each([
     for (const refused of [() => stopServer(record), () => brokerControl(record, ['stop']), () => fillDisk(record), () => freeDisk(record)]) {
       await expect(refused()).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringContaining('was given') as string })
     }
-    expect(await resumeServer(record, { progress })).toEqual(record)
+    expect(await resumeServer(record, silent)).toEqual(record)
     await removeServer(record)
     await removeServer(record)
     expect(await readServer(record.directory)).toBeNull()

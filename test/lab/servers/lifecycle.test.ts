@@ -15,16 +15,15 @@ import {
 import type { ServerRecord } from '../../../src/lab/servers/index.ts'
 import { accepts } from '../../../src/lab/servers/local/ports.ts'
 import { freshDatabase, freshVhost } from '../../servers/index.ts'
-import { leftOf, localWays, ownServer, temporaryFolder } from './own-servers.ts'
+import { leftOf, localWays, ownServer, silent, temporaryFolder } from './own-servers.ts'
 
-const options = { progress: () => {} }
 const password = new Secret('open "sesame"')
 
 async function stopAndResume(record: ServerRecord, how: 'graceful' | 'kill'): Promise<void> {
   await stopServer(record, how)
   expect(await serverRunning(record)).toBe(false)
   await stopServer(record, how) // harmless twice
-  const again = await resumeServer(record, options)
+  const again = await resumeServer(record, silent)
   expect(again.port).toBe(record.port)
   expect(await serverRunning(record)).toBe(true)
 }
@@ -72,7 +71,7 @@ test('a server in a folder that is reached by a link is known by its processes',
   const folder = await temporaryFolder()
   await mkdir(join(folder, 'real'))
   await symlink(join(folder, 'real'), join(folder, 'link'))
-  const record = await startServer({ kind: 'redis', directory: join(folder, 'link/server') }, options)
+  const record = await startServer({ kind: 'redis', directory: join(folder, 'link/server') }, silent)
   expect(await serverRunning(record)).toBe(true)
   await removeServer(record)
   expect(await serverRunning(record)).toBe(false)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { debianMirror } from '../../../src/lab/servers/packages/apt-sources.ts'
 import { cached } from '../../../src/lab/servers/packages/cache.ts'
-import { temporaryFolder } from './own-servers.ts'
+import { silent, temporaryFolder } from './own-servers.ts'
 
 describe("the mirror comes from the machine's own apt configuration", () => {
   const another = 'deb [arch=amd64] https://repo.example.org/node bookworm main\n'
@@ -43,8 +43,6 @@ describe("the mirror comes from the machine's own apt configuration", () => {
 })
 
 describe('the cache', () => {
-  const options = { progress: () => {} }
-
   test('is filled once, however many want it at once', async () => {
     const cache = await temporaryFolder()
     let made = 0
@@ -52,7 +50,7 @@ describe('the cache', () => {
       made += 1
       await writeFile(join(temporary, 'file'), 'text')
     }
-    const folders = await Promise.all([1, 2, 3].map(() => cached(cache, 'thing', make, options)))
+    const folders = await Promise.all([1, 2, 3].map(() => cached(cache, 'thing', make, silent)))
     expect([...new Set(folders)]).toEqual([join(cache, 'thing')])
     expect(made).toBe(1)
     expect(await readFile(join(cache, 'thing/file'), 'utf8')).toBe('text')
@@ -65,7 +63,7 @@ describe('the cache', () => {
       await writeFile(join(temporary, 'file'), 'half')
       throw new Error('no network')
     }
-    await expect(cached(cache, 'thing', failing, options)).rejects.toThrow('no network')
+    await expect(cached(cache, 'thing', failing, silent)).rejects.toThrow('no network')
     expect(await readdir(cache)).toEqual([])
   })
 })

@@ -7,17 +7,8 @@ import { openHost, restartService, serviceManager, startService, stopService } f
 import type { HostSettings } from '../../../src/platforms/host/index.ts'
 import { errorOf } from '../../runtime/error-of.ts'
 import { folderWith } from '../../runtime/folder.ts'
+import { nothing } from './nothing.ts'
 
-const nothing: HostSettings = {
-  unit: null,
-  commands: null,
-  logs: null,
-  environmentFile: null,
-  image: null,
-  build: null,
-  cpuinfo: null,
-  declaredIn: 'testops-admin.yaml',
-}
 const options = { timeoutMs: 5000 }
 
 function withStatus(script: string): HostSettings {
@@ -145,6 +136,17 @@ test('the log: configured, else the file that the settings name', async () => {
   expect(await read({ logs: { file: join(folder, 'service.log') } })).toBe('two\n')
   expect(await read({ logs: { command: ['printf', 'a\\nb\\nc\\nd\\n'] } })).toBe('d\n')
   expect(await read({ environmentFile: { path: join(folder, 'service.env'), at: 'testops-admin.yaml:4' } })).toBe('two\n')
+})
+
+test('a log command that hangs ends with whoever asked', async () => {
+  const interrupt = new AbortController()
+  const command = ['sh', '-c', 'exec sleep 43'] as const
+  const log = await openHost({ ...nothing, logs: { command } }, { timeoutMs: 30_000, signal: interrupt.signal }).log()
+  const reading = errorOf(log.newest({ maxBytes: 100 }))
+  const since = performance.now()
+  interrupt.abort()
+  expect(await reading).toBe("INTERRUPTED: `sh -c 'exec sleep 43'` was interrupted")
+  expect(performance.now() - since).toBeLessThan(2000)
 })
 
 test('settings that cannot be read, with the line that names them', async () => {

@@ -5,18 +5,9 @@ import { openHost } from '../../../src/platforms/host/index.ts'
 import type { HostSettings } from '../../../src/platforms/host/index.ts'
 import { errorOf } from '../../runtime/error-of.ts'
 import { folderWith } from '../../runtime/folder.ts'
+import { nothing } from './nothing.ts'
 
-const settings: HostSettings = {
-  unit: null,
-  commands: null,
-  logs: null,
-  environmentFile: null,
-  image: null,
-  build: null,
-  cpuinfo: null,
-  declaredIn: 'testops-admin.yaml',
-}
-const serviceOf = (some: Partial<HostSettings>) => openHost({ ...settings, ...some }, { timeoutMs: 5000 }).service()
+const serviceOf = (some: Partial<HostSettings>) => openHost({ ...nothing, ...some }, { timeoutMs: 5000 }).service()
 
 test.each([
   [{}, { name: null, tag: null, build: null }],

@@ -7,18 +7,10 @@ import { openHost, serviceManager, startService, stopService } from '../../../sr
 import type { HostOptions, HostSettings } from '../../../src/platforms/host/index.ts'
 import { errorOf } from '../../runtime/error-of.ts'
 import { folderWith } from '../../runtime/folder.ts'
+import { nothing } from './nothing.ts'
 
 const at = 'testops-admin.yaml:4'
-const settings: HostSettings = {
-  unit: 'testops',
-  commands: null,
-  logs: null,
-  environmentFile: null,
-  image: null,
-  build: null,
-  cpuinfo: null,
-  declaredIn: 'testops-admin.yaml',
-}
+const settings: HostSettings = { ...nothing, unit: 'testops' }
 
 const running = `Id=testops.service
 LoadState=loaded

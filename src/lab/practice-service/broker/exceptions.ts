@@ -1,4 +1,4 @@
-import { messageOf } from '../../../core/error.ts'
+import { codeOf, messageOf } from '../../../core/error.ts'
 import { transientQueues } from '../../../knowledge/broker.ts'
 import { throwable } from '../log/throwable.ts'
 import type { Throwable } from '../log/throwable.ts'
@@ -66,7 +66,7 @@ const springFrames = [
 ]
 
 function socketException(error: unknown, host: string): Throwable {
-  const code = error instanceof Error && 'code' in error ? error.code : null
+  const code = codeOf(error)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return throwable('java.net.UnknownHostException', host, [])
   if (/timed? ?out/i.test(messageOf(error))) return throwable('java.net.SocketTimeoutException', 'Connect timed out', [])
   if (code === 'ECONNREFUSED')

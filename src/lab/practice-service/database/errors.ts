@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { messageOf } from '../../../core/error.ts'
+import { codeOf, messageOf } from '../../../core/error.ts'
 import type { JdbcAddress } from '../jdbc-url.ts'
 import { throwable } from '../log/throwable.ts'
 import type { Throwable } from '../log/throwable.ts'
@@ -19,7 +19,7 @@ export function sqlException(error: unknown, { host, port }: JdbcAddress): Throw
   if (error instanceof DatabaseError) {
     return throwable(type, `${error.severity ?? 'ERROR'}: ${error.message}`, error.severity === 'FATAL' ? opening : executing)
   }
-  const code = errorCode(error)
+  const code = codeOf(error)
   if (code === 'ECONNREFUSED') {
     const advice = 'Check that the hostname and port are correct and that the postmaster is accepting TCP/IP connections.'
     const message = `Connection to ${host}:${port} refused. ${advice}`
@@ -59,9 +59,4 @@ export function isConnectionError(error: unknown): boolean {
   // 57P01 to 57P03: the server goes down or comes up; 53300: no slot is left
   if (error instanceof DatabaseError) return /^(08...|57P0[123]|53300)$/.test(error.code ?? '')
   return true
-}
-
-function errorCode(error: unknown): string | null {
-  if (error instanceof AggregateError) return errorCode(error.errors[0])
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { request as plain } from 'node:http'
 import { request as encrypted } from 'node:https'
-import { messageOf } from '../../../core/error.ts'
+import { codeOf, messageOf } from '../../../core/error.ts'
 import { throwable } from '../log/throwable.ts'
 import type { Throwable } from '../log/throwable.ts'
 
@@ -83,8 +83,7 @@ function basic({ username, password }: Integration, url: URL): string | null {
 }
 
 function exceptionOf(error: unknown, url: URL): Throwable {
-  const root: unknown = error instanceof AggregateError ? error.errors[0] : error
-  const code = root instanceof Error && 'code' in root ? String(root.code) : ''
+  const code = codeOf(error) ?? ''
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   if (code === 'ECONNREFUSED') {
     const refused = throwable('java.net.ConnectException', 'Connection refused', [
@@ -103,7 +102,7 @@ function exceptionOf(error: unknown, url: URL): Throwable {
     )
   return throwable(
     'java.io.IOException',
-    `unexpected end of stream on ${url.protocol}//${url.host}/... (${messageOf(root).split('\n')[0]})`,
+    `unexpected end of stream on ${url.protocol}//${url.host}/... (${messageOf(error).split('\n')[0]})`,
     okHttp.slice(2),
   )
 }

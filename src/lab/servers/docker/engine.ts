@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type * as Testcontainers from 'testcontainers'
-import { AdminError, messageOf } from '../../../core/error.ts'
+import { AdminError, codeOf, messageOf } from '../../../core/error.ts'
 import { redactUrl } from '../../../core/secret.ts'
 import { cacheFolder, cached } from '../packages/cache.ts'
 import { installFromNpm } from '../packages/npm.ts'
@@ -14,12 +14,18 @@ const testcontainersVersion = '11.14.0'
 
 const deadlineMs = 2000
 
-/** Null, or why there is no engine: a client may be installed without one, so the engine itself is asked, with a deadline. */
-export async function whyNoEngine(environment: NodeJS.ProcessEnv): Promise<string | null> {
-  const addresses = environment['DOCKER_HOST'] ? [environment['DOCKER_HOST']] : usualSockets(environment)
-  const answers = await Promise.all(addresses.map(ping))
-  if (answers.includes(true)) return null
-  return environment['DOCKER_HOST'] ? 'no Docker engine answers at DOCKER_HOST' : 'no Docker engine answers'
+const startEngine = 'start Docker, then try again'
+
+/**
+ * A client may be installed without an engine, so the engine itself is asked, with a deadline. Throws UNAVAILABLE where none
+ * answers.
+ */
+export async function assertEngine(environment: NodeJS.ProcessEnv): Promise<void> {
+  const named = engineAddress(environment)
+  const answers = await Promise.all((named === null ? usualSockets(environment) : [named]).map(ping))
+  if (answers.includes(true)) return
+  if (named === null) throw new AdminError('UNAVAILABLE', 'no Docker engine answers', [startEngine])
+  throw new AdminError('UNAVAILABLE', 'no Docker engine answers at DOCKER_HOST', ['unset DOCKER_HOST, or start Docker there'])
 }
 
 /** Where the engine is asked for that the environment names; null: at the usual places. */
@@ -45,10 +51,8 @@ export async function connectEngine(
     throw new AdminError(
       'UNREACHABLE',
       `The Docker engine${where} does not answer: ${messageOf(error)}`,
-      ['start Docker, then try again'],
-      {
-        cause: error,
-      },
+      [startEngine],
+      { cause: error },
     )
   }
 }
@@ -59,7 +63,7 @@ export async function loadTestcontainers(options: StartOptions): Promise<typeof 
   try {
     return await import('testcontainers')
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error
+    if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error
   }
   const folder = await cached(
     cacheFolder(options.environment ?? process.env),

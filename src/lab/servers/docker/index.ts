@@ -6,7 +6,7 @@ import { freePort, isOurs, loopback } from '../local/ports.ts'
 import { writeRecord } from '../record.ts'
 import { serverNames } from '../types.ts'
 import type { ContainerServer, ServerRecord, ServerRequest, StartOptions } from '../types.ts'
-import { connectEngine, engineAddress, loadTestcontainers, whyNoEngine } from './engine.ts'
+import { assertEngine, connectEngine, engineAddress, loadTestcontainers } from './engine.ts'
 import { containerPlan, diskPath } from './images.ts'
 import type { ContainerPlan } from './images.ts'
 import { dockerReady, lastWords, saysVersion } from './ready.ts'
@@ -14,7 +14,7 @@ import { dockerReady, lastWords, saysVersion } from './ready.ts'
 const startTimeoutMs = 120_000
 const silent: StartOptions = { progress: () => {} }
 
-export { whyNoEngine }
+export { assertEngine }
 
 /** Starts a container of the official image. It is on record, by its name, before it is made. */
 export async function startDocker(draft: ServerRecord, request: ServerRequest, options: StartOptions): Promise<ServerRecord> {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rm, statfs, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { AdminError, messageOf } from '../../../core/error.ts'
+import { AdminError, codeOf, messageOf } from '../../../core/error.ts'
 import { makeFullDiskLibrary } from '../packages/full-disk-library.ts'
-import { tryProgram } from '../run-program.ts'
+import { tryProgram } from '../try-program.ts'
 import type { SmallDisk, StartOptions } from '../types.ts'
 import { writeRecord } from '../record.ts'
 import type { LocalRecord } from './kind.ts'
@@ -88,7 +88,7 @@ async function written(write: Promise<{ bytesWritten: number }>): Promise<boolea
   try {
     return (await write).bytesWritten > 0
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false
+    if (codeOf(error) === 'ENOSPC') return false
     throw error
   }
 }

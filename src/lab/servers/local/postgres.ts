@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { appendFile, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AdminError, messageOf } from '../../../core/error.ts'
-import { runProgram, tryProgram } from '../run-program.ts'
+import { AdminError } from '../../../core/error.ts'
+import { tryProgram } from '../try-program.ts'
 import type { ProgramsOf } from '../types.ts'
 import { unprivilegedAccount } from './account.ts'
 import { makeDisk, preloadEnvironment } from './disk.ts'
@@ -68,17 +68,12 @@ async function initialise(record: LocalRecord, maxConnections: number, options: 
   await writeFile(passwordFile, record.password, { mode: 0o600 })
   if (account) await chown(passwordFile, account.uid, account.gid)
   const args = ['-D', dataDirectory(record), '--waldir', join(home, 'wal'), '-U', record.user, `--pwfile=${passwordFile}`]
-  try {
-    await runProgram(
-      join(programs(record).binaries, 'initdb'),
-      [...args, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'],
-      { environment: { ...environment, ...markOf(record.id) }, workingDirectory: home, account, signal: options.signal },
-    )
-  } catch (error) {
-    throw new AdminError('UNAVAILABLE', `PostgreSQL's initdb failed: ${messageOf(error)}`, [], { cause: error })
-  } finally {
-    await rm(passwordFile, { force: true })
-  }
+  const ran = await tryProgram(
+    join(programs(record).binaries, 'initdb'),
+    [...args, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    { environment: { ...environment, ...markOf(record.id) }, workingDirectory: home, account, signal: options.signal },
+  ).finally(() => rm(passwordFile, { force: true }))
+  if (!ran.ok) throw new AdminError('UNAVAILABLE', `PostgreSQL's initdb failed: ${ran.message}`)
   await appendFile(join(dataDirectory(record), 'postgresql.conf'), `${settings(record, maxConnections).join('\n')}\n`)
 }
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync, readlinkSync, realpathSync } fro
 import { spawn } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AdminError } from '../../../core/error.ts'
+import { AdminError, codeOf } from '../../../core/error.ts'
 import type { Account } from '../types.ts'
 
 const marker = 'TESTOPS_ADMIN_SERVER'
@@ -83,7 +83,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    if (codeOf(error) !== 'ESRCH') throw error
   }
 }
 

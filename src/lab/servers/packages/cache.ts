@@ -32,7 +32,7 @@ export async function cached(
 ): Promise<string> {
   const final = join(cache, name)
   if (await exists(final)) return final
-  await mkdir(cache, { recursive: true, mode: 0o755 })
+  await makeCache(cache)
   await alone(final, options, async () => {
     if (await exists(final)) return
     // what earlier tries left when they were killed
@@ -49,6 +49,16 @@ export async function cached(
     }
   })
   return final
+}
+
+async function makeCache(cache: string): Promise<void> {
+  try {
+    await mkdir(cache, { recursive: true, mode: 0o755 })
+  } catch (error) {
+    throw new AdminError('UNAVAILABLE', `the folder for what is fetched, ${cache}, cannot be made: ${messageOf(error)}`, [
+      'export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you may write to',
+    ], { cause: error })
+  }
 }
 
 /**

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AdminError } from '../../../core/error.ts'
-import { runProgram, tryProgram } from '../run-program.ts'
-import type { Ran } from '../run-program.ts'
+import { tryProgram } from '../try-program.ts'
+import type { Tried } from '../try-program.ts'
 import type { StartOptions } from '../types.ts'
 import { debianMirror } from './apt-sources.ts'
 import { alone, exists } from './cache.ts'
@@ -46,11 +46,14 @@ export async function unpackDebian(
     fetched = await fetch()
   }
   if (!fetched.ok) {
-    throw new AdminError('UNAVAILABLE', `apt could not fetch ${packageName} of Debian ${suite}: ${failure ?? fetched.message}`)
+    throw new AdminError('UNAVAILABLE', `apt could not fetch ${packageName} of Debian ${suite}: ${failure ?? fetched.message}`, [
+      'apt-get update   # must reach its mirror',
+    ])
   }
   for (const archive of await readdir(join(work, 'archives'))) {
     if (!archive.endsWith('.deb') || !unpacked.test(archive)) continue
-    await runProgram('dpkg-deb', ['-x', join(work, 'archives', archive), root])
+    const done = await tryProgram('dpkg-deb', ['-x', join(work, 'archives', archive), root])
+    if (!done.ok) throw new AdminError('UNAVAILABLE', `dpkg-deb could not unpack ${archive}: ${done.message}`)
   }
   for (const needless of ['apt', 'usr/share/doc', 'usr/share/man', 'usr/share/locale']) {
     await rm(join(root, needless), { recursive: true, force: true })
@@ -60,7 +63,7 @@ export async function unpackDebian(
 const stamp = 'testops-admin.stamp'
 
 /** Ends with us, also where we are killed: nobody else may then find it writing to the lists. */
-function runApt(args: readonly string[], options: StartOptions): Promise<Ran> {
+function runApt(args: readonly string[], options: StartOptions): Promise<Tried> {
   return tryProgram('setpriv', ['--pdeathsig', 'KILL', 'apt-get', '-qq', ...args], {
     // proxies may be set in the environment
     environment: { ...(options.environment ?? process.env), LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' },

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AdminError, messageOf } from '../../../core/error.ts'
-import { tryProgram } from '../run-program.ts'
+import { tryProgram } from '../try-program.ts'
 import type { StartOptions } from '../types.ts'
 import { cacheFolder, cached } from './cache.ts'
 import { unpackDebian } from './debian.ts'

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AdminError, messageOf } from '../../../core/error.ts'
-import { runProgram } from '../run-program.ts'
+import { tryProgram } from '../try-program.ts'
 import type { Programs, RabbitmqLine, ServerRequest, StartOptions } from '../types.ts'
 import { cacheFolder, cached } from './cache.ts'
 import { unpackDebian } from './debian.ts'
@@ -20,24 +20,30 @@ export async function obtainPrograms(
   if (process.platform !== 'linux') throw new AdminError('UNAVAILABLE', `there are no packages for ${process.platform}`)
   const cache = cacheFolder(environment)
   if (request.kind === 'postgres') return obtainPostgres(cache, options)
-  if (request.kind === 'redis') return firstSuite(['bookworm', 'trixie'], (suite) => obtainRedis(cache, suite, options))
+  if (request.kind === 'redis') return firstSuite(['bookworm', 'trixie'], options, (suite) => obtainRedis(cache, suite, options))
   const line = request.rabbitmq?.line ?? '3'
-  return firstSuite(suites[line], (suite) => obtainRabbitmq(cache, suite, line, options))
+  return firstSuite(suites[line], options, (suite) => obtainRabbitmq(cache, suite, line, options))
 }
 
 /** Debian's releases with a RabbitMQ of that line: 3.10 in bookworm, 4.0 in trixie, 4.3 in forky. */
 const suites: Readonly<Record<RabbitmqLine, readonly string[]>> = { '3': ['bookworm'], '4.3': ['forky', 'trixie'] }
 
-async function firstSuite(names: readonly string[], obtain: (suite: string) => Promise<Programs>): Promise<Programs> {
-  const failures: string[] = []
+async function firstSuite(
+  names: readonly string[],
+  { signal }: StartOptions,
+  obtain: (suite: string) => Promise<Programs>,
+): Promise<Programs> {
+  const failures: unknown[] = []
   for (const suite of names) {
     try {
       return await obtain(suite)
     } catch (error) {
-      failures.push(messageOf(error))
+      if (signal?.aborted) throw error
+      failures.push(error)
     }
   }
-  throw new AdminError('UNAVAILABLE', [...new Set(failures)].join('; '))
+  const suggestions = failures.flatMap((error) => (error instanceof AdminError ? error.suggestions : []))
+  throw new AdminError('UNAVAILABLE', [...new Set(failures.map(messageOf))].join('; '), [...new Set(suggestions)])
 }
 
 async function obtainRedis(cache: string, suite: string, options: StartOptions): Promise<Programs> {
@@ -58,7 +64,9 @@ async function obtainRedis(cache: string, suite: string, options: StartOptions):
     options,
   )
   const server = join(folder, 'bin/redis-server')
-  const version = /v=(\d+\.\d+\.\d+)/.exec(await runProgram(server, ['--version']))?.[1] ?? 'unknown'
+  const ran = await tryProgram(server, ['--version'])
+  if (!ran.ok) throw new AdminError('UNAVAILABLE', `Redis of Debian ${suite} does not run here: ${ran.message}`)
+  const version = /v=(\d+\.\d+\.\d+)/.exec(ran.stdout)?.[1] ?? 'unknown'
   return { kind: 'redis', version, server }
 }
 

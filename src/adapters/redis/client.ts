@@ -1,0 +1,101 @@
+import type { Cluster, Redis, RedisOptions } from 'ioredis'
+import type { SessionsEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import { typedOn } from '../../core/host.ts'
+import type { Secret } from '../../core/secret.ts'
+import { firstAnswer, hostPort } from '../failure.ts'
+import type { Peer } from '../failure.ts'
+import { isForeign, redisFailure } from './errors.ts'
+
+/** A broken connection stays broken: nothing is sent later than it was asked for. */
+export const alone = { retryStrategy: () => null, enableOfflineQueue: false } as const
+
+type SharedOptions = Pick<
+  RedisOptions,
+  | 'lazyConnect'
+  | 'protocol'
+  | 'connectTimeout'
+  | 'disconnectTimeout'
+  | 'reconnectOnError'
+  | 'maxRetriesPerRequest'
+  | 'enableReadyCheck'
+  | 'autoResendUnfulfilledCommands'
+  | 'disableClientInfo'
+  | 'connectionName'
+  | 'tls'
+>
+
+/** What all connections have in common, to a server, a node of a cluster or a sentinel: encryption too, as in Spring Data Redis. */
+export function shared({ tls: { mode, ca } }: SessionsEndpoint, timeoutMs: number): SharedOptions {
+  return {
+    lazyConnect: true,
+    // RESP 2, so that servers before 6 answer too, and AUTH is a command of its own with an answer of its own
+    protocol: 2,
+    connectTimeout: timeoutMs,
+    // what is let go is let go at once: a silent server's goodbye is not waited for
+    disconnectTimeout: 0,
+    reconnectOnError: null,
+    maxRetriesPerRequest: 0,
+    enableReadyCheck: false,
+    autoResendUnfulfilledCommands: false,
+    disableClientInfo: true,
+    connectionName: 'testops-admin',
+    ...(mode === 'require' || mode === 'verify'
+      ? { tls: { rejectUnauthorized: mode === 'verify', ...(ca === null ? {} : { ca }) } }
+      : {}),
+  }
+}
+
+/** Connects and asks. Whatever goes wrong is thrown as the operator's error. */
+export async function talk<C extends Redis | Cluster, T>(
+  client: C,
+  { peer, timeoutMs }: { peer: Peer; timeoutMs: number },
+  ask: (client: C) => Promise<T>,
+): Promise<T> {
+  let failure: unknown = null
+  // also what keeps a broken connection from ending the process
+  client.on('error', (error: unknown) => (failure ??= error))
+  try {
+    await client.connect()
+    return await ask(client)
+  } catch (error) {
+    // ioredis rejects with 'Connection is closed.' and tells the reason apart
+    const reason = error instanceof AdminError || isReply(error) ? error : (failure ?? error)
+    throw isForeign(reason) ? await foreign(peer, timeoutMs) : redisFailure(reason, peer)
+  }
+}
+
+/** A password where none is wanted is no obstacle to a diagnosis. */
+export async function authenticate(server: Redis, user: string | null, password: Secret | null): Promise<void> {
+  if (password === null) return
+  const revealed = password.reveal()
+  try {
+    await (user === null ? server.auth(revealed) : server.auth(user, revealed))
+  } catch (error) {
+    if (error instanceof Error && /no password is set|without any password configured/.test(error.message)) return
+    throw error
+  }
+}
+
+/** How redis-cli is called for a server; it asks for the password itself. */
+export function redisCli(
+  { user, password, tls }: Pick<SessionsEndpoint, 'user' | 'password' | 'tls'>,
+  { host, port }: { host: string; port: number },
+): string {
+  const encrypted = tls.mode === 'require' || tls.mode === 'verify'
+  const login = password === null ? '' : `${user === null ? '' : ` --user ${user}`} --askpass`
+  return `redis-cli -h ${host} -p ${port}${encrypted ? ' --tls' : ''}${login}`
+}
+
+function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError'
+}
+
+async function foreign(peer: Peer, timeoutMs: number): Promise<AdminError> {
+  const line = await firstAnswer(peer.host, peer.port, Buffer.from('PING\r\n'), Math.min(1000, timeoutMs / 4))
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `what listens at ${hostPort(peer.host, peer.port)} is not Redis${line === null ? '' : `: it answered '${line}'`}`,
+    [typedOn(peer.host, `ss -ltnp 'sport = :${peer.port}'`)],
+  )
+}

@@ -1,0 +1,63 @@
+import type { Redis } from 'ioredis'
+import type { SessionsEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import { hostPort, withDeadline } from '../failure.ts'
+import type { Peer } from '../failure.ts'
+import { alone, authenticate, redisCli, shared, talk } from './client.ts'
+
+type Sentinels = NonNullable<SessionsEndpoint['sentinel']>
+type Address = Sentinels['nodes'][number]
+
+/**
+ * Where the master is, as that sentinel says which answers first. All are asked at once, so that a silent one keeps nobody
+ * waiting, and all are let go, which ioredis does not do with those that it asks by itself.
+ * Throws where none knows what one of them says: UNAUTHENTICATED, UNAVAILABLE (no such master), UNEXPECTED_ANSWER, else why the
+ * first in the list says nothing: UNREACHABLE, TIMED_OUT.
+ */
+export async function findMaster(endpoint: SessionsEndpoint, sentinels: Sentinels, timeoutMs: number): Promise<Address> {
+  const { default: ioredis } = await import('ioredis')
+  const over = new AbortController()
+  const opened = sentinels.nodes.map((node) => ({
+    client: new ioredis.Redis({ ...shared(endpoint, timeoutMs), ...alone, ...node }),
+    peer: peerOf(endpoint, sentinels, node),
+  }))
+  const answers = opened.map(({ client, peer }) =>
+    withDeadline(
+      talk(client, { peer, timeoutMs }, () => ask(client, sentinels, peer)),
+      timeoutMs,
+      peer,
+      { signal: over.signal },
+    ),
+  )
+  try {
+    return await Promise.any(answers)
+  } catch (error) {
+    const failures = (error as AggregateError).errors as readonly AdminError[]
+    // what one of them says tells more than that others are silent
+    throw failures.find(({ code }) => code !== 'UNREACHABLE' && code !== 'TIMED_OUT') ?? failures[0]!
+  } finally {
+    over.abort()
+    for (const { client } of opened) client.disconnect()
+  }
+}
+
+async function ask(client: Redis, { master, password }: Sentinels, peer: Peer): Promise<Address> {
+  await authenticate(client, null, password)
+  const found = await client.call('SENTINEL', 'get-master-addr-by-name', master)
+  if (!Array.isArray(found)) {
+    throw new AdminError('UNAVAILABLE', `Redis at ${peer.where}: it knows no master of that name`, peer.suggestions)
+  }
+  const [host, port] = found as [string, string]
+  return { host, port: Number(port) }
+}
+
+function peerOf({ tls }: SessionsEndpoint, { master, password }: Sentinels, { host, port }: Address): Peer {
+  const client = redisCli({ user: null, password, tls }, { host, port })
+  return {
+    what: 'Redis',
+    host,
+    port,
+    where: `${hostPort(host, port)} (sentinel, master ${master})`,
+    suggestions: [`${client} SENTINEL masters`],
+  }
+}

@@ -1,0 +1,15 @@
+/** Waits for `work` until the signal says stop: then rejects with what `stopped` makes, and `work` goes on unheard. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, stopped: () => Error): Promise<T> {
+  if (!signal) return work
+  let abort: () => void = () => undefined
+  const end = new Promise<never>((_, reject) => {
+    abort = () => reject(stopped())
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+  try {
+    return await Promise.race([work, end])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

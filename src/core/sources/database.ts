@@ -1,0 +1,63 @@
+import type { ClockReading } from './clock.ts'
+
+export interface DatabaseSource {
+  /** host:port/database, without credentials */
+  readonly target: string
+  identity(): Promise<DatabaseIdentity>
+  clock(): Promise<ClockReading>
+  /** every table named databasechangeloglock that this user can see, in whatever schema */
+  changelogLocks(): Promise<readonly ChangelogLockTable[]>
+  /** client backends of this database without our own; `complete` is false where the user may not see others' queries */
+  backends(): Promise<{ complete: boolean; backends: readonly DatabaseBackend[] }>
+  connections(): Promise<DatabaseConnections>
+  /** whether PostgreSQL can still write a temporary file of about a megabyte, which it removes by itself */
+  temporarySpace(): Promise<{ writable: true } | { writable: false; message: string }>
+  /** sizes in bytes; free space is null where the data directory is not on this machine */
+  storage(): Promise<{ databaseBytes: number; dataDirectory: string | null; freeBytes: number | null; totalBytes: number | null }>
+}
+
+export interface DatabaseIdentity {
+  version: string
+  user: string
+  database: string
+  startedAt: Date
+  inRecovery: boolean
+}
+
+export interface ChangelogLockTable {
+  schema: string
+  /** true where the service's own search path finds this table first */
+  inSearchPath: boolean
+  /** null: this user may not read the table */
+  rows: readonly ChangelogLockRow[] | null
+}
+
+export interface ChangelogLockRow {
+  id: number
+  locked: boolean
+  /** as written: local time of the service's JVM, without a zone (FIELD-NOTES.md 2), `YYYY-MM-DD HH:MM:SS.ffffff` */
+  lockGranted: string | null
+  lockedBy: string | null
+}
+
+export interface DatabaseBackend {
+  pid: number
+  user: string | null
+  application: string
+  clientAddress: string | null
+  state: string | null
+  /** null where this user may not see it */
+  startedAt: Date | null
+  transactionStartedAt: Date | null
+  queryStartedAt: Date | null
+  /** first 200 characters; null where this user may not see it */
+  query: string | null
+}
+
+export interface DatabaseConnections {
+  used: number
+  max: number
+  /** slots that only privileged roles may take */
+  reserved: number
+  byUser: readonly { user: string; application: string; count: number; idle: number }[]
+}

@@ -1,0 +1,61 @@
+import type { Secret } from '../secret.ts'
+
+/** The platform's view of the service. */
+export interface ServiceSource {
+  status(): Promise<ServiceStatus>
+  /** the service's environment variables by name */
+  environment(): Promise<ReadonlyMap<string, string | Secret>>
+  image(): Promise<ServiceImage>
+  /** machines that the service runs on or could be started on */
+  machines(): Promise<readonly Machine[]>
+  /** whether the name resolves where the service runs; null where that cannot be asked */
+  resolve(host: string): Promise<boolean | null>
+  /** what the operator would type on this platform */
+  readonly commands: ServiceCommands
+}
+
+export interface ServiceCommands {
+  start: string
+  stop: string
+  restart: string
+  status: string
+  logs: string
+  /** where settings are changed by hand */
+  settings: string
+}
+
+export interface ServiceStatus {
+  state: 'running' | 'stopped' | 'failed'
+  /** in the platform's own words */
+  detail: string
+  instances: readonly ServiceInstance[]
+}
+
+export interface ServiceInstance {
+  /** name of process, container or pod */
+  name: string
+  /** the host name that this instance sees as its own, as Liquibase writes it into `lockedby` */
+  host: string
+  pid: number | null
+  startedAt: Date | null
+}
+
+/** What the deployment is declared to run. Null: not declared. */
+export interface ServiceImage {
+  /** last part of the image's name, without registry and tag: `testops` or `testops-legacy` (SPEC.md 1) */
+  name: string | null
+  /** the image's tag */
+  tag: string | null
+  /** the build that the deployment is declared to run */
+  build: string | null
+  /** where the three come from, for people */
+  declaredIn: string
+}
+
+export interface Machine {
+  name: string
+  /** as `uname -m` writes it; null where unknown */
+  architecture: string | null
+  /** one list of flags for each processor, names as in /proc/cpuinfo; several that are equal may be given once */
+  processors: readonly (readonly string[])[]
+}

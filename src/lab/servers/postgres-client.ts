@@ -1,0 +1,26 @@
+import type { Client } from 'pg'
+import type { ServerRecord } from './types.ts'
+
+export interface ClientOptions {
+  /** of the server, where it is another than the record's */
+  database?: string
+  connectMs: number
+  /** for each question; as long as it takes where it is left out */
+  queryMs?: number
+}
+
+/** A client of that PostgreSQL as the record's user, which has not connected yet. */
+export async function postgresClient(record: ServerRecord, { database, connectMs, queryMs }: ClientOptions): Promise<Client> {
+  const { default: pg } = await import('pg')
+  const { host, port, user, password } = record
+  return new pg.Client({
+    host,
+    port,
+    user,
+    password,
+    database: database ?? record.database,
+    application_name: 'testops-admin lab',
+    connectionTimeoutMillis: connectMs,
+    ...(queryMs === undefined ? {} : { query_timeout: queryMs }),
+  })
+}

@@ -1,0 +1,37 @@
+import { AdminError } from '../../core/error.ts'
+import { givenVariable, givenVariableName, wayVariable } from './given.ts'
+import { serverWays } from './types.ts'
+import type { ServerRequest, ServerWay } from './types.ts'
+
+/** A way that cannot be gone on this machine: why, and what opens it. Any other error is one of the server itself. */
+export class NotThisWay extends AdminError {
+  constructor(reason: string, suggestions: readonly string[]) {
+    super('UNAVAILABLE', reason, suggestions)
+  }
+}
+
+/** The ways by which the server may be had, in the order in which they are tried; one alone where it is forced or given. Throws CONFIGURATION. */
+export function waysToTry({ kind }: ServerRequest, environment: NodeJS.ProcessEnv): readonly ServerWay[] {
+  const forced = environment[wayVariable]
+  if (!forced) return givenVariable(kind, environment) ? ['given'] : serverWays.filter((way) => way !== 'given')
+  const way = serverWays.find((way) => way === forced)
+  if (!way) {
+    const known = serverWays.join(', ')
+    throw new AdminError('CONFIGURATION', `${wayVariable} is ${forced}, and not one of ${known}`, [takeAnyWay])
+  }
+  if (way === 'given' && !givenVariable(kind, environment)) {
+    const variable = givenVariableName(kind)
+    throw new AdminError('CONFIGURATION', `${wayVariable} is given, but ${variable} is not set`, [useGiven(variable), takeAnyWay])
+  }
+  return [way]
+}
+
+/** What to do where none of these ways can be gone: what opens each of them, then what goes around them. */
+export function suggestionsFor({ kind }: ServerRequest, failures: readonly unknown[], environment: NodeJS.ProcessEnv): readonly string[] {
+  const opening = failures.flatMap((error) => (error instanceof AdminError ? error.suggestions : []))
+  return [...new Set(opening), environment[wayVariable] ? takeAnyWay : useGiven(givenVariableName(kind))]
+}
+
+const takeAnyWay = `unset ${wayVariable}   # to have servers by any way that works here`
+
+const useGiven = (variable: string): string => `export ${variable}=…   # to use a server that runs already`

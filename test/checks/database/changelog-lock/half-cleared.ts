@@ -1,0 +1,59 @@
+import { lockRow, lockTable } from '../../../fakes/index.ts'
+import type { Case } from '../../table.ts'
+import { database, down, held, restarted, waiter, waits } from './situation.ts'
+
+/** The table is not as Liquibase leaves it. */
+export const halfCleared: readonly Case[] = [
+  {
+    situation: 'locked without a time, and the service cannot start',
+    sources: { database: database([held({ lockGranted: null })], [waiter]), service: restarted, logs: waits, ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['public.databasechangeloglock is half cleared: locked, without lockgranted'],
+  },
+  {
+    situation: 'locked without a time, and the service is healthy',
+    sources: { database: database([held({ lockGranted: null })]), service: restarted },
+    status: 'problem',
+    severity: 'warning',
+    says: ['half cleared'],
+  },
+  {
+    situation: 'no row with id 1',
+    sources: { database: database([lockTable([])]) },
+    status: 'problem',
+    severity: 'warning',
+    says: ['public.databasechangeloglock has no row with id 1', '(0 rows)', 'Leave the table as Liquibase expects it'],
+  },
+  {
+    situation: 'no row with id 1 but another, and the service cannot start',
+    sources: { database: database([lockTable([lockRow({ id: 2 })])]), ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['has no row with id 1', 'id 2'],
+  },
+  {
+    situation: 'a second row',
+    sources: { database: database([lockTable([lockRow(), lockRow({ id: 2, locked: true, lockedBy: 'x' })])]), ...down },
+    status: 'problem',
+    severity: 'warning',
+    says: ['more rows than the one with id 1 (id 2)', '2 | t | null | x'],
+  },
+  {
+    situation: 'the table lies where the service does not look',
+    sources: { database: database([lockTable([lockRow()], { schema: 'attic', inSearchPath: false })]), ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['lies in schema attic'],
+  },
+  {
+    situation: 'a second table elsewhere holds a dead lock',
+    sources: {
+      database: database([lockTable([lockRow()]), lockTable(held().rows, { schema: 'attic', inSearchPath: false })]),
+      service: restarted,
+    },
+    status: 'problem',
+    severity: 'warning',
+    says: ['attic.databasechangeloglock (held by testops-1 (10.0.0.7))', 'The service never looks at that lock'],
+  },
+]

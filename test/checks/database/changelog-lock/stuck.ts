@@ -1,0 +1,134 @@
+import { AdminError } from '../../../../src/core/error.ts'
+import { ago, backend, fakeApi, fakeService, running, unreachable } from '../../../fakes/index.ts'
+import type { Case } from '../../table.ts'
+import { database, dead, down, held, minute, restarted, waiter, waits } from './situation.ts'
+
+/** Its holder is dead, or nothing shows that it lives. */
+export const stuck: readonly Case[] = [
+  {
+    situation: 'the service was started again and waits for the lock of its dead predecessor',
+    sources: { database: database([held()], [waiter]), service: restarted, logs: waits, ...down },
+    status: 'problem',
+    severity: 'error',
+    says: [
+      'testops-1 (10.0.0.7) holds the change-log lock since',
+      'its holder is dead: the process that took it is gone: testops-1 was started again at',
+      'no database session that is as old as the lock is left',
+      'the service waits for it and cannot start',
+      'psql -h db.example.org -p 5432 -U testops -d testops -c',
+      '1 | t | ',
+      'systemctl status testops',
+      'Waiting for changelog lock....',
+      'Release the lock: it is given back only when',
+      'testops-admin unlock-changelog -d prod',
+      'testops-admin explain database/changelog-lock   # the same by hand',
+    ],
+  },
+  {
+    situation: 'the service has given up waiting',
+    sources: { database: database([held()]), service: dead, ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['no instance of the service runs', 'with a change pending, the service cannot start until it is released'],
+  },
+  {
+    situation: 'the service is healthy, since no change is pending',
+    sources: {
+      database: database([held()], [backend({ startedAt: ago(9 * minute), state: 'active', query: 'SELECT 1' })]),
+      service: restarted,
+    },
+    status: 'problem',
+    severity: 'warning',
+    says: ['its holder is dead', 'will not get past its next migration'],
+  },
+  {
+    situation: 'PostgreSQL was restarted after the lock was taken',
+    sources: {
+      database: database([held({ lockedBy: 'elsewhere (10.0.0.9)' })], [], {
+        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false },
+      }),
+      service: restarted,
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: ['PostgreSQL has been restarted since'],
+  },
+  {
+    situation: 'the database is asked as another user than the service, who sees the same by the same commands',
+    sources: {
+      database: database([held()], [], {
+        identity: { version: '15.8', user: 'reader', database: 'testops', startedAt: ago(90 * minute), inRecovery: false },
+      }),
+      service: restarted,
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: ['-U reader -d testops -c \\"SELECT pid', "-U reader -d testops -c 'SELECT pg_postmaster_start_time()'"],
+  },
+  {
+    situation: "something else answers at the service's address",
+    sources: {
+      database: database([held()]),
+      service: dead,
+      api: fakeApi({ health: { httpStatus: 200, status: null, durationMs: 5 } }),
+    },
+    status: 'problem',
+    severity: 'error',
+  },
+  {
+    situation: 'the pod that took it is gone',
+    sources: { database: database([held({ lockedBy: 'testops-5d9c-x2 (10.0.0.9)' })]), service: restarted, ...down },
+    status: 'problem',
+    severity: 'error',
+    says: [
+      "testops-5d9c-x2 is none of the service's instances (testops-1)",
+      'no database session that is as old as the lock is left',
+    ],
+  },
+  {
+    situation: 'the container was started again; its id is cut to twelve characters in lockedby',
+    sources: {
+      database: database([held({ lockedBy: '1a79b513f312 (172.26.0.10)' })]),
+      service: fakeService({
+        status: running({
+          instances: [{ name: 'testops', host: `1a79b513f312${'0'.repeat(52)}`, pid: null, startedAt: ago(minute) }],
+        }),
+      }),
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: ['1a79b513f312 was started again at'],
+  },
+  {
+    situation: 'sessions of others may not be seen, and the service was started again',
+    sources: { database: database([held()], [], { backends: new AdminError('FORBIDDEN', 'no') }), service: restarted, ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['its holder is dead', '(not all sessions may be seen)'],
+  },
+  {
+    situation: 'the platform cannot be asked, and no session is left',
+    sources: { database: database([held()]), service: unreachable('service'), ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['its holder is dead: no database session that is as old as the lock is left'],
+  },
+  {
+    situation: 'nothing shows whether the holder lives',
+    sources: {
+      database: database([held({ lockedBy: 'laptop (10.0.0.9)' })], [backend({ startedAt: ago(40 * minute) })]),
+      service: restarted,
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: [
+      'whether its holder lives is not shown',
+      'a database session as old as the lock is still open',
+      'See to it that its holder has ended, then release the lock',
+    ],
+  },
+]

@@ -1,0 +1,81 @@
+import { ago, fakeService, running, settings } from '../../../fakes/index.ts'
+import type { Case } from '../../table.ts'
+import { database, down, held, minute, restarted, taken, waiter, waits, written } from './situation.ts'
+
+const inTwoZones = (own: string, configured: string): Omit<Case, 'situation' | 'status'> => ({
+  sources: {
+    database: database([held({ lockGranted: written(taken, 9) })]),
+    service: fakeService({
+      status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(minute) }] }),
+      environment: settings({ TZ: own }),
+    }),
+    ...down,
+  },
+  deployment: { timeZone: configured },
+})
+
+/** It was written in the zone of a JVM that is elsewhere. */
+export const zones: readonly Case[] = [
+  {
+    situation: 'the JVM lives nine hours ahead, and its zone is known',
+    sources: { database: database([held({ lockGranted: written(taken, 9) })]), service: restarted, ...down },
+    deployment: { timeZone: 'Asia/Tokyo' },
+    status: 'problem',
+    severity: 'error',
+    says: [/Asia\/Tokyo \(30 min( \d+ s)? ago\)/, 'its holder is dead'],
+  },
+  {
+    situation: 'the JVM lives nine hours ahead, and nobody says so',
+    sources: {
+      database: database([held({ lockGranted: written(taken, 9) })], [waiter]),
+      service: restarted,
+      logs: waits,
+      ...down,
+    },
+    deployment: { timeZone: null },
+    status: 'problem',
+    severity: 'error',
+    says: ['its time zone is not known', 'the service itself waits for it'],
+  },
+  {
+    situation: 'the zone is said in the service’s settings alone',
+    sources: {
+      database: database([held({ lockGranted: written(taken, 9) })]),
+      service: fakeService({
+        status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(minute) }] }),
+        environment: settings({ TZ: 'Asia/Tokyo' }),
+      }),
+      ...down,
+    },
+    deployment: { timeZone: null },
+    status: 'problem',
+    severity: 'error',
+    says: [/Asia\/Tokyo \(30 min( \d+ s)? ago\)/],
+  },
+  {
+    situation: "the configuration and the service's settings name zones that differ",
+    ...inTwoZones('Asia/Yekaterinburg', 'Asia/Tokyo'),
+    status: 'problem',
+    severity: 'error',
+    says: [
+      /Asia\/Tokyo \(30 min( \d+ s)? ago\)/,
+      'grep TZ /etc/testops/testops.env',
+      'TZ=Asia/Yekaterinburg',
+      /the configuration's timeZone is Asia\/Tokyo, and counts: lockgranted is \S+ \S+Z by it, \S+ \S+Z by Asia\/Yekaterinburg/,
+    ],
+  },
+  {
+    situation: 'they name two zones of one time',
+    ...inTwoZones(':Asia/Seoul', 'Asia/Tokyo'),
+    status: 'problem',
+    severity: 'error',
+    silentOn: ['and counts', 'TZ='],
+  },
+  {
+    situation: 'the zone of the settings is none',
+    ...inTwoZones('Japan Time', 'Asia/Tokyo'),
+    status: 'problem',
+    severity: 'error',
+    silentOn: ['and counts'],
+  },
+]

@@ -1,0 +1,63 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { installedPrograms } from '../../../src/lab/servers/programs.ts'
+import type { ServerRequest } from '../../../src/lab/servers/index.ts'
+import { temporaryFolder } from './own-servers.ts'
+
+type Files = Readonly<Record<string, string>>
+
+const erlang: Files = { 'usr/bin/erl': 'exit 0' }
+
+/** RabbitMQ of that version, as Debian lays it out. */
+async function rabbitmqIn(root: string, version: string): Promise<void> {
+  const scripts = join(root, `usr/lib/rabbitmq/lib/rabbitmq_server-${version}/sbin`)
+  await put(join(scripts, 'rabbitmq-server'), 'exit 0')
+  await mkdir(join(root, 'usr/lib/rabbitmq/bin'))
+  await symlink(join(scripts, 'rabbitmq-server'), join(root, 'usr/lib/rabbitmq/bin/rabbitmq-server'))
+}
+
+async function put(path: string, script: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+}
+
+/** A system on which only that is installed. */
+async function systemWith(files: Files, rabbitmq: string | null): Promise<string> {
+  const root = join(await temporaryFolder(), 'root')
+  await mkdir(root)
+  for (const [path, script] of Object.entries(files)) await put(join(root, path), script)
+  if (rabbitmq !== null) await rabbitmqIn(root, rabbitmq)
+  return root
+}
+
+const request = (kind: ServerRequest['kind'], line: '3' | '4.3' = '3'): ServerRequest => ({ kind, directory: '/', rabbitmq: { line } })
+const postgres = (version: string): Files => ({
+  'usr/lib/postgresql/13/bin/postgres': `echo "postgres (PostgreSQL) ${version}"`,
+  'usr/lib/postgresql/13/bin/initdb': 'exit 0',
+})
+
+test.each([
+  ['redis', request('redis'), { 'usr/bin/redis-server': 'echo "Redis server v=7.0.15 sha=0"' }, null, '7.0.15'],
+  ['postgres', request('postgres'), postgres('17.2'), null, '17.2'],
+  ['rabbitmq before 4.0', request('rabbitmq', '3'), erlang, '3.10.8', '3.10.8'],
+  ['rabbitmq of the line 4.3', request('rabbitmq', '4.3'), erlang, '4.3.6', '4.3.6'],
+])('%s that is installed is found', async (_what, wanted, files, rabbitmq, version) => {
+  expect(await installedPrograms(wanted, {}, await systemWith(files, rabbitmq))).toMatchObject({ kind: wanted.kind, version })
+})
+
+const lab = (line: string): string => `testops-admin lab down; testops-admin lab up --broker ${line}   # on the RabbitMQ that is installed`
+
+test.each<[ServerRequest, Files, string | null, string, string[]]>([
+  [request('redis'), {}, null, 'redis-server is not installed', ['apt-get install redis-server']],
+  [request('postgres'), {}, null, 'PostgreSQL is not installed', ['apt-get install postgresql   # 15 or later is needed']],
+  // the package manager has no other
+  [request('postgres'), postgres('13.18'), null, 'PostgreSQL 13.18 is installed, 15 or later is needed', []],
+  [request('rabbitmq'), {}, null, 'Erlang, which RabbitMQ runs on, is not installed', ['apt-get install rabbitmq-server   # one before 4.0 is needed']],
+  [request('rabbitmq', '4.3'), erlang, null, 'RabbitMQ is not installed', ['apt-get install rabbitmq-server   # 4.0 or later is needed']],
+  [request('rabbitmq', '4.3'), erlang, '3.10.8', 'RabbitMQ 3.10.8 is installed, 4.0 or later is needed', [lab('3')]],
+  [request('rabbitmq', '3'), erlang, '4.3.6', 'RabbitMQ 4.3.6 is installed, one before 4.0 is needed', [lab('4.3')]],
+])('%j is missing, and what is suggested can help', async (wanted, files, rabbitmq, message, suggestions) => {
+  const root = await systemWith(files, rabbitmq)
+  await expect(installedPrograms(wanted, {}, root)).rejects.toMatchObject({ code: 'UNAVAILABLE', message, suggestions })
+})
