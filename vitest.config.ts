@@ -12,6 +12,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          // loading a command for the first time takes seconds on a busy machine
+          testTimeout: 30_000,
           include: ['test/**/*.test.ts'],
           exclude: [...withServers, 'test/campaign'].map((folder) => `${folder}/**`),
         },
