@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { apiToken, service } from '../adapters/service.ts'
 import { Terminal } from '../cli/doctor/terminal.ts'
@@ -45,11 +46,12 @@ describe('a watch', () => {
   })
 
   test('that is interrupted before its first report ends with 6', async () => {
-    const { url } = await service({ instead: () => true })
+    const asked = new EventEmitter()
+    const { url } = await service({ instead: () => (asked.emit('asked'), true) })
     await configured(url)
     const ended = await place.run(['doctor', '--watch', '--timeout', '60', '--only', 'api'], {
       environment,
-      meanwhile: (child) => setTimeout(() => child.kill('SIGINT'), 1500),
+      meanwhile: (child) => asked.once('asked', () => child.kill('SIGINT')),
     })
     expect(ended).toMatchObject({ exitCode: 6, stdout: '' })
     expect(ended.stderr).toMatch(/^Error: .*interrupted/)
