@@ -4,12 +4,14 @@ const layers = {
   knowledge: ['core'],
   logs: ['knowledge', 'core'],
   checks: ['knowledge', 'core'],
-  engine: ['knowledge', 'core'],
+  repairs: ['checks/support', 'knowledge', 'core'],
+  actions: ['checks/support', 'knowledge', 'core'],
+  engine: ['actions', 'knowledge', 'core'],
   output: ['knowledge', 'core'],
   adapters: ['knowledge', 'core'],
   platforms: ['adapters', 'knowledge', 'core'],
   runtime: ['platforms', 'adapters', 'logs', 'knowledge', 'core'],
-  cli: ['runtime', 'output', 'engine', 'checks', 'knowledge', 'core'],
+  cli: ['runtime', 'output', 'engine', 'repairs', 'checks', 'knowledge', 'core'],
   'lab/practice-service': ['knowledge', 'core'],
 }
 

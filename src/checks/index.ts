@@ -17,6 +17,7 @@ import { serviceClocks } from './service/clocks.ts'
 import { serviceCpuLevel } from './service/cpu-level.ts'
 import { serviceImage } from './service/image.ts'
 import { serviceRunning } from './service/running.ts'
+import { serviceUnfinishedRepair } from './service/unfinished-repair.ts'
 import { sessionsClock } from './sessions/clock.ts'
 import { sessionsMemory } from './sessions/memory.ts'
 import { sessionsReachable } from './sessions/reachable.ts'
@@ -36,6 +37,7 @@ export const checks: readonly Check[] = [
   sessionsClock,
   sessionsMemory,
   serviceRunning,
+  serviceUnfinishedRepair,
   serviceImage,
   serviceCpuLevel,
   serviceClocks,

@@ -2,13 +2,18 @@ import type { Command } from '@oclif/core'
 
 /** Every command by oclif's id; each is loaded when it is asked for. */
 export const commands: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
+  apply: () => import('./apply.ts'),
   checks: () => import('./checks.ts'),
   doctor: () => import('./doctor.ts'),
   explain: () => import('./explain.ts'),
+  history: () => import('./history.ts'),
   'lab:break': () => import('./lab/break.ts'),
   'lab:down': () => import('./lab/down.ts'),
   'lab:faults': () => import('./lab/faults.ts'),
   'lab:mend': () => import('./lab/mend.ts'),
   'lab:status': () => import('./lab/status.ts'),
   'lab:up': () => import('./lab/up.ts'),
+  resume: () => import('./resume.ts'),
+  undo: () => import('./undo.ts'),
+  'unlock-changelog': () => import('./unlock-changelog.ts'),
 }

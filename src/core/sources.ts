@@ -3,6 +3,7 @@ import type { BrokerSource } from './sources/broker.ts'
 import type { DatabaseSource } from './sources/database.ts'
 import type { LogsSource } from './sources/logs.ts'
 import type { NetworkSource } from './sources/network.ts'
+import type { RunsSource } from './sources/runs.ts'
 import type { ServiceSource } from './sources/service.ts'
 import type { SessionsSource } from './sources/sessions.ts'
 
@@ -12,6 +13,7 @@ export type { ClockReading } from './sources/clock.ts'
 export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseConnections, DatabaseIdentity, DatabaseSource } from './sources/database.ts'
 export type { LogRecord, LogsSource } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
+export type { RunsSource } from './sources/runs.ts'
 export type { Machine, ServiceCommands, ServiceImage, ServiceInstance, ServiceSource, ServiceStatus } from './sources/service.ts'
 export type { SessionSample, SessionTimes, SessionsSource } from './sources/sessions.ts'
 
@@ -28,6 +30,7 @@ export interface Sources {
   api: ApiSource
   logs: LogsSource
   network: NetworkSource
+  runs: RunsSource
 }
 
 export type SourceName = keyof Sources

@@ -41,4 +41,5 @@ const names: Record<SourceName, string> = {
   api: "the service's API",
   logs: "the service's log",
   network: 'name resolution on this machine',
+  runs: 'the journals of repairs on this machine',
 }

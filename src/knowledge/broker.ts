@@ -16,7 +16,10 @@ export function deniesTransientQueues(version: string): boolean | null {
   return major > 4 || (major === 4 && Number(parts[2]) >= 3)
 }
 
-/** Queues and exchanges that RabbitMQ and Spring name themselves and the service never declares (FIELD-NOTES.md 3). */
+/** Queues in which this program keeps the journal of a repair that is not finished (DESIGN.md 6.6). */
+export const journalQueuePrefix = 'testops-admin.run.'
+
+/** Queues and exchanges that RabbitMQ, Spring or this program name themselves and the service never declares (FIELD-NOTES.md 3). */
 export function isBuiltIn(name: string): boolean {
-  return name === '' || name.startsWith('amq.')
+  return name === '' || name.startsWith('amq.') || name.startsWith('testops-admin.')
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { HolderOrders, HolderReport } from './holder.ts'
-import { identify } from './service-control/process-identity.ts'
+import { identify } from '../adapters/process-identity.ts'
 
 /**
  * Opens database connections and never gives them back, as a leaking job does. Its folder holds its orders; it ends when

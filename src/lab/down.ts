@@ -11,6 +11,7 @@ import { allServers, goOn, serversOf } from './lab.ts'
 import type { LabOptions } from './lab.ts'
 import { labLayout } from './layout.ts'
 import type { LabLayout } from './layout.ts'
+import { forgetRepairs } from './repairs.ts'
 import { asOperator } from './operator-lock.ts'
 import { removeServer, serverNames } from './servers/index.ts'
 import { endStragglers, stop } from './service-control/control.ts'
@@ -62,7 +63,9 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   }
   if (await stopHolder(layout)) gone('the program that held database connections')
   if (state) await cleanGiven({ ...options, layout, state })
-  for (const record of await allServers(layout)) {
+  const servers = await allServers(layout)
+  await forgetRepairs(servers)
+  for (const record of servers) {
     goOn(options)
     await removeServer(record)
     gone(record.way === 'given' ? `what the lab had on the given ${serverNames[record.kind]}` : `${serverNames[record.kind]} at ${record.host}:${record.port}`)

@@ -8,8 +8,8 @@ import { builtProgram } from './layout.ts'
 import type { LabLayout } from './layout.ts'
 import { until } from './service.ts'
 import { markOf } from './servers/local/processes.ts'
-import { isAlive } from './service-control/process-identity.ts'
-import type { ProcessIdentity } from './service-control/process-identity.ts'
+import { isAlive } from '../adapters/process-identity.ts'
+import type { ProcessIdentity } from '../adapters/process-identity.ts'
 import { writePrivate } from './servers/private-file.ts'
 
 /** What the program that holds connections is told: holder.json in its folder. */

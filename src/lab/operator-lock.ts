@@ -3,9 +3,9 @@ import { AdminError, codeOf } from '../core/error.ts'
 import { folderFailure, makeFolder } from './folder.ts'
 import { interruption } from './interruption.ts'
 import type { LabLayout } from './layout.ts'
-import { giveBack, holderOf, takeLock } from './service-control/lock-file.ts'
-import { identify } from './service-control/process-identity.ts'
-import type { ProcessIdentity } from './service-control/process-identity.ts'
+import { giveBack, holderOf, takeLock } from '../adapters/lock-file.ts'
+import { identify } from '../adapters/process-identity.ts'
+import type { ProcessIdentity } from '../adapters/process-identity.ts'
 
 interface Operator extends ProcessIdentity {
   command: string

@@ -17,5 +17,5 @@ function unread(name: PlatformName): Platform {
   const refuse = async (): Promise<never> => {
     throw new AdminError('NOT_CONFIGURED', `this version reads the service on platform \`host\` only, not on \`${name}\``)
   }
-  return { commands: null, service: refuse, environment: refuse, log: refuse }
+  return { commands: null, service: refuse, environment: refuse, log: refuse, control: refuse }
 }

@@ -1,4 +1,5 @@
 import type { LogText } from '../adapters/log-file.ts'
+import type { ServiceControl } from '../core/controls.ts'
 import type { Secret } from '../core/secret.ts'
 import type { ServiceCommands, ServiceSource } from '../core/sources.ts'
 
@@ -11,4 +12,6 @@ export interface Platform {
   /** the service's own settings */
   environment(): Promise<ReadonlyMap<string, string | Secret>>
   log(): Promise<LogText>
+  /** how the service is stopped and started */
+  control(): Promise<ServiceControl>
 }

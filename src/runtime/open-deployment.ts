@@ -1,9 +1,15 @@
+import { localLock, localOperator } from '../adapters/local-lock.ts'
 import { networkSource } from '../adapters/network.ts'
+import { runFolder } from '../adapters/run-folder.ts'
+import type { ControlName, Controls } from '../core/controls.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { Opened } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import { isTimeZone } from '../core/local-time.ts'
-import type { LogsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
+import type { RepairLock } from '../core/lock.ts'
+import type { RunStore } from '../core/run.ts'
+import { runState } from '../core/run-state.ts'
+import type { LogsSource, RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
 import { defaultVendor, springSettings, vendorIn } from '../knowledge/settings.ts'
 import { splitRecords } from '../logs/records.ts'
 import type { Platform } from '../platforms/index.ts'
@@ -21,6 +27,7 @@ import { databaseEndpoints } from './endpoints/database.ts'
 import { toldByLogin } from './endpoints/refused-login.ts'
 import { sessionsEndpoint } from './endpoints/sessions.ts'
 import { openings } from './openings.ts'
+import { recordsOf } from './paths.ts'
 import type { Environment } from './paths.ts'
 import { hostSettingsOf, platformOf } from './platform-of.ts'
 
@@ -38,6 +45,12 @@ export interface OpenedDeployment {
   deployment: Deployment
   /** each opens on first use and is shared; a failed one is tried again on its next use */
   open: { readonly [K in SourceName]: () => Promise<Sources[K]> }
+  /** what the deployment is changed through: opens on first use as `open` does */
+  control: { readonly [K in ControlName]: () => Promise<Controls[K]> }
+  /** what keeps a second operator out, in the order in which they are taken; what cannot be reached is left out */
+  locks: (own: { who: string; what: string }) => Promise<readonly RepairLock[]>
+  /** the journals of repairs: on this machine, and in the deployment itself, which throws where it has no place for them */
+  journals: { here: RunStore; there: () => Promise<RunStore> }
   commands: ServiceCommands | null
   /** never throws; harmless twice */
   close: () => Promise<void>
@@ -70,8 +83,33 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   }
 
   const { share, close } = openings({ signal })
+  const { runs, lockFile } = recordsOf(environment, name)
   return {
     deployment,
+    control: {
+      database: share(async () => {
+        const endpoints = await databaseEndpoints(context)
+        const { openDatabaseControls } = await import('../adapters/postgres/index.ts')
+        return openDatabaseControls(endpoints, { timeoutMs })
+      }),
+      service: share(async () => unheld(await platform.control())),
+    },
+    async locks(own) {
+      const ofDatabase = share(async () => {
+        const [endpoint] = await databaseEndpoints(context)
+        const { openDatabaseLock } = await import('../adapters/postgres/index.ts')
+        return openDatabaseLock(endpoint, own, { timeoutMs })
+      })
+      return [...(await ifReached(ofDatabase())), localLock(lockFile, own)]
+    },
+    journals: {
+      here: runFolder(runs),
+      there: share(async () => {
+        const endpoint = await brokerEndpoint(context)
+        const { openRunStore } = await import('../adapters/rabbitmq/run-store.ts')
+        return openRunStore(endpoint, { timeoutMs })
+      }),
+    },
     commands: platform.commands,
     open: {
       database: share(async () => {
@@ -96,6 +134,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       }),
       service: share(async () => unheld(await platform.service())),
       logs: share(async () => unheld(await logsSource(platform, deployment.timeZone))),
+      runs: share(async () => unheld(runsSource(runs, lockFile))),
       network: share(async () => unheld(networkSource({ timeoutMs }))),
     },
     close,
@@ -120,6 +159,16 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
   }
 }
 
+/** What could be opened, as a list; empty where it cannot be reached. */
+async function ifReached<T>(opening: Promise<T>): Promise<T[]> {
+  try {
+    return [await opening]
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return []
+    throw error
+  }
+}
+
 function vendorOf({ vendor = {} }: DeploymentSettings, environment: ServiceEnvironment): Deployment['vendor'] {
   return { ...vendorIn(environment.keys(), { ...defaultVendor, ...vendor }), ...vendor }
 }
@@ -127,6 +176,19 @@ function vendorOf({ vendor = {} }: DeploymentSettings, environment: ServiceEnvir
 function timeZoneOf({ timeZone }: DeploymentSettings, environment: ServiceEnvironment): string | null {
   const setting = settingOf(environment, springSettings.timeZone)?.replace(/^:/, '')
   return timeZone ?? (setting !== undefined && isTimeZone(setting) ? setting : null)
+}
+
+function runsSource(folder: string, lockFile: string): RunsSource {
+  return {
+    target: folder,
+    async list() {
+      const all = await runFolder(folder).list()
+      const damaged = all.find((it) => 'unreadable' in it)
+      if (damaged) throw new AdminError('UNEXPECTED_ANSWER', damaged.unreadable, [`ls -l ${folder}`])
+      return all.flatMap((it) => ('record' in it ? [runState(it)] : []))
+    },
+    operator: async () => localOperator(lockFile),
+  }
 }
 
 async function logsSource(platform: Platform, timeZone: string | null): Promise<LogsSource> {

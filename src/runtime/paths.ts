@@ -13,6 +13,13 @@ export function stateHome(environment: Environment): string {
   return join(base(environment, 'XDG_STATE_HOME', join('.local', 'state')), 'testops-admin')
 }
 
+/** Where what is on record of a deployment's repairs lies: their journals, and the lock of this machine's operators. */
+export function recordsOf(environment: Environment, deployment: string): { runs: string; lockFile: string } {
+  // a name may hold what a path must not
+  const folder = join(stateHome(environment), encodeURIComponent(deployment).replace(/^\./, '%2E'))
+  return { runs: join(folder, 'runs'), lockFile: join(folder, 'repair.lock') }
+}
+
 /** Folder of the practice deployment, absolute: TESTOPS_ADMIN_LAB_DIR, else `lab` in the state folder. */
 export function labDirectory(environment: Environment): string {
   return resolve(environment.TESTOPS_ADMIN_LAB_DIR || join(stateHome(environment), 'lab'))

@@ -5,6 +5,7 @@ import { upgradeTable } from './broker/upgrade.ts'
 import { changelogLockTable } from './database/changelog-lock.ts'
 import { databaseConnectionsTable, databaseDiskTable, databaseReachableTable } from './database/others.ts'
 import { integrationsDebugLoggingTable, integrationsReachableTable } from './integrations/all.ts'
+import { serviceUnfinishedRepairTable } from './service/unfinished-repair.ts'
 import { serviceClocksTable, serviceCpuLevelTable, serviceImageTable, serviceRunningTable } from './service/all.ts'
 import { sessionsClockTable, sessionsMemoryTable, sessionsReachableTable } from './sessions/all.ts'
 import type { CheckTable } from './table.ts'
@@ -24,6 +25,7 @@ export const tables: readonly CheckTable[] = [
   sessionsClockTable,
   sessionsMemoryTable,
   serviceRunningTable,
+  serviceUnfinishedRepairTable,
   serviceImageTable,
   serviceCpuLevelTable,
   serviceClocksTable,

@@ -13,5 +13,5 @@ test('every file of a command is in the table under its path', () => {
 test.each(ids)('%s is a command of that name', async (id) => {
   const { default: command } = (await commands[id]?.()) ?? {}
   expect(command?.prototype).toBeInstanceOf(Command)
-  expect(command?.name.toLowerCase()).toBe(id.replaceAll(':', ''))
+  expect(command?.name.toLowerCase()).toBe(id.replaceAll(/[:-]/g, ''))
 })

@@ -56,6 +56,7 @@ export function databaseContract(
       schema,
       inSearchPath: schema === 'public',
       rows,
+      writable: false,
     })
     const situations = [
       { what: 'no table', locks: {}, found: [] },

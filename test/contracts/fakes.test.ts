@@ -47,7 +47,7 @@ describe('database', () => {
       fakeDatabase({
         changelogLocks: Object.keys(locks)
           .sort()
-          .map((schema) => lockTable(locks[schema] ?? null, { schema, inSearchPath: schema === 'public' })),
+          .map((schema) => lockTable(locks[schema] ?? null, { schema, inSearchPath: schema === 'public', writable: false })),
         ...(client && {
           backends: { complete: true, backends: [backend({ application: client.application })] },
           connections: {

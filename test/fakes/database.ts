@@ -7,10 +7,11 @@ export function fakeDatabase(answers: Answers<DatabaseSource> = {}): DatabaseSou
   return fake<DatabaseSource>(
     {
       target: 'db.example.org:5432/testops',
-      identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(86_400_000), inRecovery: false },
+      identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(86_400_000), inRecovery: false, pooled: false },
       clock: clockAhead(0),
       changelogLocks: [lockTable([lockRow()])],
       backends: { complete: true, backends: [backend()] },
+      operator: null,
       connections: {
         used: 11,
         max: 100,
@@ -20,7 +21,7 @@ export function fakeDatabase(answers: Answers<DatabaseSource> = {}): DatabaseSou
       temporarySpace: { writable: true },
       storage: { databaseBytes: 8_000_000, dataDirectory: null, freeBytes: null, totalBytes: null },
     },
-    ['identity', 'clock', 'changelogLocks', 'backends', 'connections', 'temporarySpace', 'storage'],
+    ['identity', 'clock', 'changelogLocks', 'backends', 'operator', 'connections', 'temporarySpace', 'storage'],
     answers,
   )
 }
@@ -32,7 +33,7 @@ export function lockRow(row: Partial<ChangelogLockRow> = {}): ChangelogLockRow {
 
 /** A lock table in `public`, on the search path; `rows` null: may not be read. */
 export function lockTable(rows: readonly ChangelogLockRow[] | null, table: Partial<ChangelogLockTable> = {}): ChangelogLockTable {
-  return { schema: 'public', inSearchPath: true, rows, ...table }
+  return { schema: 'public', inSearchPath: true, rows, writable: rows !== null, ...table }
 }
 
 /** An idle pooled connection of the service, unless told otherwise. */

@@ -5,6 +5,7 @@ import { fakeBroker } from './broker.ts'
 import { fakeDatabase } from './database.ts'
 import { fakeLogs } from './logs.ts'
 import { fakeNetwork } from './network.ts'
+import { fakeRuns } from './runs.ts'
 import { fakeService } from './service.ts'
 import { fakeSessions } from './sessions.ts'
 
@@ -14,6 +15,7 @@ export * from './database.ts'
 export * from './fake.ts'
 export * from './logs.ts'
 export * from './network.ts'
+export * from './runs.ts'
 export * from './service.ts'
 export * from './sessions.ts'
 
@@ -27,6 +29,7 @@ function fakeSources(sources: Partial<Sources> = {}): Sources {
     api: fakeApi(),
     logs: fakeLogs(),
     network: fakeNetwork(),
+    runs: fakeRuns(),
     ...sources,
   }
 }
@@ -48,6 +51,7 @@ const errors: Record<SourceName, () => AdminError> = {
     ]),
   logs: () => new AdminError('UNAVAILABLE', '/var/log/testops/testops.log does not exist', []),
   network: () => new AdminError('UNAVAILABLE', 'no name server answers', []),
+  runs: () => new AdminError('UNEXPECTED_ANSWER', 'the journal of run 20261121T021244Z-unlock-changelog-1f3a cannot be read', []),
 }
 
 /** The error with which opening that source fails where nothing listens. */
@@ -75,5 +79,6 @@ export function openFakes(sources: { [K in SourceName]?: Sources[K] | AdminError
     api: opener('api', healthy.api),
     logs: opener('logs', healthy.logs),
     network: opener('network', healthy.network),
+    runs: opener('runs', healthy.runs),
   }
 }

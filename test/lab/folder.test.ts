@@ -8,7 +8,7 @@ import { takeLabDown } from '../../src/lab/down.ts'
 import type { LabOptions } from '../../src/lab/lab.ts'
 import { labLayout } from '../../src/lab/layout.ts'
 import { asOperator, operatorAtWork } from '../../src/lab/operator-lock.ts'
-import { identify } from '../../src/lab/service-control/process-identity.ts'
+import { identify } from '../../src/adapters/process-identity.ts'
 import { labStatus } from '../../src/lab/status.ts'
 import { bringLabUp } from '../../src/lab/up.ts'
 

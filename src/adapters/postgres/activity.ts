@@ -4,7 +4,7 @@ import type { DatabaseSession, Row } from './session.ts'
 
 /** clients alone; `backend_type` is hidden along with all else of a session whose query this user may not see */
 const client = `(backend_type = 'client backend' OR backend_type IS NULL AND usename IS NOT NULL)`
-const others = `pid <> pg_backend_pid() AND coalesce(application_name, '') <> '${applicationName}'`
+const others = `pid <> pg_backend_pid() AND coalesce(application_name, '') NOT LIKE '${applicationName}%'`
 const hidden = '<insufficient privilege>'
 
 /** Sessions of this database without our own. Throws FORBIDDEN where pg_stat_activity may not be read. */

@@ -1,11 +1,15 @@
 import type { DatabaseEndpoint, Opened } from '../../core/endpoint.ts'
+import type { DatabaseControl } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
+import type { RepairLock } from '../../core/lock.ts'
 import type { DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
 import { readClock } from '../clock.ts'
 import { hostPort } from '../failure.ts'
 import { date, epoch, readBackends, readConnections } from './activity.ts'
+import { databaseControl } from './control.ts'
 import { databaseFailure, sqlState } from './errors.ts'
 import { readChangelogLocks } from './locks.ts'
+import { databaseLock, readOperator } from './repair-lock.ts'
 import { DatabaseSession } from './session.ts'
 import { probeTemporarySpace, readStorage } from './storage.ts'
 
@@ -15,8 +19,44 @@ import { probeTemporarySpace, readStorage } from './storage.ts'
  */
 export async function openDatabase(
   endpoint: DatabaseEndpoint,
-  { timeoutMs }: { timeoutMs: number },
+  options: { timeoutMs: number },
 ): Promise<Opened<DatabaseSource>> {
+  const { session, identity } = await openSession(endpoint, options)
+  return { source: databaseSource(session, identity, endpoint), close: async () => session.close() }
+}
+
+/** One connection to each of the databases, which writes. Throws as `openDatabase`. */
+export async function openDatabaseControls(
+  endpoints: readonly DatabaseEndpoint[],
+  options: { timeoutMs: number },
+): Promise<Opened<readonly DatabaseControl[]>> {
+  const opened: DatabaseSession[] = []
+  const close = async (): Promise<void> => {
+    await Promise.all(opened.map(async (session) => session.close()))
+  }
+  try {
+    for (const endpoint of distinctEndpoints(endpoints)) opened.push((await openSession(endpoint, options)).session)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { source: opened.map(databaseControl), close }
+}
+
+/** A lock on the main database, on a connection of its own (DESIGN.md 6.7). Throws as `openDatabase`. */
+export async function openDatabaseLock(
+  endpoint: DatabaseEndpoint,
+  own: { who: string; what: string },
+  options: { timeoutMs: number },
+): Promise<Opened<RepairLock>> {
+  const { session } = await openSession(endpoint, options)
+  return { source: databaseLock(session, own), close: async () => session.close() }
+}
+
+async function openSession(
+  endpoint: DatabaseEndpoint,
+  { timeoutMs }: { timeoutMs: number },
+): Promise<{ session: DatabaseSession; identity: DatabaseIdentity }> {
   const others = new AbortController()
   const attempts = endpoint.hosts.map(async (at) => {
     const session = await DatabaseSession.open(endpoint, at, { timeoutMs, signal: others.signal })
@@ -29,7 +69,7 @@ export async function openDatabase(
   })
   const { session, identity } = await preferred(attempts, endpoint)
   others.abort()
-  return { source: databaseSource(session, identity, endpoint), close: async () => session.close() }
+  return { session, identity }
 }
 
 /**
@@ -40,12 +80,8 @@ export async function openDatabases(
   endpoints: readonly [DatabaseEndpoint, ...DatabaseEndpoint[]],
   options: { timeoutMs: number },
 ): Promise<Opened<readonly [DatabaseSource, ...DatabaseSource[]]>> {
-  const distinct = new Map(
-    endpoints.map((endpoint) => [JSON.stringify([endpoint.hosts, endpoint.database, endpoint.user]), endpoint]),
-  )
-  const [main, ...others] = await Promise.allSettled(
-    [...distinct.values()].map(async (endpoint) => openDatabase(endpoint, options)),
-  )
+  const distinct = distinctEndpoints(endpoints)
+  const [main, ...others] = await Promise.allSettled(distinct.map(async (endpoint) => openDatabase(endpoint, options)))
   const opened = [main, ...others].filter((result) => result?.status === 'fulfilled').map((result) => result.value)
   const close = async (): Promise<void> => {
     await Promise.all(opened.map(async (database) => database.close()))
@@ -54,11 +90,18 @@ export async function openDatabases(
     await close()
     throw main?.reason
   }
-  const rest = [...distinct.values()].slice(1).map((endpoint, index) => {
+  const rest = distinct.slice(1).map((endpoint, index) => {
     const result = others[index]
     return result?.status === 'fulfilled' ? result.value.source : closedDatabase(target(endpoint), result?.reason)
   })
   return { source: [main.value.source, ...rest], close }
+}
+
+function distinctEndpoints(endpoints: readonly DatabaseEndpoint[]): DatabaseEndpoint[] {
+  const byPlace = new Map(
+    endpoints.map((endpoint) => [JSON.stringify([endpoint.hosts, endpoint.database, endpoint.user]), endpoint]),
+  )
+  return [...byPlace.values()]
 }
 
 type Attempt = Promise<{ session: DatabaseSession; identity: DatabaseIdentity }>
@@ -86,7 +129,7 @@ async function preferred(attempts: readonly Attempt[], endpoint: DatabaseEndpoin
 async function identify(session: DatabaseSession): Promise<DatabaseIdentity> {
   const [row] = await session.read(`
 SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current_user AS "user", current_database() AS database,
-  ${epoch('pg_postmaster_start_time()')} AS started, pg_is_in_recovery() AS recovery`)
+  ${epoch('pg_postmaster_start_time()')} AS started, pg_is_in_recovery() AS recovery, pg_backend_pid() AS pid`)
   const startedAt = date(row?.['started'])
   if (!row || !startedAt) throw new AdminError('UNEXPECTED_ANSWER', `PostgreSQL at ${session.peer.where} does not say what it is`)
   return {
@@ -95,6 +138,7 @@ SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current
     database: row['database'] ?? '',
     startedAt,
     inRecovery: row['recovery'] === 't',
+    pooled: Number(row['pid']) !== session.processId,
   }
 }
 
@@ -119,6 +163,7 @@ function databaseSource(session: DatabaseSession, identity: DatabaseIdentity, en
       ),
     changelogLocks: async () => ask(async () => readChangelogLocks(session, searchPath)),
     backends: async () => ask(async () => readBackends(session)),
+    operator: async () => ask(async () => readOperator(session)),
     connections: async () => ask(async () => readConnections(session)),
     temporarySpace: async () => ask(async () => probeTemporarySpace(session)),
     storage: async () => ask(async () => readStorage(session)),
@@ -135,6 +180,7 @@ function closedDatabase(where: string, reason: unknown): DatabaseSource {
     clock: refuse,
     changelogLocks: refuse,
     backends: refuse,
+    operator: refuse,
     connections: refuse,
     temporarySpace: refuse,
     storage: refuse,

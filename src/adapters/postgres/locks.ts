@@ -8,6 +8,7 @@ const columns = ['id', 'locked', 'lockgranted', 'lockedby'] as const
 const tables = `
 SELECT n.nspname AS schema, c.oid::text AS oid,
   has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS readable,
+  has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'INSERT') AS writable,
   pg_table_is_visible(c.oid) AS visible,
   (SELECT json_object_agg(a.attname, a.atttypid::regtype::text) FROM pg_attribute a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
@@ -26,6 +27,7 @@ export async function readChangelogLocks(
   const found = (await session.read(tables)).map((row) => ({
     schema: text(row, 'schema'),
     readable: row['readable'] === 't',
+    writable: row['writable'] === 't',
     visible: row['visible'] === 't',
     columns: JSON.parse(row['columns'] ?? '{}') as Partial<Record<string, string>>,
   }))
@@ -43,9 +45,9 @@ export async function readChangelogLocks(
   const wanted = known.filter((table) => isLiquibases(table.columns))
   const readable = wanted.filter((table) => table.readable)
   const rows = readable.length === 0 ? [] : await session.readAll(readable.map((table) => select(table.schema, table.columns)))
-  return wanted.map(({ schema, inSearchPath, readable: mayRead }) => {
+  return wanted.map(({ schema, inSearchPath, readable: mayRead, writable }) => {
     const at = readable.findIndex((table) => table.schema === schema)
-    return { schema, inSearchPath, rows: mayRead ? (rows[at] ?? []).map(lockRow) : null }
+    return { schema, inSearchPath, rows: mayRead ? (rows[at] ?? []).map(lockRow) : null, writable }
   })
 }
 

@@ -110,6 +110,33 @@ export class DatabaseSession {
     return results.slice(before.length, -1)
   }
 
+  /**
+   * Statements of one transaction that writes, one after the other; each gets the rows of those before it, and gives up the
+   * transaction by throwing. Nothing is set outside of it, as in `read`.
+   */
+  async change<T>(work: (run: (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>) => Promise<T>): Promise<T> {
+    return this.#after(async () => {
+      const limitMs = Math.max(100, Math.floor(this.timeoutMs * 0.9))
+      await this.#send(
+        ['BEGIN', `SET LOCAL statement_timeout = ${limitMs}`, `SET LOCAL lock_timeout = ${Math.floor(limitMs / 2)}`].join(';\n'),
+      )
+      let result: T
+      try {
+        result = await work(async (sql, values = []) => (await this.#send(sql, values))[0] ?? [])
+      } catch (error) {
+        if (this.#broken === null && sqlState(error) === null) await this.#rollBack()
+        throw error
+      }
+      await this.#send('COMMIT')
+      return result
+    })
+  }
+
+  /** The server's process as the connection was told of it: a pooler (PgBouncer) makes one up. */
+  get processId(): number {
+    return (this.client as Client & { processID: number }).processID
+  }
+
   async close(): Promise<void> {
     this.#break(new AdminError('UNREACHABLE', `the connection to PostgreSQL at ${this.peer.where} has been closed`))
     const ended = this.client.end().catch(() => undefined)
@@ -122,16 +149,22 @@ export class DatabaseSession {
   }
 
   async #inTurn(sql: string): Promise<readonly (readonly Row[])[]> {
-    const turn = this.#tail.then(async () => this.#send(sql))
+    return this.#after(async () => this.#send(sql))
+  }
+
+  async #after<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#tail.then(work)
     this.#tail = turn.catch(() => undefined)
     return turn
   }
 
-  async #send(sql: string): Promise<readonly (readonly Row[])[]> {
+  /** Without values in the simple protocol, which takes several statements at once. */
+  async #send(sql: string, values?: readonly unknown[]): Promise<readonly (readonly Row[])[]> {
     if (this.#broken) throw this.#broken
     const { peer, login } = this
     try {
-      const answer: unknown = await withDeadline(this.client.query(sql), this.timeoutMs, peer)
+      const sent = values === undefined ? this.client.query(sql) : this.client.query(sql, [...values])
+      const answer: unknown = await withDeadline(sent, this.timeoutMs, peer)
       return (Array.isArray(answer) ? answer : [answer]).map((result: { rows: Row[] }) => result.rows)
     } catch (error) {
       if (sqlState(error) === null || !(await this.#rollBack())) {

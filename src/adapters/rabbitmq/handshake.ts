@@ -1,3 +1,4 @@
+import type { ChannelModel } from 'amqplib'
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
@@ -9,6 +10,47 @@ export interface BrokerIdentity {
   version: string
 }
 
+/** A connection over which queues are worked with. Throws as `shakeHands`. */
+export async function openConnection(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<ChannelModel> {
+  let late = false
+  const connecting = async (): Promise<ChannelModel> => {
+    const model = await connect(endpoint, timeoutMs)
+    if (late) await model.close().catch(() => undefined)
+    return model
+  }
+  try {
+    return await withDeadline(connecting(), timeoutMs, peer, { abandon: () => (late = true) })
+  } catch (error) {
+    throw await handshakeFailure(error, endpoint, peer, timeoutMs)
+  }
+}
+
+async function connect({ host, port, user, password, vhost, tls }: BrokerEndpoint, timeoutMs: number): Promise<ChannelModel> {
+  const { default: amqp } = await import('amqplib')
+  const encrypted = tls.mode === 'require' || tls.mode === 'verify'
+  const model = await amqp.connect(
+    {
+      protocol: encrypted ? 'amqps' : 'amqp',
+      hostname: host,
+      port,
+      username: user,
+      password: password?.reveal() ?? '',
+      // amqplib decodes it as a part of an address
+      vhost: encodeURIComponent(vhost),
+      heartbeat: 0,
+    },
+    {
+      // our own deadline comes first; this one lets go of the socket
+      timeout: timeoutMs + 100,
+      noDelay: true,
+      clientProperties: { connection_name: 'testops-admin' },
+      ...(encrypted ? { rejectUnauthorized: tls.mode === 'verify', ...(tls.ca === null ? {} : { ca: [tls.ca] }) } : {}),
+    },
+  )
+  model.on('error', () => undefined)
+  return model
+}
+
 /**
  * What the broker says it is once user, password and virtual host have been accepted. The connection is closed at once:
  * all else is asked of the management API.
@@ -16,29 +58,7 @@ export interface BrokerIdentity {
 export async function shakeHands(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<BrokerIdentity> {
   let late = false
   const connecting = async (): Promise<BrokerIdentity> => {
-    const { default: amqp } = await import('amqplib')
-    const { host, port, user, vhost, tls } = endpoint
-    const encrypted = tls.mode === 'require' || tls.mode === 'verify'
-    const model = await amqp.connect(
-      {
-        protocol: encrypted ? 'amqps' : 'amqp',
-        hostname: host,
-        port,
-        username: user,
-        password: endpoint.password?.reveal() ?? '',
-        // amqplib decodes it as a part of an address
-        vhost: encodeURIComponent(vhost),
-        heartbeat: 0,
-      },
-      {
-        // our own deadline comes first; this one lets go of the socket
-        timeout: timeoutMs + 100,
-        noDelay: true,
-        clientProperties: { connection_name: 'testops-admin' },
-        ...(encrypted ? { rejectUnauthorized: tls.mode === 'verify', ...(tls.ca === null ? {} : { ca: [tls.ca] }) } : {}),
-      },
-    )
-    model.on('error', () => undefined)
+    const model = await connect(endpoint, timeoutMs)
     const { product, version } = model.connection.serverProperties
     const closing = model.close().catch(() => undefined)
     if (late) await closing

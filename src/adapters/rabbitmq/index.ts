@@ -1,12 +1,11 @@
 import type { BrokerEndpoint, Opened } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
-import { typedOn } from '../../core/host.ts'
 import type { BrokerConsumer, BrokerExchange, BrokerNode, BrokerQueue, BrokerSource } from '../../core/sources.ts'
-import { hostPort } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { isRecord } from '../http.ts'
 import { shakeHands } from './handshake.ts'
 import type { BrokerIdentity } from './handshake.ts'
+import { brokerPeer } from './peer.ts'
 import { managementApi } from './management.ts'
 import type { Item, Management } from './management.ts'
 
@@ -15,14 +14,7 @@ import type { Item, Management } from './management.ts'
  * Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, FORBIDDEN (no such virtual host), UNEXPECTED_ANSWER.
  */
 export async function openBroker(endpoint: BrokerEndpoint, { timeoutMs }: { timeoutMs: number }): Promise<Opened<BrokerSource>> {
-  const { host, port, vhost } = endpoint
-  const peer: Peer = {
-    what: 'RabbitMQ',
-    host,
-    port,
-    where: `${hostPort(host, port)}, vhost ${vhost}`,
-    suggestions: [`curl -sv --max-time 3 telnet://${hostPort(host, port)} </dev/null`, typedOn(host, 'rabbitmq-diagnostics listeners')],
-  }
+  const peer = brokerPeer(endpoint)
   const identity = await shakeHands(endpoint, peer, timeoutMs)
   const management = managementApi(
     { ...endpoint, managementUrl: endpoint.managementUrl?.replace(/\/+$/, '') ?? null },

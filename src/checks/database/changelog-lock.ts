@@ -12,9 +12,8 @@ import { judgeHolder } from '../support/lock-holder.ts'
 import { nameOf, showRow, sortOut } from '../support/lock-row.ts'
 import type { LockTables } from '../support/lock-row.ts'
 import { lockEvidence, zoneEvidence } from '../support/lock-evidence.ts'
-import { situationOf, zoneAndUser } from '../support/lock-situation.ts'
+import { situationOf, surroundings } from '../support/lock-situation.ts'
 import type { Surroundings } from '../support/lock-situation.ts'
-import { isUp, recentRecords } from '../support/service.ts'
 import { had, tolerant } from '../support/wanted.ts'
 
 const commands = ['testops-admin unlock-changelog -d {deployment}', byHand('database/changelog-lock')]
@@ -39,11 +38,8 @@ export const changelogLockCheck = defineCheck({
   wants: ['service', 'logs', 'api'],
   explains: serviceFails,
   async run({ database: databases, service, logs, api }, deployment) {
-    const platform = had(service)
-    const status = platform && (await tolerant(platform.status()))
-    const [records, up, known] = await Promise.all([recentRecords(logs), isUp(api, status), zoneAndUser(platform, deployment)])
-    const around: Surroundings = { status, records, up, ...known }
-    return eachDatabase(databases, async (database) => judge(database, around, platform))
+    const around = await surroundings({ service, logs, api }, deployment)
+    return eachDatabase(databases, async (database) => judge(database, around, had(service)))
   },
 })
 

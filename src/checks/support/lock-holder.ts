@@ -18,6 +18,8 @@ export interface LockSituation {
   clock: { offsetMs: number; uncertaintyMs: number }
   /** the running service's own log shows it waiting for this very lock */
   waits: boolean
+  /** a pooler lends its connections: how old they are says nothing of the clients behind it */
+  pooled: boolean
   /** users can work with the service, so its own sessions are no sign of a migration */
   up: boolean
 }
@@ -45,21 +47,21 @@ export function judgeHolder(situation: LockSituation): LockHolding {
 
 function judgeProcess(situation: LockSituation, old: readonly DatabaseBackend[] | null): LockHolding {
   const { host, instances } = situation
-  const gone = old?.length === 0 && situation.granted !== null ? ['no database session that is as old as the lock is left'] : []
+  const gone = old?.length === 0 && situation.granted !== null && !situation.pooled ? ['no database session that is as old as the lock is left'] : []
   if (instances === null)
     return gone.length > 0
       ? dead(gone)
-      : unproven(["the platform could not be asked for the service's instances", ...unseen(old)])
+      : unproven(["the platform could not be asked for the service's instances", ...unseen(old, situation)])
   if (instances.length === 0) {
     const stopped = 'no instance of the service runs'
-    return old === null
-      ? unproven([stopped, ...unseen(old)])
+    return old === null || situation.pooled
+      ? unproven([stopped, ...unseen(old, situation)])
       : dead([stopped, ...(gone.length > 0 ? gone : ['none of its database sessions is at work'])])
   }
   const own = host === null ? [] : instances.filter((instance) => isSameHost(instance.host, host))
   if (own.length === 0) {
     const strange = `${host ?? 'whoever holds it'} is none of the service's instances (${listed(instances.map((instance) => instance.host))})`
-    return gone.length > 0 ? dead([strange, ...gone]) : unproven([strange, ...unseen(old)])
+    return gone.length > 0 ? dead([strange, ...gone]) : unproven([strange, ...unseen(old, situation)])
   }
   const successors = own.filter((instance) => startedAfter(instance, situation))
   if (successors.length === own.length) {
@@ -76,7 +78,7 @@ function judgeProcess(situation: LockSituation, old: readonly DatabaseBackend[] 
   if (older) return { holder: 'live', who: describeInstance(older), sessions: [] }
   return gone.length > 0
     ? dead(gone)
-    : unproven([`whether ${host} took it before or after its last start cannot be told`, ...unseen(old)])
+    : unproven([`whether ${host} took it before or after its last start cannot be told`, ...unseen(old, situation)])
 }
 
 function dead(why: readonly string[]): LockHolding {
@@ -87,7 +89,8 @@ function unproven(why: readonly string[]): LockHolding {
   return { holder: 'unproven', why }
 }
 
-function unseen(old: readonly DatabaseBackend[] | null): string[] {
+function unseen(old: readonly DatabaseBackend[] | null, { pooled }: LockSituation): string[] {
+  if (pooled) return ["a pooler stands before the database and lends out its sessions, so that of the holder cannot be told"]
   return old === null
     ? ['other sessions of the database may not be seen (GRANT pg_read_all_stats)']
     : ['a database session as old as the lock is still open']

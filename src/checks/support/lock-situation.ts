@@ -1,13 +1,22 @@
+import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { Secret } from '../../core/secret.ts'
-import type { ChangelogLockRow, DatabaseSource, LogRecord, ServiceSource, ServiceStatus } from '../../core/sources.ts'
+import type {
+  ApiSource,
+  ChangelogLockRow,
+  DatabaseSource,
+  LogRecord,
+  LogsSource,
+  ServiceSource,
+  ServiceStatus,
+} from '../../core/sources.ts'
 import { parseLockedBy } from '../../knowledge/lock.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { springSettings } from '../../knowledge/settings.ts'
 import type { LockSituation } from './lock-holder.ts'
 import { readGranted } from './lock-time.ts'
-import { sinceStart } from './service.ts'
-import { tolerant } from './wanted.ts'
+import { isUp, recentRecords, sinceStart } from './service.ts'
+import { had, tolerant } from './wanted.ts'
 
 /** What is known around the databases, asked once for all of them. */
 export interface Surroundings {
@@ -22,8 +31,22 @@ export interface Surroundings {
   user: string | null
 }
 
+/** The sources around the databases, each as far as it can be had. */
+export interface Around {
+  service: Wanted<ServiceSource>
+  logs: Wanted<LogsSource>
+  api: Wanted<ApiSource>
+}
+
+export async function surroundings({ service, logs, api }: Around, deployment: Deployment): Promise<Surroundings> {
+  const platform = had(service)
+  const status = platform && (await tolerant(platform.status()))
+  const [records, up, known] = await Promise.all([recentRecords(logs), isUp(api, status), zoneAndUser(platform, deployment)])
+  return { status, records, up, ...known }
+}
+
 /** The service's time zone and database user: from the deployment, else from its settings, where they can be read. */
-export async function zoneAndUser(
+async function zoneAndUser(
   service: ServiceSource | null,
   deployment: Deployment,
 ): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'user'>> {
@@ -58,6 +81,7 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
     instances: around.status === null ? null : around.status.state === 'running' ? around.status.instances : [],
     clock,
     waits: recent?.some(({ text }) => logSignatures.lockWaiting.test(text) || logSignatures.lockRefused.test(text)) ?? false,
+    pooled: identity.pooled,
     up: around.up,
   }
 }

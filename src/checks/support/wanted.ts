@@ -20,3 +20,13 @@ export async function tolerant<T>(asked: Promise<T>): Promise<T | null> {
     throw error
   }
 }
+
+/** The source, or the reason why it cannot be opened. Bugs go on. */
+export async function wanted<T>(open: () => Promise<T>): Promise<Wanted<T>> {
+  try {
+    return await open()
+  } catch (error) {
+    if (error instanceof AdminError) return error
+    throw error
+  }
+}

@@ -7,10 +7,12 @@ import type { OpenedDeployment } from '../../runtime/index.ts'
 export interface DiagnosisOptions {
   checks: readonly Check[]
   /** makes the deployment observable; called again where a connection has been lost */
-  open: () => Promise<OpenedDeployment>
+  open: () => Promise<Observed>
   deadlineMs: number
   signal: AbortSignal
 }
+
+type Observed = Pick<OpenedDeployment, 'deployment' | 'commands' | 'open' | 'close'>
 
 /** Diagnoses of one deployment, one after the other, on the same connections and tokens. */
 export interface Diagnosis {
@@ -21,7 +23,7 @@ export interface Diagnosis {
 
 /** Opens nothing yet. `examine` throws what `open` throws, and INTERRUPTED. */
 export function diagnosis({ checks, open, deadlineMs, signal }: DiagnosisOptions): Diagnosis {
-  let current: OpenedDeployment | null = null
+  let current: Observed | null = null
 
   const close = async (): Promise<void> => {
     const closing = current

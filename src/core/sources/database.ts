@@ -1,3 +1,4 @@
+import type { Holder } from '../lock.ts'
 import type { ClockReading } from './clock.ts'
 
 export interface DatabaseSource {
@@ -9,6 +10,8 @@ export interface DatabaseSource {
   changelogLocks(): Promise<readonly ChangelogLockTable[]>
   /** client backends of this database without our own; `complete` is false where the user may not see others' queries */
   backends(): Promise<{ complete: boolean; backends: readonly DatabaseBackend[] }>
+  /** who holds the lock that keeps a second operator of this program out; null: nobody */
+  operator(): Promise<Holder | null>
   connections(): Promise<DatabaseConnections>
   /** whether PostgreSQL can still write a temporary file of about a megabyte, which it removes by itself */
   temporarySpace(): Promise<{ writable: true } | { writable: false; message: string }>
@@ -22,6 +25,8 @@ export interface DatabaseIdentity {
   database: string
   startedAt: Date
   inRecovery: boolean
+  /** a pooler (PgBouncer) stands between us and the server, so that clients are hidden behind it */
+  pooled: boolean
 }
 
 export interface ChangelogLockTable {
@@ -30,6 +35,8 @@ export interface ChangelogLockTable {
   inSearchPath: boolean
   /** null: this user may not read the table */
   rows: readonly ChangelogLockRow[] | null
+  /** whether this user may change its rows */
+  writable: boolean
 }
 
 export interface ChangelogLockRow {

@@ -25,6 +25,28 @@ export const serviceEntries: readonly ExplainEntry[] = [
     source: 'SPEC.md 1 and 7, FIELD-NOTES.md 1.1',
   },
   {
+    id: 'service/unfinished-repair',
+    kind: 'check',
+    title: 'no repair is left half done',
+    severities: ['error'],
+    meaning:
+      'A repair of this program was begun and has no end on record: it was killed, lost its connection, or could not go on. It may ' +
+      'have stopped the service, or hold what it moved aside. Every step is on record, on the machine where it was begun and, where ' +
+      'there is a broker, in a durable queue of the deployment.',
+    causes: [
+      'The process, its terminal or its machine ended while it was at work.',
+      'A step failed: the service did not start, or a connection was lost.',
+      'Something else changed the deployment meanwhile, and the repair refused to go on.',
+    ],
+    verify: ['testops-admin history', "rabbitmqctl list_queues name messages | grep '^testops-admin.run'"],
+    remedies: [
+      { text: 'Go on where it stopped; what is done is not done again.', commands: ['testops-admin resume'] },
+      { text: 'Take it back: the service is started again, and what was changed is put back where that is possible.', commands: ['testops-admin undo RUN'] },
+      { text: 'From another machine than the one where it was begun.', commands: ['testops-admin resume --adopt RUN'] },
+    ],
+    source: 'DESIGN.md 6',
+  },
+  {
     id: 'service/image',
     kind: 'check',
     title: 'image fits the build and the machines',

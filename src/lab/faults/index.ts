@@ -29,6 +29,7 @@ import { tokenRefused } from './token-refused.ts'
 import { transientAhead } from './transient-ahead.ts'
 import { transientRefused } from './transient-refused.ts'
 import { treesUnmigrated } from './trees-unmigrated.ts'
+import { unfinishedRepair } from './unfinished-repair.ts'
 import { unknownHost } from './unknown-host.ts'
 
 /** Every way in which the lab can be broken, and the healthy states that only look so; in the order of the fault matrix. */
@@ -59,6 +60,7 @@ export const faults: readonly Fault[] = [
   connectionsExhausted,
   brokerAlarm,
   storeFull,
+  unfinishedRepair,
   runningMigration,
   indexedSessions,
   oldUnknownHost,

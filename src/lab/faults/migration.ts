@@ -10,9 +10,15 @@ export const migration: PendingMigration = { name: '5.28-launch-index', changeSe
 /** The service has change sets before it, and asks for the lock each second. */
 export const pending: Changes = { machine: { migration }, environment: { [springSettings.liquibaseLockPollSeconds]: '1' } }
 
-/** As `pending`, but it gives up after a second in place of Liquibase's five minutes. */
+/** The same for a few seconds: long enough to be killed in, short enough to be waited for once the lock has been released. */
+export const shortMigration: PendingMigration = { ...migration, changeSets: 3 }
+
+/** As `pending`, for those few seconds. */
+export const shortlyPending: Changes = { ...pending, machine: { migration: shortMigration } }
+
+/** As `shortlyPending`, but it gives up after a second in place of Liquibase's five minutes. */
 export const impatient: Changes = {
-  machine: { migration },
+  machine: { migration: shortMigration },
   environment: { [springSettings.liquibaseLockPollSeconds]: '0.3', [springSettings.liquibaseLockWaitMinutes]: '0.015' },
 }
 

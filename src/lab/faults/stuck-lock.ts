@@ -3,13 +3,13 @@ import type { Expected, Fault } from '../fault.ts'
 import type { Lab } from '../lab.ts'
 import { killLabService, restartLabService, waitUntilEnded, waitUntilServing } from '../service.ts'
 import { serviceFails } from './consequences.ts'
-import { impatient, migration, pending, restoreChangelog } from './migration.ts'
+import { impatient, restoreChangelog, shortlyPending, shortMigration } from './migration.ts'
 
 const cannotStart: Expected = { exitCode: 1, problems: { 'database/changelog-lock': 'error' }, allowedConsequences: serviceFails }
 
 /** The service is killed in the middle of a migration. */
 async function killWhileMigrating(lab: Lab): Promise<void> {
-  await restartLabService(lab, { machine: { migration } })
+  await restartLabService(lab, { machine: { migration: shortMigration } })
   await waitForPhase(lab, 'migrating')
   await killLabService(lab)
 }
@@ -24,7 +24,7 @@ export const stuckLock: Fault = {
       variant: 'waiting',
       made: 'the service is killed (SIGKILL) while it migrates and holds the change-log lock, then started again: it waits for the lock',
       expected: cannotStart,
-      changes: pending,
+      changes: shortlyPending,
       async apply(lab) {
         await killWhileMigrating(lab)
         await restartLabService(lab)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { markOf } from '../servers/local/processes.ts'
-import { identify } from './process-identity.ts'
+import { identify } from '../../adapters/process-identity.ts'
 import { parseEnvironment, writeEnded, writeStarted } from './unit.ts'
 import type { Unit } from './unit.ts'
 

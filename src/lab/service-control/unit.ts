@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isAlive } from './process-identity.ts'
-import type { ProcessIdentity } from './process-identity.ts'
+import { isAlive } from '../../adapters/process-identity.ts'
+import type { ProcessIdentity } from '../../adapters/process-identity.ts'
 
 /** One service in its folder: service.env, machine.json, service.log, and what the control keeps there itself. */
 export interface Unit {

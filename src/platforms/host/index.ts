@@ -6,7 +6,8 @@ import { springSettings } from '../../knowledge/settings.ts'
 import type { Platform } from '../platform.ts'
 import { ownCommands } from './commands.ts'
 import type { ServiceManager } from './manager.ts'
-import { hostService } from './service.ts'
+import { startService, stopService } from './control.ts'
+import { hostService, withoutManager } from './service.ts'
 import type { HostOptions, HostSettings } from './settings.ts'
 import { systemdUnit } from './systemd.ts'
 
@@ -33,6 +34,13 @@ export function openHost(settings: HostSettings, options: HostOptions): Platform
       return service
     },
     environment: () => service.environment(),
+    async control() {
+      if (!manager) throw withoutManager()
+      return {
+        start: async (wait) => startService(manager, wait),
+        stop: async (wait) => stopService(manager, wait),
+      }
+    },
     async log() {
       if (settings.logs) return openLog(settings.logs, options)
       if (manager?.log) return readable(openLog(manager.log, options), manager)

@@ -8,18 +8,26 @@ import type { ServiceManager } from './manager.ts'
 import type { HostOptions, HostSettings } from './settings.ts'
 import { typed } from '../../core/typed.ts'
 
-/** Checks of one run see one state: each question may start a program. */
-const statusLifeMs = 1000
+/** how long the answer that opening the platform took serves the first who asks: each question may start a program */
+const firstStatusLifeMs = 1000
 
 /** The service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED. */
 export function hostService(settings: HostSettings, manager: ServiceManager | null, options: HostOptions): ServiceSource {
   const network = networkSource({ timeoutMs: options.timeoutMs })
-  let asked: { at: number; status: Promise<ServiceStatus> } | null = null
+  let first: { at: number; status: Promise<ServiceStatus> } | null = null
+  let isOpened = false
   return {
     async status() {
       if (!manager) throw withoutManager()
-      if (!asked || performance.now() - asked.at > statusLifeMs) asked = { at: performance.now(), status: manager.status() }
-      return asked.status
+      if (!isOpened) {
+        isOpened = true
+        first = { at: performance.now(), status: manager.status() }
+        return first.status
+      }
+      const answer = first && performance.now() - first.at <= firstStatusLifeMs ? first.status : manager.status()
+      // whoever asks again wants to know what has changed
+      first = null
+      return answer
     },
     environment: () => readEnvironment(manager, settings.environmentFile),
     async image() {
@@ -39,7 +47,8 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
   }
 }
 
-function withoutManager(): AdminError {
+/** Nothing is known that would start, stop or show the service. */
+export function withoutManager(): AdminError {
   return new AdminError(
     'NOT_CONFIGURED',
     'how the service is started and stopped is not known: set `host.unit` or `host.commands`',

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { diagnosis } from '../../../src/cli/doctor/session.ts'
+import type { DiagnosisOptions } from '../../../src/cli/doctor/session.ts'
 import { waitUntilHealthy } from '../../../src/cli/doctor/wait.ts'
 import { watch } from '../../../src/cli/doctor/watch.ts'
 import { defineCheck } from '../../../src/core/check.ts'
 import type { Outcome } from '../../../src/core/check.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import type { OpenedDeployment } from '../../../src/runtime/index.ts'
 import { healthy, stuckLock } from '../../output/reports.ts'
 
 const never = new AbortController().signal
@@ -27,7 +27,7 @@ function deploymentWith(outcomes: readonly (Outcome | AdminError)[]) {
   const missing = async (): Promise<never> => {
     throw new AdminError('NOT_CONFIGURED', 'not configured')
   }
-  const open = async (): Promise<OpenedDeployment> => {
+  const open = async (): ReturnType<DiagnosisOptions['open']> => {
     seen.opened += 1
     return {
       deployment: { name: 'sample', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null },
@@ -39,6 +39,7 @@ function deploymentWith(outcomes: readonly (Outcome | AdminError)[]) {
         api: missing,
         logs: missing,
         network: missing,
+        runs: missing,
       },
       commands: null,
       close: async () => {

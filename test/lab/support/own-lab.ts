@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { identify, isAlive } from '../../../src/lab/service-control/process-identity.ts'
-import type { ProcessIdentity } from '../../../src/lab/service-control/process-identity.ts'
+import { identify, isAlive } from '../../../src/adapters/process-identity.ts'
+import type { ProcessIdentity } from '../../../src/adapters/process-identity.ts'
 import { processesWith } from '../../support/processes.ts'
 
 const allLabs = join(tmpdir(), `testops-admin-labs-${process.getuid?.() ?? 0}`)
@@ -43,14 +43,16 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
   const parent = await mkdtemp(join(allLabs, 'lab-'))
   await writeFile(join(parent, 'owner.json'), JSON.stringify(await identify(process.pid)))
   const root = join(parent, 'lab')
+  // what is on record of repairs of a deployment `lab` is this lab's alone
+  const own = { TESTOPS_ADMIN_LAB_DIR: root, XDG_STATE_HOME: join(parent, 'state') }
   const abandon = (): void => {
-    if (existsSync(root)) spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, TESTOPS_ADMIN_LAB_DIR: root, ...environment } })
+    if (existsSync(root)) spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, ...own, ...environment } })
   }
   process.once('exit', abandon)
   const start: OwnLab['start'] = (...words) => {
     const child = spawn(process.execPath, [program, ...words], {
       cwd: parent,
-      env: { ...process.env, NO_COLOR: '1', TESTOPS_ADMIN_LAB_DIR: root, ...environment },
+      env: { ...process.env, NO_COLOR: '1', ...own, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       // a group of its own, as a shell gives to each command
       detached: true,
@@ -103,7 +105,8 @@ async function removeLeftovers(): Promise<void> {
     const owner = await readFile(join(folder, 'owner.json'), 'utf8').catch(() => null)
     // without a word on its owner it is only just being made
     if (owner === null || (await isAlive(JSON.parse(owner) as ProcessIdentity))) continue
-    spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab') } })
+    const own = { TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab'), XDG_STATE_HOME: join(folder, 'state') }
+    spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, ...own } })
     await rm(folder, { recursive: true, force: true })
   }
 }

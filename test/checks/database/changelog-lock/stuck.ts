@@ -45,7 +45,7 @@ export const stuck: readonly Case[] = [
     situation: 'PostgreSQL was restarted after the lock was taken',
     sources: {
       database: database([held({ lockedBy: 'elsewhere (10.0.0.9)' })], [], {
-        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false },
+        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, pooled: false },
       }),
       service: restarted,
       ...down,
@@ -58,7 +58,7 @@ export const stuck: readonly Case[] = [
     situation: 'the database is asked as another user than the service, who sees the same by the same commands',
     sources: {
       database: database([held()], [], {
-        identity: { version: '15.8', user: 'reader', database: 'testops', startedAt: ago(90 * minute), inRecovery: false },
+        identity: { version: '15.8', user: 'reader', database: 'testops', startedAt: ago(90 * minute), inRecovery: false, pooled: false },
       }),
       service: restarted,
       ...down,

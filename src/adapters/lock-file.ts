@@ -1,8 +1,9 @@
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { codeOf } from '../../core/error.ts'
-import { isNoRoom } from '../folder.ts'
+import { codeOf } from '../core/error.ts'
 import { isAlive } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
+
+const noRoom = ['ENOSPC', 'EDQUOT']
 
 /**
  * Takes a lock that is a file: null where it is ours now, else its living holder. The lock of a process that died is taken
@@ -22,7 +23,7 @@ export async function takeLock<T extends ProcessIdentity>(lock: string, own: T, 
       await putAside(lock, found)
     }
   } catch (error) {
-    if (evenIfFull && isNoRoom(error)) return holderOf<T>(lock)
+    if (evenIfFull && noRoom.includes(codeOf(error) ?? '')) return holderOf<T>(lock)
     throw error
   } finally {
     await rm(draft, { force: true })

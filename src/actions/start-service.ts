@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../core/error.ts'
+import type { ApiSource } from '../core/sources.ts'
+import type { ActionHandler, Workshop } from './handler.ts'
+
+const pollMs = 500
+
+export const startService: ActionHandler<'start-service'> = {
+  failpoints: ['started'],
+  async isDone(_, workshop) {
+    const { state } = await (await workshop.open.service()).status()
+    return state === 'running' && (await answers(workshop))
+  },
+  async perform(_, workshop) {
+    const { control, patienceMs: timeoutMs, signal, failpoint, progress } = workshop
+    const end = performance.now() + timeoutMs
+    await (await control.service()).start({ timeoutMs, signal })
+    await failpoint('started')
+    progress('waiting until the service answers')
+    while (!(await answers(workshop))) {
+      const { state, detail } = await (await workshop.open.service()).status()
+      if (state !== 'running') throw notUp(`the service was started and has ended: ${detail}`)
+      if (performance.now() > end) throw notUpYet(timeoutMs)
+      if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to answer')
+      await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+    }
+  },
+  // what was started stays up: a repair that is taken back leaves users with a service
+  undo: null,
+}
+
+/** Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known. */
+async function answers({ open }: Workshop): Promise<boolean> {
+  let api: ApiSource
+  try {
+    api = await open.api()
+  } catch (error) {
+    if (error instanceof AdminError) return error.code === 'NOT_CONFIGURED'
+    throw error
+  }
+  try {
+    return (await api.health()).status !== null
+  } catch (error) {
+    if (error instanceof AdminError) return false
+    throw error
+  }
+}
+
+/** It may well come: whoever goes on with the run goes on waiting. */
+function notUpYet(waitedMs: number): AdminError {
+  return new AdminError('TIMED_OUT', `the service runs and has not answered for ${Math.round(waitedMs / 1000)} s: it may still be migrating`, [
+    '{logs}',
+    'testops-admin doctor -d {deployment}',
+  ])
+}
+
+function notUp(message: string): AdminError {
+  return new AdminError('FAILED', message, ['{logs}', 'testops-admin doctor -d {deployment}'])
+}

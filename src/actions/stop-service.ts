@@ -1,0 +1,16 @@
+import type { ActionHandler } from './handler.ts'
+
+export const stopService: ActionHandler<'stop-service'> = {
+  failpoints: ['stopped'],
+  async isDone(_, { open }) {
+    return (await (await open.service()).status()).state === 'stopped'
+  },
+  async perform(_, { control, patienceMs: timeoutMs, progress, signal, failpoint }) {
+    progress('waiting until the service and its processes are gone')
+    await (await control.service()).stop({ timeoutMs, signal })
+    await failpoint('stopped')
+  },
+  async undo({ wasRunning }, { control, patienceMs: timeoutMs, signal }) {
+    if (wasRunning) await (await control.service()).start({ timeoutMs, signal })
+  },
+}

@@ -1,0 +1,68 @@
+import type { Compared, DatabaseControl } from '../../core/controls.ts'
+import { AdminError } from '../../core/error.ts'
+import { changelogLock } from '../../knowledge/lock.ts'
+import { databaseFailure, sqlState } from './errors.ts'
+import type { DatabaseSession, Row } from './session.ts'
+
+const { id, locked, granted, by } = changelogLock.columns
+const ofRow = `WHERE ${id} = ${changelogLock.rowId}`
+/** both sides as text in one form, whatever the role's DateStyle and the columns' types */
+const sameGranted = `to_char(${granted}, 'YYYY-MM-DD HH24:MI:SS.US') IS NOT DISTINCT FROM $1::text`
+const isFree = `${locked} IS FALSE AND ${granted} IS NULL AND ${by} IS NULL`
+
+/** Writes to Liquibase's lock, each by comparing and setting in one transaction (FIELD-NOTES.md 2). Throws FORBIDDEN, TIMED_OUT, UNREACHABLE. */
+export function databaseControl(session: DatabaseSession): DatabaseControl {
+  const compare = async (schema: string, sql: (table: string) => string, values: readonly unknown[] = []): Promise<Compared> => {
+    try {
+      const rows = await session.change(async (run) => {
+        const found = await run(sql(tableIn(schema)), values)
+        // Liquibase goes by the one row; more of them are none of ours
+        if (found.length > 1) throw manyRows(schema, session, found)
+        return found
+      })
+      return rows.length === 1 ? 'set' : 'changed'
+    } catch (error) {
+      if (error instanceof AdminError || sqlState(error) === null) throw error
+      throw databaseFailure(error, session.peer, session.login)
+    }
+  }
+  return {
+    target: session.peer.where,
+    releaseLock: async (schema, row) =>
+      compare(
+        schema,
+        (table) =>
+          `UPDATE ${table} SET ${locked} = FALSE, ${granted} = NULL, ${by} = NULL ${ofRow} ` +
+          `AND ${sameGranted} AND ${by} IS NOT DISTINCT FROM $2::text AND ${locked} IS NOT DISTINCT FROM $3::boolean RETURNING ${id}`,
+        [row.lockGranted, row.lockedBy, row.locked],
+      ),
+    restoreLock: async (schema, row) =>
+      compare(
+        schema,
+        (table) =>
+          `UPDATE ${table} SET ${locked} = $3::boolean, ${granted} = $1::text::timestamp, ${by} = $2::text ${ofRow} ` +
+          `AND ${isFree} RETURNING ${id}`,
+        [row.lockGranted, row.lockedBy, row.locked],
+      ),
+    insertLockRow: async (schema) =>
+      compare(
+        schema,
+        (table) =>
+          `INSERT INTO ${table} (${id}, ${locked}) SELECT ${changelogLock.rowId}, FALSE ` +
+          `WHERE NOT EXISTS (SELECT 1 FROM ${table} ${ofRow}) RETURNING ${id}`,
+      ),
+    deleteLockRow: async (schema) =>
+      compare(schema, (table) => `DELETE FROM ${table} ${ofRow} AND ${isFree} RETURNING ${id}`),
+  }
+}
+
+function tableIn(schema: string): string {
+  return `"${schema.replaceAll('"', '""')}".${changelogLock.table}`
+}
+
+function manyRows(schema: string, { peer }: DatabaseSession, rows: readonly Row[]): AdminError {
+  return new AdminError(
+    'REFUSED',
+    `${schema}.${changelogLock.table} at ${peer.where} has ${rows.length} rows with id ${changelogLock.rowId}, and lacks its primary key: nothing was changed`,
+  )
+}

@@ -1,0 +1,15 @@
+import type { BrokerEndpoint } from '../../core/endpoint.ts'
+import { typedOn } from '../../core/host.ts'
+import { hostPort } from '../failure.ts'
+import type { Peer } from '../failure.ts'
+
+/** Who is spoken to over AMQP, as errors name it. */
+export function brokerPeer({ host, port, vhost }: BrokerEndpoint): Peer {
+  return {
+    what: 'RabbitMQ',
+    host,
+    port,
+    where: `${hostPort(host, port)}, vhost ${vhost}`,
+    suggestions: [`curl -sv --max-time 3 telnet://${hostPort(host, port)} </dev/null`, typedOn(host, 'rabbitmq-diagnostics listeners')],
+  }
+}

@@ -1,0 +1,35 @@
+import { Flags } from '@oclif/core'
+
+const defaultPatienceSeconds = 600
+
+/** What every repair can be told (DESIGN.md 2). */
+export const repairFlags = {
+  'dry-run': Flags.boolean({ summary: 'show the plan and change nothing' }),
+  confirm: Flags.string({ summary: "the deployment's name, which confirms the plan without a question", helpValue: 'NAME' }),
+  'accept-risk': Flags.string({ summary: 'go on in spite of a risk that the plan names', helpValue: 'RISK', multiple: true, delimiter: ',' }),
+  patience: Flags.integer({
+    summary: 'how long to wait for the service to stop or to start',
+    helpValue: 'SECONDS',
+    min: 1,
+    max: 86_400,
+    default: defaultPatienceSeconds,
+    env: 'TESTOPS_ADMIN_PATIENCE',
+  }),
+}
+
+/** The values of those flags, with those of every command. */
+export interface RepairFlags {
+  deployment?: string | undefined
+  config?: string | undefined
+  json: boolean
+  verbose: boolean
+  timeout?: number | undefined
+  'dry-run'?: boolean
+  confirm?: string | undefined
+  'accept-risk'?: string[] | undefined
+  patience?: number
+}
+
+export function patienceMs({ patience = defaultPatienceSeconds }: Pick<RepairFlags, 'patience'>): number {
+  return patience * 1000
+}

@@ -1,0 +1,12 @@
+import { AdminError } from '../../core/error.ts'
+
+const no = ['', '0', 'false', 'no', 'n']
+
+/** Throws REFUSED where TESTOPS_ADMIN_READ_ONLY is set: nothing is to be changed from here (DESIGN.md 2). */
+export function refuseIfReadOnly(environment: NodeJS.ProcessEnv = process.env): void {
+  if (no.includes((environment.TESTOPS_ADMIN_READ_ONLY ?? '').toLowerCase())) return
+  throw new AdminError('REFUSED', 'TESTOPS_ADMIN_READ_ONLY is set: nothing is changed from here', [
+    '--dry-run shows the plan',
+    'unset TESTOPS_ADMIN_READ_ONLY',
+  ])
+}

@@ -1,0 +1,41 @@
+import { hostname, userInfo } from 'node:os'
+import type { OpenedDeployment } from '../../runtime/index.ts'
+import { withInterrupts } from '../interrupt.ts'
+import type { RepairFlags } from './flags.ts'
+
+/** A deployment that is opened for a repair, and who repairs it. */
+export interface RepairSession {
+  opened: OpenedDeployment
+  /** user@host */
+  by: string
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+const defaultTimeoutSeconds = 10
+
+/** Opens the deployment, runs, and lets go of everything. Ctrl-C aborts the signal; what runs ends at its next safe point. */
+export async function withDeployment<T>(flags: RepairFlags, run: (session: RepairSession) => Promise<T>): Promise<T> {
+  const { findDeployment, openDeployment } = await import('../../runtime/index.ts')
+  const environment = process.env
+  const { config: file, deployment: name, timeout = defaultTimeoutSeconds } = flags
+  const timeoutMs = timeout * 1000
+  return withInterrupts(async (signal) => {
+    const selected = await findDeployment({ file, name, environment, workingDirectory: process.cwd() })
+    const opened = await openDeployment(selected, { timeoutMs, environment, config: file, signal })
+    try {
+      return await run({ opened, by: `${userName()}@${hostname()}`, timeoutMs, signal })
+    } finally {
+      await opened.close()
+    }
+  })
+}
+
+/** A process may run under a number that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? '?'}`
+  }
+}

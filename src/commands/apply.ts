@@ -1,0 +1,30 @@
+import { Args } from '@oclif/core'
+import { BaseCommand } from '../cli/base-command.ts'
+import { repairFlags } from '../cli/repair/flags.ts'
+import { runRepair } from '../cli/repair/run-repair.ts'
+import { savedPlan } from '../cli/repair/saved-plan.ts'
+import { showPerformed } from '../cli/repair/show.ts'
+import { repairs } from '../repairs/index.ts'
+
+const { confirm, patience, 'accept-risk': acceptRisk } = repairFlags
+
+export default class Apply extends BaseCommand {
+  static override summary = 'carry out a plan that was saved before'
+  static override description =
+    'PLAN is what a repair printed with --dry-run --json. It is refused (4) where it was changed since, or where the deployment ' +
+    'is no longer as it was: the plan that is made now has to be the same, but for what moves by itself.'
+  static override examples = [
+    '<%= config.bin %> unlock-changelog -d prod --dry-run --json > plan.json',
+    '<%= config.bin %> apply plan.json --confirm prod',
+  ]
+  static override args = { plan: Args.string({ description: 'FILE, or - for standard input', required: true }) }
+  static override flags = { confirm, patience, 'accept-risk': acceptRisk }
+
+  override async run(): Promise<void> {
+    const { flags: given, args } = await this.parse(Apply)
+    const saved = await savedPlan(args.plan, given.deployment)
+    const { repair, options, deployment } = saved
+    const wish = { repair: repairs[repair], options, saved, words: process.argv.slice(2), version: this.config.version }
+    showPerformed(await runRepair({ ...given, deployment }, wish), given)
+  }
+}

@@ -1,0 +1,15 @@
+import { BaseCommand } from '../cli/base-command.ts'
+import { listRuns } from '../cli/repair/list-runs.ts'
+import { historyText } from '../output/history.ts'
+
+export default class History extends BaseCommand {
+  static override summary = 'list the repairs of a deployment that are on record'
+  static override description = 'Those of this machine, and those that were begun on another one and have not come to their end.'
+  static override examples = ['<%= config.bin %> history -d prod']
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(History)
+    const document = await listRuns(flags)
+    this.show(flags, document, (screen) => historyText(document, screen))
+  }
+}

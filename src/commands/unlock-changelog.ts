@@ -1,0 +1,30 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../cli/base-command.ts'
+import { repairFlags } from '../cli/repair/flags.ts'
+import { runRepair } from '../cli/repair/run-repair.ts'
+import { showPerformed } from '../cli/repair/show.ts'
+import { repairs } from '../repairs/index.ts'
+
+export default class UnlockChangelog extends BaseCommand {
+  static override summary = "release the change-log lock, once its holder is shown to be dead"
+  static override description =
+    'Stops the service, judges the holder again, frees the row of databasechangeloglock by comparing and setting it, starts the ' +
+    'service, and waits until it answers. `undo` puts the row back.\n\n' +
+    'Ends with 0 when done or when the lock is free, 4 when the holder lives or is not shown to be dead, 6 when half done.'
+  static override examples = [
+    { description: 'show what would be done', command: '<%= config.bin %> unlock-changelog --dry-run' },
+    { description: 'in a runbook, without a question', command: '<%= config.bin %> unlock-changelog -d prod --confirm prod' },
+  ]
+  static override flags = {
+    ...repairFlags,
+    restart: Flags.boolean({ summary: 'stop and start the service; --no-restart leaves that to you', default: true, allowNo: true }),
+    schema: Flags.string({ summary: 'of the table, where several schemas have one', helpValue: 'NAME' }),
+  }
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(UnlockChangelog)
+    const options = { restart: flags.restart, schema: flags.schema ?? null }
+    const wish = { repair: repairs['unlock-changelog'], options, words: process.argv.slice(2), version: this.config.version }
+    showPerformed(await runRepair(flags, wish), flags)
+  }
+}

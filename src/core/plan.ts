@@ -1,0 +1,43 @@
+import type { Action } from './action.ts'
+
+export type RepairId = 'unlock-changelog'
+
+/** Why a plan is not carried out as it is, by a name that `--accept-risk` takes. */
+export interface Risk {
+  name: string
+  /** what may happen */
+  message: string
+  /** what would show that there is no such risk: sentences, or commands to type */
+  proof: readonly string[]
+}
+
+export interface Step {
+  title: string
+  action: Action
+  /** users notice it */
+  interrupts: boolean
+  /** what cannot be brought back */
+  loses?: string
+}
+
+/** Everything that a repair is going to do: made without changing anything, and carried out to the letter (DESIGN.md 6). */
+export interface Plan {
+  repair: RepairId
+  deployment: string
+  /** what is worked on, by part: host, database or vhost or key space, version */
+  target: Readonly<Record<string, string>>
+  /** what it costs, counted live */
+  impact: Readonly<Record<string, number>>
+  /** what shows that this is the right thing to do */
+  evidence: readonly string[]
+  /** what is to be known beside it */
+  notes: readonly string[]
+  /** to be accepted by name, each */
+  risks: readonly Risk[]
+  /** none: there is nothing to do */
+  steps: readonly Step[]
+  /** checks that judge the outcome */
+  verifiedBy: readonly string[]
+  /** from which the plan can be made again */
+  options: Readonly<Record<string, unknown>>
+}

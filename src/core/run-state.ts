@@ -1,0 +1,71 @@
+import type { RunEvent, RunHistory } from './run.ts'
+import type { RunState } from './run-summary.ts'
+
+/** Where a run stands, step by step. */
+export interface Progress {
+  /** with an outcome on record, and not taken back */
+  done: ReadonlySet<number>
+  /** begun, with no outcome */
+  begun: number | null
+  /** begun or done, and not taken back: what an undo has to look at */
+  touched: readonly number[]
+  ended: Extract<RunEvent, { event: 'ended' }> | null
+}
+
+/** Reads a journal from its first line to its last. */
+export function progressOf(events: readonly RunEvent[]): Progress {
+  const done = new Set<number>()
+  const touched = new Set<number>()
+  let begun: number | null = null
+  let ended: Progress['ended'] = null
+  for (const event of events) {
+    ended = event.event === 'ended' ? event : null
+    switch (event.event) {
+      case 'intent':
+        begun = event.step
+        touched.add(event.step)
+        break
+      case 'done':
+        begun = null
+        done.add(event.step)
+        if (!event.already) touched.add(event.step)
+        break
+      case 'undone':
+        done.delete(event.step)
+        touched.delete(event.step)
+        if (begun === event.step) begun = null
+        break
+      case 'failed':
+      case 'undo-intent':
+      case 'ended':
+        break
+    }
+  }
+  return { done, begun, touched: [...touched].sort((a, b) => a - b), ended }
+}
+
+/**
+ * Whether `resume` has something to do. What failed or was interrupted before it touched anything is over, and so is what did all
+ * that it was to do, even where the checks are not content afterwards.
+ */
+export function isUnfinished({ record, events }: RunHistory): boolean {
+  const { ended, touched, done } = progressOf(events)
+  if (ended === null) return true
+  if (ended.outcome === 'done' || ended.outcome === 'undone' || ended.outcome === 'refused') return false
+  return touched.length > 0 && done.size < record.plan.steps.length
+}
+
+export function runState({ record, events }: RunHistory): RunState {
+  const { done, begun, ended } = progressOf(events)
+  const unfinished = isUnfinished({ record, events })
+  return {
+    run: record.run,
+    repair: record.plan.repair,
+    by: record.by,
+    startedAt: record.startedAt,
+    state: unfinished ? 'unfinished' : (ended?.outcome ?? 'unfinished'),
+    done: done.size,
+    steps: record.plan.steps.length,
+    within: begun === null ? null : (record.plan.steps[begun]?.title ?? null),
+  }
+}

@@ -1,0 +1,13 @@
+/** What the journals say of one run, for `service/unfinished-repair` and `history`. */
+export interface RunState {
+  run: string
+  repair: string
+  by: string
+  startedAt: string
+  state: 'done' | 'undone' | 'refused' | 'failed' | 'interrupted' | 'unfinished'
+  /** steps that are done, of how many */
+  done: number
+  steps: number
+  /** the step that was begun last and has no outcome */
+  within: string | null
+}

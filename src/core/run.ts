@@ -1,0 +1,73 @@
+import type { ErrorCode } from './error.ts'
+import type { Plan } from './plan.ts'
+
+/** How a run can end. */
+export type RunOutcome = 'done' | 'failed' | 'refused' | 'interrupted'
+
+/** How a repair can end (DESIGN.md 4). */
+export type RepairOutcome = RunOutcome | 'planned' | 'nothing-to-do'
+
+/** A failure as journals and documents keep it: without secrets, since messages have none. */
+export interface RunError {
+  code: ErrorCode | 'BUG'
+  message: string
+  suggestions: readonly string[]
+}
+
+/** The head of a journal: what was going to be done, by whom, and since when. Written before anything is changed. */
+export interface RunRecord {
+  schemaVersion: 1
+  run: string
+  /** version of the program that began it */
+  program: string
+  /** user@host */
+  by: string
+  /** ISO 8601 */
+  startedAt: string
+  plan: Plan
+  acceptedRisks: readonly string[]
+}
+
+/** One line of a journal. `at` is ISO 8601; steps are counted from 0. */
+export type RunEvent = { at: string; by: string } & (
+  | { event: 'intent'; step: number }
+  | { event: 'done'; step: number; durationMs: number; already?: true }
+  | { event: 'failed'; step: number; error: RunError }
+  | { event: 'undo-intent'; step: number }
+  | { event: 'undone'; step: number }
+  | { event: 'ended'; outcome: RunOutcome | 'undone'; verification?: Readonly<Record<string, string>> }
+)
+
+/** What is on record of one run. */
+export interface RunHistory {
+  record: RunRecord
+  events: readonly RunEvent[]
+}
+
+export interface UnreadableRun {
+  run: string
+  /** why */
+  unreadable: string
+}
+
+/** The journal of one run that is going on. */
+export interface RunLog {
+  /** returns once it is on disk; throws UNAVAILABLE where it cannot be written */
+  append(event: RunEvent): Promise<void>
+  close(): Promise<void>
+}
+
+/** The journals of one deployment in one place. */
+export interface RunStore {
+  /** for people: a folder, or a part of the deployment */
+  readonly where: string
+  /** Throws UNAVAILABLE where nothing can be written, FORBIDDEN. */
+  begin(record: RunRecord): Promise<RunLog>
+  /** goes on with what `begin` began; throws USAGE where there is no such run, UNEXPECTED_ANSWER where it cannot be read */
+  reopen(run: string): Promise<RunLog>
+  read(run: string): Promise<RunHistory>
+  /** oldest first; what cannot be read is told in place of its history */
+  list(): Promise<readonly (RunHistory | UnreadableRun)[]>
+  /** once a run is finished, where its journal would be in the way; absent where it is kept */
+  remove?(run: string): Promise<void>
+}

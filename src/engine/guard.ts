@@ -1,0 +1,49 @@
+import type { Holder, RepairLock } from '../core/lock.ts'
+import { AdminError } from '../core/error.ts'
+
+/** All locks of a deployment that are in reach, held by this process. */
+export interface Guard {
+  /** throws INTERRUPTED where one was lost */
+  assertHeld(): Promise<void>
+  /** never throws */
+  release(): Promise<void>
+}
+
+/**
+ * Takes every lock, in the order given, so that two operators cannot wait for each other; gives back what it has where one is
+ * held by another. Throws BUSY with who, since when and what for.
+ */
+export async function takeLocks(locks: readonly RepairLock[]): Promise<Guard> {
+  const taken: RepairLock[] = []
+  const release = async (): Promise<void> => {
+    for (const lock of taken.splice(0).reverse()) await lock.release().catch(() => undefined)
+  }
+  try {
+    for (const lock of locks) {
+      const holder = await lock.take()
+      if (holder) throw busy(holder)
+      taken.push(lock)
+    }
+  } catch (error) {
+    await release()
+    throw error
+  }
+  return {
+    release,
+    async assertHeld() {
+      for (const lock of taken) {
+        if (await lock.isHeld()) continue
+        throw new AdminError('INTERRUPTED', `the lock on this deployment (${lock.where}) has been lost: another operator may be at work`)
+      }
+    },
+  }
+}
+
+function busy({ who, since, what }: Holder): AdminError {
+  const doing = what === null ? 'is repairing' : `runs ${what} on`
+  const when = since === null ? '' : ` since ${since.toISOString()}`
+  return new AdminError('BUSY', `${who ?? 'another operator'} ${doing} this deployment${when}`, [
+    'testops-admin history -d {deployment}',
+    'wait until it has ended, then try again',
+  ])
+}

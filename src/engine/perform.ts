@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import type { Workshop } from '../actions/index.ts'
+import type { Check } from '../core/check.ts'
+import type { Plan } from '../core/plan.ts'
+import type { RepairDocument } from '../core/repair-document.ts'
+import type { RunEvent, RunRecord } from '../core/run.ts'
+import type { ServiceCommands } from '../core/sources.ts'
+import { carryOut } from './carry-out.ts'
+import type { CarriedOut, Running } from './carry-out.ts'
+import type { Guard } from './guard.ts'
+import type { RunJournal } from './journal.ts'
+import { exitCodeOfRun, outcomeOf, runError } from './outcome.ts'
+import { fillCommand } from './remedy.ts'
+import { runChecks } from './run-checks.ts'
+import { isUnfinished, progressOf } from '../core/run-state.ts'
+import { canonical } from './stale.ts'
+import { takeBack } from './take-back.ts'
+import { verify } from './verify.ts'
+
+export interface Performance {
+  record: RunRecord
+  /** on record already */
+  events: readonly RunEvent[]
+  journal: RunJournal
+  guard: Pick<Guard, 'assertHeld'>
+  workshop: Omit<Workshop, 'failpoint'>
+  failpoint: (name: string) => Promise<void>
+  onStep: Running['onStep']
+  by: string
+  commands: ServiceCommands | null
+  checks: readonly Check[]
+}
+
+export interface Performed {
+  document: RepairDocument
+  exitCode: number
+}
+
+/** how long the checks of a plan may take to be content after its last step, at most */
+const settleMs = 30_000
+
+/** Performs what is left of a run, verifies it by its checks, and notes how it ended. Throws only what keeps the journal from being written. */
+export async function perform(performance: Performance): Promise<Performed> {
+  const carried = await carryOut(runningOf(performance))
+  const { plan } = performance.record
+  await performance.failpoint('verify:before')
+  const verification = carried.failure ? {} : await verified(performance)
+  return conclude(performance, carried, verification, [
+    `testops-admin resume ${performance.record.run} -d {deployment}`,
+    ...(plan.steps.length > 0 ? [`testops-admin undo ${performance.record.run} -d {deployment}`] : []),
+  ])
+}
+
+/** Takes back what a run did. Throws as `perform`. */
+export async function performUndo(performance: Performance): Promise<Performed> {
+  const carried = await takeBack(runningOf(performance))
+  return conclude(performance, carried, {}, [`testops-admin undo ${performance.record.run} -d {deployment}`], true)
+}
+
+/** The document of a plan that was not begun. */
+export function documentOf(plan: Plan, rest: Pick<RepairDocument, 'outcome' | 'error'>): RepairDocument {
+  return { schemaVersion: 1, run: null, hash: hashOf(plan), plan, applied: [], verification: {}, ...rest }
+}
+
+/** The same for the same plan, whatever its counts and the order of its keys. */
+export function hashOf(plan: Plan): string {
+  return createHash('sha256').update(canonical(plan)).digest('hex')
+}
+
+function runningOf({ record, events, journal, guard, workshop, failpoint, onStep, by }: Performance): Running {
+  return { plan: record.plan, events, log: journal, guard, workshop, by, failpoint, onStep }
+}
+
+async function verified({ record, checks, workshop, commands }: Performance): Promise<Record<string, string>> {
+  const chosen = checks.filter(({ id }) => record.plan.verifiedBy.includes(id))
+  const { open, deployment, timeoutMs, signal } = workshop
+  const patienceMs = Math.min(settleMs, workshop.patienceMs)
+  return verify(async () => runChecks({ checks: chosen, open, deployment, deadlineMs: timeoutMs + 1000, commands }), {
+    patienceMs,
+    signal,
+  })
+}
+
+async function conclude(
+  { record, events, journal, by, workshop, commands }: Performance,
+  { applied, failure }: CarriedOut,
+  verification: Record<string, string>,
+  next: readonly string[],
+  isUndo = false,
+): Promise<Performed> {
+  const { plan, run } = record
+  const fill = (command: string): string => fillCommand(command, workshop.deployment, commands)
+  const failed = failure && runError(failure.error, fill)
+  const outcome = failed ? outcomeOf(failed, failure.halfDone) : Object.values(verification).includes('error') ? 'failed' : 'done'
+  // a refused undo has changed nothing, so the run stands as it did
+  const before = progressOf(events).ended?.outcome ?? 'interrupted'
+  const ended = !isUndo ? outcome : outcome === 'done' ? 'undone' : outcome === 'refused' ? before : outcome
+  const written = [...events, ...journal.written]
+  const event: RunEvent = { at: new Date().toISOString(), by, event: 'ended', outcome: ended, verification }
+  await journal.append(event)
+  const isOver = !isUnfinished({ record, events: [...written, event] })
+  await journal.close(isOver)
+  const error = failed && { ...failed, suggestions: [...failed.suggestions, ...(isOver ? [] : next.map(fill))] }
+  const document: RepairDocument = {
+    schemaVersion: 1,
+    run,
+    hash: hashOf(plan),
+    plan,
+    applied,
+    verification,
+    outcome,
+    ...(error && { error }),
+  }
+  return { document, exitCode: exitCodeOfRun(outcome, error ?? undefined, verification) }
+}

@@ -1,0 +1,33 @@
+import { AdminError } from '../core/error.ts'
+import type { Plan } from '../core/plan.ts'
+
+/** What moves by itself between two looks at a deployment (DESIGN.md 6.3): counts, and whether a service that fails is just up. */
+const moving = new Set(['counts', 'wasRunning', 'interrupts'])
+
+/**
+ * Throws REFUSED where the plan that is made now is another than the one that was confirmed: identities, rows, settings, the
+ * set of targets. Counts may differ.
+ */
+export function refuseIfStale(seen: Plan, now: Plan): void {
+  const parts = [
+    ['what it works on', seen.target, now.target],
+    ['its steps', seen.steps, now.steps],
+    ['its risks', seen.risks.map(({ name }) => name), now.risks.map(({ name }) => name)],
+    ['its options', seen.options, now.options],
+  ] as const
+  const differing = parts.filter(([, before, after]) => canonical(before) !== canonical(after))
+  if (differing.length === 0) return
+  const what = differing.map(([name]) => name).join(', ')
+  throw new AdminError('REFUSED', `the deployment has changed since the plan was made: ${what} would differ now`, [
+    `testops-admin ${seen.repair} -d {deployment} --dry-run`,
+  ])
+}
+
+/** The same text for equal values, whatever the order of their keys. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (key, it: unknown) => {
+    if (moving.has(key)) return undefined
+    if (typeof it !== 'object' || it === null || Array.isArray(it)) return it
+    return Object.fromEntries(Object.entries(it).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
+}

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { readFile, readdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AdminError } from '../core/error.ts'
+import { journalQueuePrefix } from '../knowledge/broker.ts'
+import { recordsOf } from '../runtime/index.ts'
+import { askManagement, onBroker } from './access/broker.ts'
+import { labNames, serversOf } from './lab.ts'
+import type { Lab } from './lab.ts'
+import { builtProgram } from './layout.ts'
+import type { ServerRecord } from './servers/index.ts'
+
+/**
+ * Runs a repair of the lab as an operator would, in a process that is killed (SIGKILL) at that instant (`core/failpoint.ts`).
+ * `stateHome`: of another machine's operator. Throws FAILED where the repair ends by itself.
+ */
+export async function repairUntilKilled(
+  { layout: { root } }: Lab,
+  words: readonly string[],
+  failpoint: string,
+  stateHome?: string,
+): Promise<void> {
+  const program = join(dirname(await builtProgram('main.cjs')), '..', 'bin', 'run.js')
+  const environment = {
+    ...process.env,
+    TESTOPS_ADMIN_LAB_DIR: root,
+    TESTOPS_ADMIN_FAILPOINT: failpoint,
+    ...(stateHome !== undefined && { XDG_STATE_HOME: stateHome }),
+  }
+  const child = spawn(process.execPath, [program, ...words, '-d', 'lab', '--confirm', 'lab'], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const signal = await new Promise<NodeJS.Signals | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (_, ended) => resolve(ended))
+  })
+  if (signal === 'SIGKILL') return
+  throw new AdminError('FAILED', `\`testops-admin ${words.join(' ')}\` was to be killed at ${failpoint}, and ended by itself: ${said.trim().split('\n').at(-1) ?? ''}`)
+}
+
+/** Takes all that is on record of repairs from the lab's broker and from this machine. */
+export async function forgetRuns(lab: Lab): Promise<void> {
+  const servers = await serversOf(lab)
+  const vhost = labNames(lab.state, servers).vhost ?? servers.rabbitmq.database
+  const queues = (await askManagement(servers, `/api/queues/${encodeURIComponent(vhost)}?columns=name`)) as { name: string }[]
+  await onBroker(lab, async (channel) => {
+    for (const { name } of queues) if (name.startsWith(journalQueuePrefix)) await channel.deleteQueue(name)
+  })
+  await forgetRepairs([servers.postgres])
+}
+
+/** Takes it from this machine alone, for a lab that is gone. Other labs of this machine have their runs in the same place. */
+export async function forgetRepairs(servers: readonly Pick<ServerRecord, 'host' | 'port'>[]): Promise<void> {
+  const { runs } = recordsOf(process.env, 'lab')
+  const addresses = servers.map(({ host, port }) => `${host}:${port}/`)
+  for (const run of await readdir(runs).catch(() => [])) {
+    const record = await readFile(join(runs, run, 'run.json'), 'utf8').catch(() => '')
+    if (addresses.some((address) => record.includes(address))) await rm(join(runs, run), { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,65 @@
+import type { Plan } from '../core/plan.ts'
+import type { RepairDocument } from '../core/repair-document.ts'
+import { errorText } from './error-text.ts'
+import { paintFor } from './paint.ts'
+import type { Paint } from './paint.ts'
+import { planText } from './plan.ts'
+import type { Screen } from './screen.ts'
+import { pad, printable, widthOf } from './text.ts'
+
+const outcomes = {
+  planned: 'Nothing was changed: this is only the plan.',
+  done: 'Done.',
+  'nothing-to-do': 'There is nothing to do.',
+  failed: 'Failed.',
+  refused: 'Refused: nothing was changed.',
+  interrupted: 'Half done.',
+} as const
+
+/** How a repair ended. The plan is shown where it was not carried out; steps were told as they went. */
+export function repairText(document: RepairDocument, screen: Screen): string {
+  const { plan, outcome, error, run, applied, verification } = document
+  const paint = paintFor(screen)
+  const same = (command: string): string => command
+  if (outcome === 'planned') return `${planText(plan, screen, same)}\n${outcomes.planned}\n`
+  if (outcome === 'nothing-to-do') return planText(plan, screen, same)
+  const lines = [headline(document, paint)]
+  const checks = Object.entries(verification)
+  const width = Math.max(0, ...checks.map(([id]) => widthOf(id)))
+  for (const [id, status] of checks) lines.push(`  ${pad(id, width)}  ${statusWord(status, paint)}`)
+  if (outcome === 'done' && run !== null && !applied.some(({ status }) => status === 'undone')) {
+    lines.push('', `To take it back: testops-admin undo ${run}`)
+  }
+  const told = error ? `\n${errorText({ error }, screen)}` : ''
+  return `${lines.join('\n')}\n${told}`
+}
+
+function headline({ outcome, run, applied }: RepairDocument, paint: Paint): string {
+  const isUndone = applied.some(({ status }) => status === 'undone')
+  const word = outcome === 'done' && isUndone ? 'Taken back.' : run === null && outcome === 'interrupted' ? 'Interrupted: nothing was changed.' : outcomes[outcome]
+  const painted = outcome === 'done' ? paint.good(word) : outcome === 'refused' ? paint.warn(word) : paint.bad(word)
+  return run === null ? painted : `${painted} Run ${run}.`
+}
+
+function statusWord(status: string, paint: Paint): string {
+  if (status === 'ok') return paint.good(status)
+  return status === 'error' ? paint.bad(status) : status === 'warning' ? paint.warn(status) : status
+}
+
+/** Tells each step as it begins and ends, one line each. */
+export function stepLines(
+  { steps }: Plan,
+  say: (line: string) => void,
+): (step: number, status: 'begun' | 'done' | 'already' | 'failed' | 'undone') => void {
+  const since = new Map<number, number>()
+  return (step, status) => {
+    const place = `${step + 1}/${steps.length}`
+    const title = printable(steps[step]?.title ?? '')
+    if (status === 'begun') {
+      since.set(step, performance.now())
+      return say(`  ${place}  ${title}`)
+    }
+    const seconds = ((performance.now() - (since.get(step) ?? performance.now())) / 1000).toFixed(1)
+    say(status === 'already' ? `  ${place}  was so already` : `  ${place}  ${status} after ${seconds} s`)
+  }
+}

@@ -1,0 +1,65 @@
+import { serviceUnfinishedRepair } from '../../../src/checks/service/unfinished-repair.ts'
+import { fakeBroker, fakeDatabase, fakeRuns, queue, runState, unreachable } from '../../fakes/index.ts'
+import type { CheckTable } from '../table.ts'
+
+const run = '20261121T021244Z-unlock-changelog-1f3a'
+const itsQueue = queue({ name: `testops-admin.run.${run}` })
+const holder = { who: 'op@bastion (process 812)', what: 'unlock-changelog', since: new Date('2026-11-21T02:12:44Z') }
+
+export const serviceUnfinishedRepairTable: CheckTable = {
+  check: serviceUnfinishedRepair,
+  cases: [
+    { situation: 'nothing was ever repaired', status: 'ok', says: ['no repair is on record'] },
+    {
+      situation: 'all repairs have come to their end',
+      sources: { runs: fakeRuns({ list: [runState({ state: 'done', done: 3 }), runState({ state: 'undone' })] }) },
+      status: 'ok',
+      says: ['2 on record'],
+    },
+    {
+      situation: 'a repair was killed',
+      sources: { runs: fakeRuns({ list: [runState()] }) },
+      status: 'problem',
+      severity: 'error',
+      says: [
+        `run ${run} (unlock-changelog, begun 2026-11-21T02:12:44.000Z by op@bastion) has not come to its end: 1 of 3 steps are done`,
+        'begun last, without an outcome: release the lock',
+        `testops-admin resume ${run} -d prod`,
+        `testops-admin undo ${run} -d prod`,
+      ],
+    },
+    {
+      situation: 'a repair was killed on another machine',
+      sources: { broker: fakeBroker({ queues: [itsQueue] }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['was begun on another machine', 'testops-admin history -d prod', `resume --adopt ${run} -d prod`],
+    },
+    {
+      situation: 'a run of this machine has its copy in the deployment',
+      sources: { runs: fakeRuns({ list: [runState()] }), broker: fakeBroker({ queues: [itsQueue] }) },
+      status: 'problem',
+      severity: 'error',
+      silentOn: ['another machine'],
+    },
+    {
+      situation: 'a killed repair, with a broker that is away',
+      sources: { runs: fakeRuns({ list: [runState()] }), broker: unreachable('broker') },
+      status: 'problem',
+      severity: 'error',
+    },
+    {
+      situation: 'an operator of this machine is at work',
+      sources: { runs: fakeRuns({ list: [runState()], operator: holder }) },
+      status: 'ok',
+      says: ['a repair is under way: op@bastion (process 812) runs unlock-changelog since 2026-11-21T02:12:44.000Z'],
+    },
+    {
+      situation: 'an operator of another machine is at work',
+      sources: { broker: fakeBroker({ queues: [itsQueue] }), database: [fakeDatabase({ operator: holder })] },
+      status: 'ok',
+      says: ['a repair is under way'],
+    },
+    { situation: 'a journal that cannot be read', sources: { runs: unreachable('runs') }, status: 'unknown', code: 'UNEXPECTED_ANSWER' },
+  ],
+}
