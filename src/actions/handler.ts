@@ -1,6 +1,7 @@
 import type { ActionKind, ActionOf } from '../core/action.ts'
 import type { ControlName, Controls } from '../core/controls.ts'
 import type { Deployment } from '../core/deployment.ts'
+import type { Moving } from '../core/moving.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
 
 /** What an action works with: the deployment's parts, opened on first use. */
@@ -14,9 +15,25 @@ export interface Workshop {
   patienceMs: number
   /** says what is waited for */
   progress: (message: string) => void
+  /** says how far a long work is; called as often as one likes */
+  moving: (amount: Moving) => void
   signal: AbortSignal
+  /** what is on record of the step that is worked on */
+  journal: StepJournal
   /** where a test may end the process; `name` is one of the handler's */
   failpoint: (name: string) => Promise<void>
+  /** whether a test waits for such an instant */
+  isTested: boolean
+}
+
+/** What the journal knows of one step. */
+interface StepJournal {
+  /** it was performed, and that is on record; one that was found to be so already was not */
+  performed: boolean
+  /** what was noted while it was performed, oldest first */
+  notes: readonly string[]
+  /** returns once it is on disk: for what has to be known should this process be killed the next instant */
+  note(text: string): Promise<void>
 }
 
 /** One kind of change. Nothing in it depends on what else the plan does, so that any process can go on with it. */
@@ -27,6 +44,10 @@ export interface ActionHandler<K extends ActionKind> {
   isDone(action: ActionOf<K>, workshop: Workshop): Promise<boolean>
   /** repeatable: finishes what was begun, changes nothing where it is done. Throws REFUSED where the deployment is not as it was seen */
   perform(action: ActionOf<K>, workshop: Workshop): Promise<void>
+  /** throws REFUSED where `perform` would; asked before the service is stopped for it. Absent: nothing can be told beforehand */
+  foresee?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
   /** takes back what `perform` did, whole or in part; harmless where nothing was done. Null: there is nothing to take back */
   undo: ((action: ActionOf<K>, workshop: Workshop) => Promise<void>) | null
+  /** whether an action of this kind is taken back at all; absent: each is */
+  isTakenBack?(action: ActionOf<K>): boolean
 }

@@ -1,7 +1,18 @@
 import type { Action, ActionKind } from '../core/action.ts'
 import type { ActionHandler } from './handler.ts'
+import { awaitQuiet } from './queues/await-quiet.ts'
+import { deleteHeld } from './queues/delete-held.ts'
+import { deleteQueues } from './queues/delete-queues.ts'
+import { drainQueues } from './queues/drain-queues.ts'
+import { holdQueues } from './queues/hold-queues.ts'
+import { keepQueues } from './queues/keep-queues.ts'
+import { moveMessages } from './queues/move-messages.ts'
+import { redeclareQueues } from './queues/redeclare-queues.ts'
+import { switchExchanges } from './queues/switch-exchanges.ts'
+import { setSetting } from './set-setting.ts'
 import { insertLockRow } from './insert-lock-row.ts'
 import { releaseLock } from './release-lock.ts'
+import { removeSessions } from './remove-sessions.ts'
 import { startService } from './start-service.ts'
 import { stopService } from './stop-service.ts'
 
@@ -12,6 +23,17 @@ const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'start-service': startService,
   'release-lock': releaseLock,
   'insert-lock-row': insertLockRow,
+  'set-setting': setSetting,
+  'hold-queues': holdQueues,
+  'keep-queues': keepQueues,
+  'drain-queues': drainQueues,
+  'await-quiet': awaitQuiet,
+  'move-messages': moveMessages,
+  'delete-queues': deleteQueues,
+  'switch-exchanges': switchExchanges,
+  'redeclare-queues': redeclareQueues,
+  'delete-held': deleteHeld,
+  'remove-sessions': removeSessions,
 }
 
 /** The handler of that action, whichever it is. */

@@ -1,36 +1,45 @@
-import { mkdir, open, readFile, readdir, rename, stat } from 'node:fs/promises'
+import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
-import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore } from '../core/run.ts'
+import type { RunHistory, RunLog, RunStore } from '../core/run.ts'
+import { parseEvents, parseRecord } from '../core/run-record.ts'
+import type { Place } from '../core/run-record.ts'
+import { typed } from '../core/typed.ts'
 
 const recordFile = 'run.json'
 const journalFile = 'journal.jsonl'
 
 /**
  * Journals as files, one folder a run: `run.json`, written once before anything is changed, and `journal.jsonl`, a line an event.
- * All is on disk (fsync) before it counts; folders are 0700, files 0600 (DESIGN.md 5).
+ * All is on disk (fsync) before it counts; folders are 0700, files 0600 (DESIGN.md 5). A folder appears whole or not at all.
  */
 export function runFolder(directory: string): RunStore {
   const folderOf = (run: string): string => join(directory, run)
   const read = async (run: string): Promise<RunHistory> => {
     if (!isRunName(run)) throw noSuchRun(run, directory)
     const folder = folderOf(run)
-    const record = parseRecord(await textOf(join(folder, recordFile), run), run, folder)
-    const journal = await readFile(join(folder, journalFile), 'utf8').catch(ifMissing(''))
-    return { record, events: parseEvents(journal, join(folder, journalFile)) }
+    if (!(await exists(folder))) throw noSuchRun(run, directory)
+    const ofRecord = placeOf(join(folder, recordFile))
+    const ofEvents = placeOf(join(folder, journalFile))
+    const record = parseRecord(parse(await textOf(ofRecord.where, run)), run, ofRecord)
+    const lines = wholeLines(await textOf(ofEvents.where, run))
+    return { record, events: parseEvents(lines.map(parse), record, ofEvents, (index) => `line ${index + 1}`) }
   }
   return {
     where: directory,
-    async begin(record) {
+    async begin(record, events = []) {
       const folder = folderOf(record.run)
+      const draft = `${folder}.new`
       try {
-        await mkdir(folder, { recursive: true, mode: 0o700 })
-        const draft = join(folder, `${recordFile}.new`)
-        await writeSynced(draft, `${JSON.stringify(record)}\n`)
-        await rename(draft, join(folder, recordFile))
-        const log = await journal(join(folder, journalFile))
-        for (const made of [folder, directory, dirname(directory)]) await syncFolder(made)
-        return log
+        // of one that was killed before the run was on record
+        await rm(draft, { recursive: true, force: true })
+        await mkdir(draft, { recursive: true, mode: 0o700 })
+        await writeSynced(join(draft, recordFile), `${JSON.stringify(record)}\n`)
+        await writeSynced(join(draft, journalFile), events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+        await syncFolder(draft)
+        await rename(draft, folder)
+        for (const made of [directory, dirname(directory)]) await syncFolder(made)
+        return await journal(join(folder, journalFile))
       } catch (error) {
         throw unwritable(folder, error)
       }
@@ -46,12 +55,17 @@ export function runFolder(directory: string): RunStore {
     read,
     async list() {
       const names = await readdir(directory).catch(ifMissing<string[]>([]))
-      const all = names.filter(isRunName).sort().map(async (run) => {
-        // killed before it was on record: nothing had been changed
-        if (!(await exists(join(folderOf(run), recordFile)))) return []
-        return [await read(run).catch((error: unknown) => ({ run, unreadable: messageOf(error) }))]
-      })
-      return (await Promise.all(all)).flat()
+      const all = names.filter(isRunName).sort()
+      return Promise.all(all.map(async (run) => read(run).catch((error: unknown) => ({ run, unreadable: messageOf(error) }))))
+    },
+    async remove(run) {
+      const folder = folderOf(run)
+      try {
+        await rename(folder, `${folder}.aside-${Date.now().toString(36)}`)
+        await syncFolder(directory)
+      } catch (error) {
+        throw unwritable(folder, error)
+      }
     },
   }
 }
@@ -62,17 +76,22 @@ function isRunName(name: string): boolean {
 }
 
 async function journal(file: string): Promise<RunLog> {
-  const before = await readFile(file).catch(ifMissing(Buffer.alloc(0)))
+  const before = await readFile(file)
   const handle = await open(file, 'a', 0o600)
   // a line that was cut short by a kill or a full disk says nothing, and must not swallow the next one
   const whole = before.lastIndexOf(0x0a) + 1
   if (whole < before.length) await handle.truncate(whole)
+  let size = whole
   return {
     async append(event) {
+      const line = Buffer.from(`${JSON.stringify(event)}\n`)
       try {
-        await handle.appendFile(`${JSON.stringify(event)}\n`)
+        await handle.appendFile(line)
         await handle.datasync()
+        size += line.length
       } catch (error) {
+        // what fits of it on a full disk is cut off again, so that a later line does not join it
+        await handle.truncate(size).catch(() => undefined)
         throw unwritable(file, error)
       }
     },
@@ -100,30 +119,9 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-function parseRecord(text: string, run: string, folder: string): RunRecord {
-  const record = parse(text) as Partial<RunRecord> | undefined
-  const again = [`ls -l ${folder}`]
-  if (record === undefined || record.run !== run || record.plan === undefined) {
-    throw new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} cannot be read: ${recordFile} in ${folder} is damaged`, again)
-  }
-  if (record.schemaVersion !== 1) {
-    throw new AdminError(
-      'UNEXPECTED_ANSWER',
-      `the journal of run ${run} was written by testops-admin ${record.program ?? '(unknown)'}, in a form that this version does not know`,
-      [`use the version that began it: ${record.program ?? 'see its run.json'}`],
-    )
-  }
-  return record as RunRecord
-}
-
-/** The events. Only the last line may be cut short: whatever it was going to say had not been begun or not been noted. */
-function parseEvents(text: string, file: string): RunEvent[] {
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-  return whole.split('\n').slice(0, -1).map((line, index) => {
-    const event = parse(line) as RunEvent | null | undefined
-    if (typeof event?.event === 'string') return event
-    throw new AdminError('UNEXPECTED_ANSWER', `the journal ${file} is damaged in line ${index + 1}`, [`sed -n ${index + 1}p ${file}`])
-  })
+/** Only the last line may be cut short: whatever it was going to say had not been begun or not been noted. */
+function wholeLines(text: string): string[] {
+  return text.slice(0, text.lastIndexOf('\n') + 1).split('\n').slice(0, -1)
 }
 
 function parse(text: string): unknown {
@@ -138,22 +136,25 @@ async function textOf(file: string, run: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
+    const { look } = placeOf(file)
     if (codeOf(error) === 'ENOENT')
-      throw noSuchRun(run, dirname(dirname(file)))
-    throw new AdminError('UNAVAILABLE', `the journal of run ${run} cannot be read: ${messageOf(error)}`, [`ls -l ${file}`], {
-      cause: error,
-    })
+      throw new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} is damaged: ${file} is missing`, look, { cause: error })
+    throw new AdminError('UNAVAILABLE', `the journal of run ${run} cannot be read: ${messageOf(error)}`, look, { cause: error })
   }
 }
 
+function placeOf(file: string): Place {
+  return { where: file, look: [typed(['ls', '-l', dirname(file)])] }
+}
+
 function noSuchRun(run: string, directory: string): AdminError {
-  return new AdminError('USAGE', `there is no run \`${run}\` in ${directory}`, ['testops-admin history'])
+  return new AdminError('USAGE', `there is no run \`${run}\` in ${directory}`, ['testops-admin history -d {deployment}'])
 }
 
 function unwritable(where: string, error: unknown): AdminError {
   return new AdminError('UNAVAILABLE', `the journal cannot be written: ${messageOf(error)}`, [
-    `ls -ld ${where}`,
-    'XDG_STATE_HOME=DIRECTORY keeps journals in another folder',
+    typed(['ls', '-ld', dirname(where)]),
+    'export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder',
   ], { cause: error })
 }
 

@@ -10,6 +10,6 @@ export default class History extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(History)
     const document = await listRuns(flags)
-    this.show(flags, document, (screen) => historyText(document, screen))
+    this.show(flags, document, (screen) => historyText(document, screen, flags.config))
   }
 }

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
-import { adoptRun, resumeRun } from '../cli/repair/resume-run.ts'
+import { resumeRun } from '../cli/repair/resume-run.ts'
 import { showPerformed } from '../cli/repair/show.ts'
 
 const { confirm, patience } = repairFlags
@@ -9,7 +9,7 @@ const { confirm, patience } = repairFlags
 export default class Resume extends BaseCommand {
   static override summary = 'go on with a repair that was interrupted'
   static override description =
-    'Does what is left of the plan that was confirmed. What has been done is not done again. --adopt takes over a run that was ' +
+    'Does what is left of the plan that was confirmed. What has been done is not done again; what was being taken back is taken back. --adopt takes over a run that was ' +
     'begun on another machine, from the journal that the deployment keeps, and asks for confirmation.'
   static override examples = [
     { description: 'the only run that has not come to its end', command: '<%= config.bin %> resume' },
@@ -25,9 +25,9 @@ export default class Resume extends BaseCommand {
   override async run(): Promise<void> {
     const { flags, args } = await this.parse(Resume)
     const { adopt } = flags
-    const performed =
-      adopt === undefined ? await resumeRun(flags, args.run ?? null) : await adoptRun(flags, adopt, process.argv.slice(2))
+    const going = { run: adopt ?? args.run ?? null, adopt: adopt !== undefined, words: process.argv.slice(2) }
+    const performed = await resumeRun(flags, going)
     if (performed) showPerformed(performed, flags)
-    else this.show(flags, { schemaVersion: 1, outcome: 'nothing-to-do' }, () => 'There is no run to go on with.\n')
+    else this.show(flags, { schemaVersion: 1, outcome: 'nothing-to-do' }, () => 'There is no run to go on with: all have come to their end.\n')
   }
 }

@@ -1,4 +1,5 @@
-import type { ChangelogLockRow } from './sources.ts'
+import type { BrokerPolicy, ChangelogLockRow, SessionSelection } from './sources.ts'
+import type { Binding, ExchangeDeclaration, QueueDeclaration } from './topology.ts'
 
 /**
  * One change to a deployment, as data: the one value that is shown, confirmed, journalled, performed and compared. What moves by
@@ -7,8 +8,17 @@ import type { ChangelogLockRow } from './sources.ts'
 export type Action =
   /** `wasRunning`: undoing it starts the service again */
   | { kind: 'stop-service'; wasRunning: boolean }
-  /** done once the service answers, where it has an API that is known, else once it runs */
-  | { kind: 'start-service' }
+  | {
+      kind: 'start-service'
+      /** done once the service answers, where it has an API that is known, else once it runs, and these locks are free */
+      locks?: readonly { database: string; schema: string }[]
+      /** undoing it stops the service again, since the steps before it cannot be taken back under a service that runs */
+      stopsOnUndo?: true
+      /** queues that would vanish with the service's connection then, and are held open before */
+      keeps?: readonly string[]
+    }
+  /** null: absent. It takes effect when the service is started */
+  | { kind: 'set-setting'; name: string; from: string | null; to: string | null }
   | {
       kind: 'release-lock'
       /** host:port/database */
@@ -21,6 +31,58 @@ export type Action =
     }
   /** the row with id 1, which Liquibase expects and does not make in a table that has others */
   | { kind: 'insert-lock-row'; database: string; schema: string }
+  | {
+      kind: 'remove-sessions'
+      /** host:port/database */
+      store: string
+      namespace: string
+      which: SessionSelection['which']
+      /** empties the database at once, where it holds nothing else and the store lets us */
+      flush: boolean
+      /** sessions, and when they were counted by the store's clock: what began later is not meant */
+      counts: { sessions: number; asOf: number }
+    }
+  /** durable queues that messages wait in; `saved`: the vhost's definitions, of which nothing is a secret */
+  | { kind: 'hold-queues'; holding: readonly string[]; saved: Definitions }
+  /** holds queues open that would vanish with their last consumer, for as long as this process lasts */
+  | { kind: 'keep-queues'; queues: readonly string[] }
+  /** lets the service's own consumers empty its queues, for so many seconds at most */
+  | { kind: 'drain-queues'; queues: readonly string[]; seconds: number; counts: MessageCount }
+  /** until nobody reads from the queues, and the user that the service signs in with is not connected any more */
+  | { kind: 'await-quiet'; queues: readonly string[]; user: string }
+  | { kind: 'move-messages'; direction: 'aside' | 'back'; moves: readonly Move[]; counts: MessageCount }
+  /** `discards`: with what is in them, which is at most `counts` then */
+  | { kind: 'delete-queues'; queues: readonly Former[]; bindings: readonly Binding[]; discards: boolean; counts: MessageCount }
+  /** deletes them and declares them as `to`, with all their bindings */
+  | { kind: 'switch-exchanges'; exchanges: readonly { from: ExchangeDeclaration; to: ExchangeDeclaration }[]; bindings: readonly Binding[] }
+  /** those for which messages wait; the service declares the others */
+  | { kind: 'redeclare-queues'; queues: readonly Former[]; bindings: readonly Binding[] }
+  | { kind: 'delete-held'; holding: readonly string[] }
+
+/** Messages between a queue and the one that holds them meanwhile. */
+export interface Move {
+  queue: string
+  holding: string
+}
+
+/** A queue, and the one that holds its messages meanwhile; null: none does. */
+export interface Former {
+  queue: QueueDeclaration
+  holding: string | null
+  /** nothing shows that the service declares it by itself */
+  always?: true
+}
+
+interface MessageCount {
+  messages: number
+}
+
+export interface Definitions {
+  queues: readonly QueueDeclaration[]
+  exchanges: readonly ExchangeDeclaration[]
+  bindings: readonly Binding[]
+  policies: readonly BrokerPolicy[]
+}
 
 export type ActionKind = Action['kind']
 export type ActionOf<K extends ActionKind> = Extract<Action, { kind: K }>

@@ -1,11 +1,15 @@
 import type { ActionOf } from './action.ts'
+import type { BrokerControl } from './broker-control.ts'
+import type { SessionsControl } from './sessions-control.ts'
 import type { ServiceStatus } from './sources.ts'
 
 /** What a deployment is changed through: the counterpart of `Sources`. Methods throw `AdminError`. */
 export interface Controls {
   /** the same databases as `Sources['database']`, in their order */
   database: readonly DatabaseControl[]
+  broker: BrokerControl
   service: ServiceControl
+  sessions: SessionsControl
 }
 
 export type ControlName = keyof Controls
@@ -18,10 +22,15 @@ export type Compared = 'set' | 'changed'
 export interface DatabaseControl {
   /** host:port/database, without credentials */
   readonly target: string
-  /** sets all three columns of row 1 free where they are as in `row`, in one transaction */
-  releaseLock(schema: string, row: LockRow): Promise<Compared>
-  /** the reverse, where the row is free */
-  restoreLock(schema: string, row: LockRow): Promise<Compared>
+  /**
+   * Sets all three columns of row 1 free where they are as in `row`, in one transaction. `beforehand` is told by what that
+   * transaction is known later (`hasCommitted`), before anything is set.
+   */
+  releaseLock(schema: string, row: LockRow, beforehand?: (mark: string) => Promise<void>): Promise<Compared>
+  /** whether one of these transactions came to its end; false too where that was too long ago to be known */
+  hasCommitted(marks: readonly string[]): Promise<boolean>
+  /** the reverse of `releaseLock`, where the row is free; `by`: and was set last by one of these transactions */
+  restoreLock(schema: string, row: LockRow, by?: readonly string[]): Promise<Compared>
   /** a free row 1, where there is none */
   insertLockRow(schema: string): Promise<Compared>
   /** takes it away again, where it is free and other rows are there */
@@ -33,6 +42,12 @@ export interface ServiceControl {
   stop(options: WaitOptions): Promise<ServiceStatus>
   /** returns once the platform says that it runs; harmless where it does. Throws TIMED_OUT, FAILED, INTERRUPTED */
   start(options: WaitOptions): Promise<ServiceStatus>
+  /**
+   * Sets one of the service's settings where it is `from` now, null: absent; harmless where it is `to` already. It takes effect
+   * when the service is started. Throws REFUSED where it is set in more places than one can be sure of; FORBIDDEN,
+   * UNAVAILABLE, NOT_CONFIGURED where it cannot be written
+   */
+  writeSetting(change: { name: string; from: string | null; to: string | null }): Promise<Compared>
 }
 
 interface WaitOptions {

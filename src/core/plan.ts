@@ -1,6 +1,13 @@
 import type { Action } from './action.ts'
 
-export type RepairId = 'unlock-changelog'
+export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues'
+
+/** The risks that the plans of each repair may name. */
+export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
+  'unlock-changelog': ['live-holder', 'unproven-holder'],
+  'flush-sessions': [],
+  'reset-queues': ['foreign-clients', 'unseen-policies'],
+}
 
 /** Why a plan is not carried out as it is, by a name that `--accept-risk` takes. */
 export interface Risk {
@@ -40,4 +47,6 @@ export interface Plan {
   verifiedBy: readonly string[]
   /** from which the plan can be made again */
   options: Readonly<Record<string, unknown>>
+  /** how long each step has taken on this deployment before, in milliseconds; null: not known (DESIGN.md 6.1) */
+  expectedMs?: readonly (number | null)[]
 }

@@ -4,7 +4,7 @@ import type { Plan, RepairId } from './plan.ts'
 import type { SourceName, Sources } from './sources.ts'
 
 /** What a repair says of its plan; the engine adds whose it is. */
-type PlanDraft = Omit<Plan, 'repair' | 'deployment' | 'options'>
+type PlanDraft = Omit<Plan, 'repair' | 'deployment' | 'options' | 'expectedMs'>
 
 /** Reads sources and makes a plan. Never prints, writes or performs. */
 export interface Repair<R extends SourceName = SourceName, W extends SourceName = SourceName, O extends object = object> {

@@ -10,6 +10,10 @@ export interface Progress {
   /** begun or done, and not taken back: what an undo has to look at */
   touched: readonly number[]
   ended: Extract<RunEvent, { event: 'ended' }> | null
+  /** it was being taken back when it was heard of last: whoever goes on with it takes back what is left */
+  isGoingBack: boolean
+  /** the deployment was given a copy of the journal */
+  isCopied: boolean
 }
 
 /** Reads a journal from its first line to its last. */
@@ -18,14 +22,22 @@ export function progressOf(events: readonly RunEvent[]): Progress {
   const touched = new Set<number>()
   let begun: number | null = null
   let ended: Progress['ended'] = null
+  let isGoingBack = false
+  let isTakenBack = false
+  let isCopied = false
   for (const event of events) {
-    ended = event.event === 'ended' ? event : null
+    if (event.event !== 'copied') ended = event.event === 'ended' ? event : null
     switch (event.event) {
+      case 'copied':
+        isCopied = true
+        break
       case 'intent':
+        isGoingBack = isTakenBack = false
         begun = event.step
         touched.add(event.step)
         break
       case 'done':
+        isGoingBack = isTakenBack = false
         begun = null
         done.add(event.step)
         if (!event.already) touched.add(event.step)
@@ -34,14 +46,22 @@ export function progressOf(events: readonly RunEvent[]): Progress {
         done.delete(event.step)
         touched.delete(event.step)
         if (begun === event.step) begun = null
+        isTakenBack = true
         break
-      case 'failed':
       case 'undo-intent':
+        isGoingBack = true
+        break
+      case 'undo-failed':
+        // an undo that was refused before it changed anything leaves the run as it stood
+        isGoingBack = isTakenBack || event.error.code !== 'REFUSED'
+        break
+      case 'noted':
+      case 'failed':
       case 'ended':
         break
     }
   }
-  return { done, begun, touched: [...touched].sort((a, b) => a - b), ended }
+  return { done, begun, touched: [...touched].sort((a, b) => a - b), ended, isGoingBack, isCopied }
 }
 
 /**
@@ -49,10 +69,10 @@ export function progressOf(events: readonly RunEvent[]): Progress {
  * that it was to do, even where the checks are not content afterwards.
  */
 export function isUnfinished({ record, events }: RunHistory): boolean {
-  const { ended, touched, done } = progressOf(events)
+  const { ended, touched, done, isGoingBack } = progressOf(events)
   if (ended === null) return true
   if (ended.outcome === 'done' || ended.outcome === 'undone' || ended.outcome === 'refused') return false
-  return touched.length > 0 && done.size < record.plan.steps.length
+  return touched.length > 0 && (isGoingBack || done.size < record.plan.steps.length)
 }
 
 export function runState({ record, events }: RunHistory): RunState {

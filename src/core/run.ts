@@ -30,11 +30,16 @@ export interface RunRecord {
 
 /** One line of a journal. `at` is ISO 8601; steps are counted from 0. */
 export type RunEvent = { at: string; by: string } & (
+  /** the deployment keeps a copy of this journal from here on, until the run is over */
+  | { event: 'copied' }
   | { event: 'intent'; step: number }
+  /** what a handler has to know later, should the run be killed within the step (`StepJournal`) */
+  | { event: 'noted'; step: number; note: string }
   | { event: 'done'; step: number; durationMs: number; already?: true }
   | { event: 'failed'; step: number; error: RunError }
   | { event: 'undo-intent'; step: number }
   | { event: 'undone'; step: number }
+  | { event: 'undo-failed'; step: number; error: RunError }
   | { event: 'ended'; outcome: RunOutcome | 'undone'; verification?: Readonly<Record<string, string>> }
 )
 
@@ -61,13 +66,14 @@ export interface RunLog {
 export interface RunStore {
   /** for people: a folder, or a part of the deployment */
   readonly where: string
-  /** Throws UNAVAILABLE where nothing can be written, FORBIDDEN. */
-  begin(record: RunRecord): Promise<RunLog>
+  /** `events`: what is on record already. Throws UNAVAILABLE where nothing can be written, FORBIDDEN. */
+  begin(record: RunRecord, events?: readonly RunEvent[]): Promise<RunLog>
   /** goes on with what `begin` began; throws USAGE where there is no such run, UNEXPECTED_ANSWER where it cannot be read */
   reopen(run: string): Promise<RunLog>
+  /** throws as `reopen`, and REFUSED where it was begun and stopped before its record was there */
   read(run: string): Promise<RunHistory>
   /** oldest first; what cannot be read is told in place of its history */
   list(): Promise<readonly (RunHistory | UnreadableRun)[]>
-  /** once a run is finished, where its journal would be in the way; absent where it is kept */
-  remove?(run: string): Promise<void>
+  /** takes a journal out of the way: for good where only what is not finished is kept, else by another name */
+  remove(run: string): Promise<void>
 }

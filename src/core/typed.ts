@@ -6,3 +6,8 @@ export function typed(command: readonly string[]): string {
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
+
+/** The flags that name a deployment, and the configuration file where one was named by a flag. */
+export function onDeployment(name: string, config?: string): string {
+  return typed(['-d', name, ...(config === undefined ? [] : ['--config', config])])
+}

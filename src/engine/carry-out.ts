@@ -1,29 +1,11 @@
 import { handlerOf } from '../actions/index.ts'
-import type { Workshop } from '../actions/index.ts'
 import { AdminError } from '../core/error.ts'
-import type { Plan, Step } from '../core/plan.ts'
-import type { RunEvent, RunLog } from '../core/run.ts'
-import type { Guard } from './guard.ts'
+import type { RunEvent } from '../core/run.ts'
 import { progressOf } from '../core/run-state.ts'
-
-/** What a run works with besides the deployment. */
-export interface Running {
-  plan: Plan
-  /** what is on record already; empty for a new run */
-  events: readonly RunEvent[]
-  log: Pick<RunLog, 'append'>
-  guard: Pick<Guard, 'assertHeld'>
-  workshop: Omit<Workshop, 'failpoint'>
-  /** user@host */
-  by: string
-  /** an instant with a name, at which a test may end the process */
-  failpoint: (name: string) => Promise<void>
-  /** told as steps begin and end */
-  onStep: (step: number, status: 'begun' | StepStatus) => void
-}
-
-/** `already`: it was so before, and nothing was done. */
-type StepStatus = 'done' | 'already' | 'failed' | 'undone'
+import { runError } from './outcome.ts'
+import type { Running, StepStatus } from './running.ts'
+import { workshopOf } from './step-workshop.ts'
+import { holds, isStopNeeded, refuseIfStarted, stepsUnder } from './under-stop.ts'
 
 export interface Applied {
   step: number
@@ -44,12 +26,12 @@ export async function carryOut(running: Running): Promise<CarriedOut> {
   const applied: Applied[] = []
   let isTouched = touched.length > 0
   for (const [index, step] of plan.steps.entries()) {
-    if (done.has(index) && !(holds(step) && isNeeded(plan, index, done))) continue
+    if (done.has(index) && !(holds(step) && stepsUnder(plan, index).some((at) => !done.has(at)))) continue
     const begin = performance.now()
     const since = (): number => Math.round(performance.now() - begin)
     onStep(index, 'begun')
     try {
-      const status = await performStep(running, index, step, () => (isTouched = true), since)
+      const status = await performStep(running, index, done, () => (isTouched = true), since)
       applied.push({ step: index, status, durationMs: since() })
       onStep(index, status)
     } catch (error) {
@@ -64,56 +46,47 @@ export async function carryOut(running: Running): Promise<CarriedOut> {
 async function performStep(
   running: Running,
   index: number,
-  step: Step,
+  done: ReadonlySet<number>,
   touch: () => void,
   since: () => number,
 ): Promise<'done' | 'already'> {
-  const { plan, log, guard, by, failpoint } = running
+  const { log, guard, by, failpoint } = running
+  const step = running.plan.steps[index]!
   const { action } = step
   const { signal } = running.workshop
-  const workshop: Workshop = { ...running.workshop, failpoint: async (name) => failpoint(`${action.kind}:${name}`) }
+  const workshop = workshopOf(running, index)
   const handler = handlerOf(action)
   const now = (): { at: string; by: string } => ({ at: new Date().toISOString(), by })
   if (signal.aborted) throw interrupted(signal)
   await guard.assertHeld()
-  await refuseIfStarted(plan, index, workshop)
-  if (await handler.isDone(action, workshop)) {
+  const isSo = (await handler.isDone(action, workshop)) || (holds(step) && !(await isStopNeeded(running, index, done)))
+  if (isSo) {
     await log.append({ ...now(), event: 'done', step: index, durationMs: since(), already: true })
     return 'already'
   }
+  await refuseIfStarted(running, index)
   await failpoint(`${action.kind}:before`)
   await log.append({ ...now(), event: 'intent', step: index })
   touch()
-  await failpoint(`${action.kind}:intended`)
-  await handler.perform(action, workshop)
-  await failpoint(`${action.kind}:after`)
+  try {
+    await failpoint(`${action.kind}:intended`)
+    await handler.perform(action, workshop)
+    await failpoint(`${action.kind}:after`)
+  } catch (error) {
+    await noteFailure(log, { ...now(), event: 'failed', step: index, error: runError(error) })
+    throw error
+  }
   await log.append({ ...now(), event: 'done', step: index, durationMs: since() })
   return 'done'
 }
 
-/** A state that has to last while the steps after it are performed. */
-function holds({ action }: Step): boolean {
-  return action.kind === 'stop-service'
+/** What failed is told either way; a journal that cannot be written any more must not hide it. */
+export async function noteFailure(log: Running['log'], event: RunEvent): Promise<void> {
+  await log.append(event).catch((error: unknown) => {
+    if (!(error instanceof AdminError)) throw error
+  })
 }
 
-/** Whether something is left to do under the state that this step made. */
-function isNeeded({ steps }: Plan, index: number, done: ReadonlySet<number>): boolean {
-  const until = steps.findIndex(({ action }, at) => at > index && action.kind === 'start-service')
-  return steps.some((_, at) => at > index && (until < 0 || at < until) && !done.has(at))
-}
-
-/** While the service is to be stopped, something else may start it again (DESIGN.md 6.8). */
-async function refuseIfStarted({ steps }: Plan, index: number, { open }: Workshop): Promise<void> {
-  const before = steps.slice(0, index).map(({ action }) => action.kind)
-  const isStopped = before.lastIndexOf('stop-service') > before.lastIndexOf('start-service')
-  if (!isStopped || steps[index]?.action.kind === 'start-service') return
-  const { state, detail } = await (await open.service()).status()
-  if (state !== 'running') return
-  throw new AdminError('INTERRUPTED', `something else has started the service, which is to be stopped meanwhile: ${detail}`, [
-    'see what started it, and keep it from doing so again',
-  ])
-}
-
-function interrupted(signal: AbortSignal): AdminError {
+export function interrupted(signal: AbortSignal): AdminError {
   return signal.reason instanceof AdminError ? signal.reason : new AdminError('INTERRUPTED', 'interrupted')
 }

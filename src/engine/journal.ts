@@ -1,76 +1,159 @@
 import { AdminError } from '../core/error.ts'
-import type { RunEvent, RunLog, RunRecord, RunStore } from '../core/run.ts'
+import type { Failpoint } from '../core/failpoint.ts'
+import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore } from '../core/run.ts'
+import { progressOf } from '../core/run-state.ts'
+import { missingFrom, unlessBug } from './catch-up.ts'
+import type { Journals, Standing } from './catch-up.ts'
 
-/** Where the journals of one deployment are kept. */
-export interface Journals {
-  /** on this machine */
-  here: RunStore
-  /** in the deployment itself; throws where it has no place for them */
-  there: () => Promise<RunStore>
+export interface JournalOptions {
+  /** user@host */
+  by: string
+  failpoint: Failpoint
 }
 
 /** The journal of one run, on this machine and, as far as it can be had, in the deployment. */
 export interface RunJournal {
+  /** throws UNAVAILABLE where this machine cannot keep it, REFUSED where somebody else writes to the deployment's copy */
   append(event: RunEvent): Promise<void>
   /** by this process, oldest first */
   readonly written: readonly RunEvent[]
   /** why the deployment keeps no copy; null: it does */
   readonly onlyHere: string | null
-  /** `finished`: what the deployment keeps of it is not needed any more */
+  /** `finished`: what the deployment keeps of it is not needed any more. Never throws */
   close(finished: boolean): Promise<void>
 }
 
-/** Begins the journal of a new run. Throws UNAVAILABLE where this machine cannot keep it; nothing has been changed then. */
-export async function beginJournal({ here, there }: Journals, record: RunRecord): Promise<RunJournal> {
-  const log = await here.begin(record)
-  return both(log, await copy(there, async (store) => store.begin(record)), record.run)
+/**
+ * Begins the journal of a new run, here and then in the deployment. Throws UNAVAILABLE where this machine cannot keep it; nothing
+ * has been changed then.
+ */
+export async function beginJournal(journals: Journals, record: RunRecord, options: JournalOptions): Promise<RunJournal> {
+  const log = await journals.here.begin(record)
+  await options.failpoint('begin:recorded')
+  return journalOf(journals, { record, events: [] }, log, options)
 }
 
-/** Goes on with one. Throws as `RunStore.reopen`. */
-export async function reopenJournal({ here, there }: Journals, run: string): Promise<RunJournal> {
-  const log = await here.reopen(run)
-  return both(log, await copy(there, async (store) => store.reopen(run)), run)
-}
-
-type Copy = { store: RunStore; log: RunLog } | { reason: string }
-
-async function copy(there: Journals['there'], open: (store: RunStore) => Promise<RunLog>): Promise<Copy> {
-  try {
-    const store = await there()
-    return { store, log: await open(store) }
-  } catch (error) {
-    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return { reason: error.message }
-    throw error
+/** Goes on with one: first each of the two places is told what the other one knows. Throws as `RunStore.reopen`. */
+export async function reopenJournal(journals: Journals, { history, here }: Standing, options: JournalOptions): Promise<RunJournal> {
+  const { record } = history
+  const { run } = record
+  if ('history' in here) {
+    const log = await journals.here.reopen(run)
+    for (const event of missingFrom('here', { here: here.history, there: history }, journals.here.where)) await log.append(event)
+    return journalOf(journals, history, log, options)
   }
+  await options.failpoint('adopt:before')
+  if ('unreadable' in here) await journals.here.remove(run)
+  await options.failpoint('adopt:aside')
+  const log = await journals.here.begin(record, history.events)
+  await options.failpoint('adopt:here')
+  return journalOf(journals, history, log, options)
 }
 
-function both(log: RunLog, other: Copy, run: string): RunJournal {
-  let onlyHere = 'reason' in other ? other.reason : null
-  /** the copy is a second chance: where it is lost half way, the run goes on under the first */
-  const alsoThere = async (work: (kept: Extract<Copy, { log: RunLog }>) => Promise<unknown>): Promise<void> => {
-    if ('reason' in other || onlyHere !== null) return
-    try {
-      await work(other)
-    } catch (error) {
-      if (!(error instanceof AdminError)) throw error
-      onlyHere = error.message
-    }
-  }
+async function journalOf(journals: Journals, { record, events }: RunHistory, log: RunLog, { by, failpoint }: JournalOptions): Promise<RunJournal> {
+  const all = [...events]
   const written: RunEvent[] = []
+  const copy = copyOf(journals, record, all)
+  let { isCopied } = progressOf(events)
+  const write = async (event: RunEvent): Promise<void> => {
+    await log.append(event)
+    all.push(event)
+    written.push(event)
+    await failpoint('journal:here')
+    await copy.update()
+  }
+  /** once the deployment has all, so that a copy that is gone later can be told from one that never was */
+  const noteCopy = async (): Promise<void> => {
+    if (isCopied || copy.reason() !== null) return
+    isCopied = true
+    await failpoint('begin:copied')
+    await write({ at: new Date().toISOString(), by, event: 'copied' })
+  }
+  await copy.update()
+  await noteCopy()
   return {
     written,
     get onlyHere() {
-      return onlyHere
+      return copy.reason()
     },
     async append(event) {
-      await log.append(event)
-      written.push(event)
-      await alsoThere(async (kept) => kept.log.append(event))
+      await write(event)
+      await noteCopy()
     },
     async close(finished) {
-      await log.close()
-      await alsoThere(async (kept) => kept.log.close())
-      if (finished) await alsoThere(async (kept) => kept.store.remove?.(run))
+      await log.close().catch(() => undefined)
+      await copy.close(finished)
     },
+  }
+}
+
+interface Copy {
+  /** writes there what it lacks, however much that is; a failure is kept as the reason */
+  update(): Promise<void>
+  reason(): string | null
+  close(finished: boolean): Promise<void>
+}
+
+/** how long a deployment that does not answer is waited for while steps are to be done */
+const patienceMs = 3000
+
+/** The copy is a second chance: where it is lost half way, the run goes on under the first, and it is completed when it can be. */
+function copyOf({ here, there }: Journals, record: RunRecord, all: readonly RunEvent[]): Copy {
+  let log: RunLog | null = null
+  let known = 0
+  let why: string | null = null
+  let isSlow = false
+
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    const begin = performance.now()
+    try {
+      await work()
+      why = null
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error
+      why = error.message
+      // somebody else goes on with this very run, which no lock of ours has kept them from
+      if (error.code === 'REFUSED') throw error
+      isSlow = performance.now() - begin > patienceMs
+      await log?.close().catch(() => undefined)
+      log = null
+    }
+  }
+  const open = async (): Promise<void> => {
+    const store = await there()
+    const kept = await ifAny(store, record.run)
+    if (kept !== null) missingFrom('there', { here: { record, events: all }, there: kept }, here.where)
+    known = kept === null ? all.length : kept.events.length
+    log = kept === null ? await store.begin(record, all) : await store.reopen(record.run)
+  }
+  const update = async (): Promise<void> =>
+    attempt(async () => {
+      if (log === null) await open()
+      while (known < all.length) {
+        await log!.append(all[known]!)
+        known += 1
+      }
+    })
+  return {
+    async update() {
+      if (!isSlow) await update()
+    },
+    reason: () => why,
+    async close(finished) {
+      if (!finished && why !== null) await update().catch(unlessBug)
+      await log?.close().catch(() => undefined)
+      log = null
+      if (finished) await attempt(async () => (await there()).remove(record.run)).catch(unlessBug)
+    },
+  }
+}
+
+/** Null where the deployment has none, or one that was killed before its first line. */
+async function ifAny(store: RunStore, run: string): Promise<RunHistory | null> {
+  try {
+    return await store.read(run)
+  } catch (error) {
+    if (error instanceof AdminError && (error.code === 'USAGE' || error.code === 'REFUSED')) return null
+    throw error
   }
 }

@@ -1,5 +1,6 @@
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
+import { risksOf } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { Repair } from '../core/repair.ts'
 import type { SourceName } from '../core/sources.ts'
@@ -21,6 +22,8 @@ export async function makePlan(
   const wanted = repair.wants.map(async (name) => [name, await orError(open, name)] as const)
   const sources = Object.fromEntries(await Promise.all([...needed, ...wanted]))
   const draft = await repair.plan(sources as never, deployment, options as never)
+  const strange = draft.risks.find(({ name }) => !risksOf[repair.id].includes(name))
+  if (strange) throw new Error(`${repair.id} names a risk that core/plan.ts does not list: ${strange.name}`)
   return { repair: repair.id, deployment: deployment.name, ...draft, options }
 }
 

@@ -1,8 +1,8 @@
 import { AdminError, exitCodes, messageOf } from '../core/error.ts'
 import type { RunError, RunOutcome } from '../core/run.ts'
 
-/** A failure as a document and a journal keep it. */
-export function runError(error: unknown, fill: (suggestion: string) => string): RunError {
+/** A failure as a document and a journal keep it. `fill`: commands as they are typed on this deployment. */
+export function runError(error: unknown, fill: (suggestion: string) => string = (same) => same): RunError {
   if (error instanceof AdminError)
     return { code: error.code, message: error.message, suggestions: error.suggestions.map(fill) }
   return { code: 'BUG', message: `this is a bug of testops-admin: ${messageOf(error)}`, suggestions: [] }

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { Workshop } from '../actions/index.ts'
 import type { Check } from '../core/check.ts'
+import { AdminError } from '../core/error.ts'
+import type { Failpoint } from '../core/failpoint.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair-document.ts'
 import type { RunEvent, RunRecord } from '../core/run.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import { carryOut } from './carry-out.ts'
-import type { CarriedOut, Running } from './carry-out.ts'
+import type { CarriedOut } from './carry-out.ts'
+import type { Running } from './running.ts'
+import { giveBackIfRefused } from './give-back.ts'
 import type { Guard } from './guard.ts'
 import type { RunJournal } from './journal.ts'
 import { exitCodeOfRun, outcomeOf, runError } from './outcome.ts'
@@ -23,8 +27,8 @@ export interface Performance {
   events: readonly RunEvent[]
   journal: RunJournal
   guard: Pick<Guard, 'assertHeld'>
-  workshop: Omit<Workshop, 'failpoint'>
-  failpoint: (name: string) => Promise<void>
+  workshop: Omit<Workshop, 'failpoint' | 'journal'>
+  failpoint: Failpoint
   onStep: Running['onStep']
   by: string
   commands: ServiceCommands | null
@@ -39,22 +43,23 @@ export interface Performed {
 /** how long the checks of a plan may take to be content after its last step, at most */
 const settleMs = 30_000
 
-/** Performs what is left of a run, verifies it by its checks, and notes how it ended. Throws only what keeps the journal from being written. */
+/** Performs what is left of a run, verifies it by its checks, and notes how it ended. Never throws but for a bug. */
 export async function perform(performance: Performance): Promise<Performed> {
-  const carried = await carryOut(runningOf(performance))
+  const running = runningOf(performance)
+  const carried = await giveBackIfRefused(running, await carryOut(running), performance.journal.written)
   const { plan } = performance.record
   await performance.failpoint('verify:before')
   const verification = carried.failure ? {} : await verified(performance)
   return conclude(performance, carried, verification, [
     `testops-admin resume ${performance.record.run} -d {deployment}`,
-    ...(plan.steps.length > 0 ? [`testops-admin undo ${performance.record.run} -d {deployment}`] : []),
+    ...(plan.steps.some(({ loses }) => loses === undefined) ? [`testops-admin undo ${performance.record.run} -d {deployment}`] : []),
   ])
 }
 
 /** Takes back what a run did. Throws as `perform`. */
 export async function performUndo(performance: Performance): Promise<Performed> {
   const carried = await takeBack(runningOf(performance))
-  return conclude(performance, carried, {}, [`testops-admin undo ${performance.record.run} -d {deployment}`], true)
+  return conclude(performance, carried, {}, [`testops-admin undo ${performance.record.run} -d {deployment} --confirm {deployment}`], true)
 }
 
 /** The document of a plan that was not begun. */
@@ -82,7 +87,7 @@ async function verified({ record, checks, workshop, commands }: Performance): Pr
 }
 
 async function conclude(
-  { record, events, journal, by, workshop, commands }: Performance,
+  { record, events, journal, by, workshop, commands, failpoint }: Performance,
   { applied, failure }: CarriedOut,
   verification: Record<string, string>,
   next: readonly string[],
@@ -95,12 +100,17 @@ async function conclude(
   // a refused undo has changed nothing, so the run stands as it did
   const before = progressOf(events).ended?.outcome ?? 'interrupted'
   const ended = !isUndo ? outcome : outcome === 'done' ? 'undone' : outcome === 'refused' ? before : outcome
-  const written = [...events, ...journal.written]
   const event: RunEvent = { at: new Date().toISOString(), by, event: 'ended', outcome: ended, verification }
-  await journal.append(event)
-  const isOver = !isUnfinished({ record, events: [...written, event] })
+  await failpoint('end:before')
+  const unwritten = await errorOf(async () => journal.append(event))
+  await failpoint('end:after')
+  const onRecord = [...events, ...journal.written]
+  const isOver = !isUnfinished({ record, events: onRecord })
   await journal.close(isOver)
-  const error = failed && { ...failed, suggestions: [...failed.suggestions, ...(isOver ? [] : next.map(fill))] }
+  const told = failed ?? (unwritten && runError(unwritten, fill))
+  const error = told && { ...told, suggestions: [...told.suggestions, ...(isOver ? [] : next.map(fill))] }
+  // what is done and cannot be noted is gone on with later, which notes it
+  const result = unwritten && !failed ? 'interrupted' : outcome
   const document: RepairDocument = {
     schemaVersion: 1,
     run,
@@ -108,8 +118,19 @@ async function conclude(
     plan,
     applied,
     verification,
-    outcome,
+    outcome: result,
     ...(error && { error }),
   }
-  return { document, exitCode: exitCodeOfRun(outcome, error ?? undefined, verification) }
+  return { document, exitCode: exitCodeOfRun(result, error ?? undefined, verification) }
+}
+
+/** What the journal says of itself; null: it was written. A bug is thrown. */
+async function errorOf(write: () => Promise<void>): Promise<AdminError | null> {
+  try {
+    await write()
+    return null
+  } catch (error) {
+    if (error instanceof AdminError) return error
+    throw error
+  }
 }

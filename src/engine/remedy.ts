@@ -1,7 +1,8 @@
 import type { Remedy } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
+import type { Plan } from '../core/plan.ts'
 import type { ServiceCommands } from '../core/sources.ts'
-import { typed } from '../core/typed.ts'
+import { onDeployment, typed } from '../core/typed.ts'
 
 const placeholder = /(-d )?\{(deployment|start|stop|restart|status|logs|settings)\}/g
 
@@ -16,10 +17,9 @@ const inWords: Record<keyof ServiceCommands, string> = {
 
 /** A sentence as it is said of this deployment. What its platform cannot name is said in words. */
 export function fill(text: string, { name: deployment, config }: Deployment, commands: ServiceCommands | null): string {
-  const flag = config === undefined ? '' : ` ${typed(['--config', config])}`
   return text.replace(placeholder, (_, before: string | undefined, name: string) => {
     if (name !== 'deployment') return `${before ?? ''}${(commands ?? inWords)[name as keyof ServiceCommands]}`
-    return before === undefined ? typed([deployment]) : `${before}${typed([deployment])}${flag}`
+    return before === undefined ? typed([deployment]) : onDeployment(deployment, config)
   })
 }
 
@@ -39,5 +39,17 @@ export function fillRemedy(remedy: Remedy, deployment: Deployment, commands: Ser
     commands: remedy.commands.map((command) => fillCommand(command, deployment, commands)),
     ...(remedy.risk === undefined ? {} : { risk: filled(remedy.risk) }),
     ...(remedy.undo === undefined ? {} : { undo: filled(remedy.undo) }),
+  }
+}
+
+/** The plan as it is told on this deployment: its commands are what one types there. */
+export function fillPlan(plan: Plan, deployment: Deployment, commands: ServiceCommands | null): Plan {
+  const filled = (command: string): string => fillCommand(command, deployment, commands)
+  const inText = (text: string): string => fill(text, deployment, commands)
+  return {
+    ...plan,
+    evidence: plan.evidence.map(filled),
+    notes: plan.notes.map(inText),
+    risks: plan.risks.map(({ name, message, proof }) => ({ name, message: inText(message), proof: proof.map(filled) })),
   }
 }

@@ -1,38 +1,74 @@
 import { handlerOf } from '../actions/index.ts'
-import type { Workshop } from '../actions/index.ts'
-import type { Applied, CarriedOut, Running } from './carry-out.ts'
+import { AdminError } from '../core/error.ts'
+import type { Action } from '../core/action.ts'
+import type { Plan } from '../core/plan.ts'
+import type { RunEvent, RunHistory } from '../core/run.ts'
+import { interrupted, noteFailure } from './carry-out.ts'
+import type { Applied, CarriedOut } from './carry-out.ts'
 import { progressOf } from '../core/run-state.ts'
+import { runError } from './outcome.ts'
+import type { Running } from './running.ts'
+import { workshopOf } from './step-workshop.ts'
+
+/** The steps that were begun or done and can be taken back, the last first. */
+export function toTakeBack({ steps }: Plan, events: readonly RunEvent[]): readonly number[] {
+  const { touched, ended } = progressOf(events)
+  if (ended?.outcome === 'undone') return []
+  return touched.filter((index) => isTakenBack(steps[index]!.action)).reverse()
+}
+
+function isTakenBack(action: Action): boolean {
+  const handler = handlerOf(action)
+  return handler.undo !== null && (handler.isTakenBack?.(action) ?? true)
+}
+
+/** Whether all that it did is of the kind that nothing brings back. */
+export function losesAll({ record: { plan }, events }: RunHistory): boolean {
+  const { touched } = progressOf(events)
+  return touched.length > 0 && touched.every((step) => plan.steps[step]?.loses !== undefined && handlerOf(plan.steps[step].action).undo === null)
+}
 
 /**
  * Takes back what a run did, the last first, each under the journal. A step that has nothing to take back is passed over.
- * Never throws; `halfDone` where something was taken back and something else could not be.
+ * Never throws; `halfDone` where something was taken back, or was being so: what is refused has changed nothing.
  */
 export async function takeBack(running: Running): Promise<CarriedOut> {
   const { plan, events, log, guard, by, onStep, failpoint } = running
+  const { signal } = running.workshop
   const applied: Applied[] = []
-  for (const index of [...progressOf(events).touched].reverse()) {
-    const step = plan.steps[index]
-    const handler = step && handlerOf(step.action)
-    if (!step || !handler?.undo) continue
-    const { action } = step
-    const workshop: Workshop = { ...running.workshop, failpoint: async (name) => failpoint(`${action.kind}:undo-${name}`) }
+  for (const index of toTakeBack(plan, events)) {
+    const { action } = plan.steps[index]!
+    const handler = handlerOf(action)
+    let isBegun = false
+    const workshop = workshopOf(running, index, 'undo-')
     const begin = performance.now()
     const now = (): { at: string; by: string } => ({ at: new Date().toISOString(), by })
     onStep(index, 'begun')
     try {
       await guard.assertHeld()
+      if (signal.aborted) throw interrupted(signal)
       await log.append({ ...now(), event: 'undo-intent', step: index })
-      await failpoint(`${action.kind}:undo-intended`)
-      await handler.undo(action, workshop)
-      await failpoint(`${action.kind}:undo-after`)
+      isBegun = true
+      try {
+        await failpoint(`${action.kind}:undo-intended`)
+        await handler.undo!(action, workshop)
+        await failpoint(`${action.kind}:undo-after`)
+      } catch (error) {
+        await noteFailure(log, { ...now(), event: 'undo-failed', step: index, error: runError(error) })
+        throw error
+      }
       await log.append({ ...now(), event: 'undone', step: index })
     } catch (error) {
       applied.push({ step: index, status: 'failed', durationMs: Math.round(performance.now() - begin) })
       onStep(index, 'failed')
-      return { applied, failure: { error, halfDone: applied.length > 1 } }
+      return { applied, failure: { error, halfDone: applied.length > 1 || (isBegun && !isRefusal(error)) } }
     }
     applied.push({ step: index, status: 'undone', durationMs: Math.round(performance.now() - begin) })
     onStep(index, 'undone')
   }
   return { applied, failure: null }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof AdminError && error.code === 'REFUSED'
 }

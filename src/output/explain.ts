@@ -9,12 +9,12 @@ import { hang, pad, printable, widthOf, wrap } from './text.ts'
 export interface ExplainDocument {
   schemaVersion: 1
   query: string
-  entries: readonly (Omit<ExplainEntry, 'severities'> & { score: number })[]
+  entries: readonly (Omit<ExplainEntry, 'severities' | 'isToldBy'> & { score: number })[]
   nearest?: readonly string[]
 }
 
 export function explainDocument(query: string, { found, nearest }: SearchAnswer): ExplainDocument {
-  const entries = found.map(({ entry: { severities: _, ...shown }, score }) => ({ ...shown, score }))
+  const entries = found.map(({ entry: { severities: _, isToldBy: _log, ...shown }, score }) => ({ ...shown, score }))
   return { schemaVersion: 1, query, entries, ...(found.length === 0 ? { nearest } : {}) }
 }
 
@@ -29,7 +29,7 @@ function inFull(entry: ExplainDocument['entries'][number], screen: Screen): stri
   const paint = paintFor(screen)
   const lines = [
     paint.strong(entry.id),
-    ...wrap(`Healthy: ${entry.title}.`, screen.columns),
+    ...wrap(entry.kind === 'fault' ? `Fault: ${entry.title}.` : `Healthy: ${entry.title}.`, screen.columns),
     '',
     ...wrap(entry.meaning, screen.columns),
   ]

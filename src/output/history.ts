@@ -1,4 +1,5 @@
 import type { RunState } from '../core/run-summary.ts'
+import { onDeployment } from '../core/typed.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
 import { hang, pad, printable, widthOf } from './text.ts'
@@ -7,27 +8,29 @@ import { hang, pad, printable, widthOf } from './text.ts'
 export interface HistoryDocument {
   schemaVersion: 1
   deployment: string
-  runs: readonly (RunState & { where: 'here' | 'deployment' })[]
+  /** `copyGone`: the deployment kept a copy of what is not finished here, and has it no longer */
+  runs: readonly (RunState & { where: 'here' | 'deployment'; copyGone?: true })[]
   /** journals that are there and cannot be read, and why */
   unreadable: readonly { run: string; reason: string }[]
 }
 
-export function historyText({ deployment, runs, unreadable }: HistoryDocument, screen: Screen): string {
+export function historyText({ deployment, runs, unreadable }: HistoryDocument, screen: Screen, config?: string): string {
   const paint = paintFor(screen)
   if (runs.length + unreadable.length === 0) return `No repair of deployment ${printable(deployment)} is on record here.\n`
   const width = Math.max(0, ...runs.map(({ run }) => widthOf(run)))
-  const lines = runs.map(({ run, state, by, done, steps, within, where }) => {
+  const lines = runs.map(({ run, state, by, done, steps, within, where, copyGone }) => {
     const word = state === 'done' ? paint.good(state) : state === 'unfinished' ? paint.bad(state) : paint.warn(state)
     const at = within === null ? '' : `, within: ${printable(within)}`
-    const place = where === 'deployment' ? ', begun on another machine' : ''
+    const place = where === 'deployment' ? ', begun on another machine' : copyGone ? ', most likely finished on another machine' : ''
     return `${pad(run, width)}  ${word}  ${done} of ${steps} steps by ${printable(by)}${at}${place}`
   })
   for (const { run, reason } of unreadable) lines.push(...hang(`${run}  `, `cannot be read: ${printable(reason)}`, screen.columns))
   const next = runs.filter(({ state }) => state === 'unfinished')
   if (next.length > 0) lines.push('')
+  const flags = onDeployment(deployment, config)
   for (const { run, where } of next) {
-    lines.push(`Go on: testops-admin resume ${where === 'deployment' ? '--adopt ' : ''}${run}`)
-    if (where === 'here') lines.push(`Take back: testops-admin undo ${run}`)
+    lines.push(`Go on: testops-admin resume ${where === 'deployment' ? '--adopt ' : ''}${run} ${flags}`)
+    lines.push(`Take back: testops-admin undo ${run} ${flags}`)
   }
   return `${lines.join('\n')}\n`
 }

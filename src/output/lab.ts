@@ -53,6 +53,8 @@ export interface LabFaultsDocument {
     title: string
     made: string
     repair: string
+    repairedBy: readonly string[] | null
+    refused: readonly string[] | null
     expected: {
       exitCode: number
       problems: readonly { check: string; severity: 'error' | 'warning' }[]

@@ -1,3 +1,4 @@
+import { grouped } from '../core/grouped.ts'
 import type { Plan } from '../core/plan.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
@@ -6,18 +7,27 @@ import { countOf, hang, pad, printable, widthOf } from './text.ts'
 /** What a plan costs, in words, by the names of its figures. */
 const impacts: Readonly<Record<string, (count: number) => string>> = {
   locksReleased: (count) => `changes ${countOf(count, 'change-log lock')}`,
+  messagesMoved: (count) => `moves ${countOf(count, 'message')}`,
+  messagesDiscarded: (count) => `LOSES ${countOf(count, 'message')}`,
+  queuesWithMessages: (count) => `finds messages in ${countOf(count, 'queue')}`,
+  queuesReset: (count) => `declares ${countOf(count, 'queue')} anew`,
+  exchangesReset: (count) => `declares ${countOf(count, 'exchange')} anew`,
+  settingsChanged: (count) => `changes ${countOf(count, 'setting')} of the service`,
+  sessionsRemoved: (count) => `removes ${grouped(count)} ${count === 1 ? 'session' : 'sessions'}`,
+  usersSignedOut: (count) => `signs out ${grouped(count)} ${count === 1 ? 'user' : 'users'}`,
+  usersAtMost: (count) => `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'}: a session may be of nobody, or several of one`,
   serviceRestarts: () => 'restarts the service: users are cut off until it answers again',
 }
 
-/** A plan as it is shown before the question. `filled`: commands as they are typed on this deployment. */
-export function planText(plan: Plan, screen: Screen, filled: (command: string) => string): string {
+/** A plan as it is shown before the question. */
+export function planText(plan: Plan, screen: Screen): string {
   const paint = paintFor(screen)
   const { columns } = screen
   const lines = [paint.strong(`Plan: ${plan.repair} on deployment ${printable(plan.deployment)}`)]
   const targets = Object.entries(plan.target)
   const width = Math.max(0, ...targets.map(([part]) => widthOf(part)))
   for (const [part, where] of targets) lines.push(`  ${pad(part, width)}  ${printable(where)}`)
-  if (plan.evidence.length > 0) lines.push('', 'What was seen:', ...plan.evidence.map((line) => `    ${printable(filled(line))}`))
+  if (plan.evidence.length > 0) lines.push('', 'What was seen:', ...plan.evidence.map((line) => `    ${printable(line)}`))
   for (const note of plan.notes) lines.push(...hang('  - ', printable(note), columns))
   if (plan.steps.length === 0) return `${[...lines, '', 'There is nothing to do.'].join('\n')}\n`
   lines.push('', 'Steps:')
@@ -27,10 +37,21 @@ export function planText(plan: Plan, screen: Screen, filled: (command: string) =
     if (loses !== undefined) lines.push(...hang('     loses: ', printable(loses), columns))
   })
   lines.push('', 'It:', ...Object.entries(plan.impact).flatMap(([name, count]) => hang('  - ', impacts[name]?.(count) ?? `${name}: ${count}`, columns)))
+  lines.push(...hang('  - ', durationOf(plan), columns))
   for (const { name, message, proof } of plan.risks) {
     lines.push('', ...hang(`${paint.warn(`Risk ${name}:`)} `, printable(message), columns))
-    for (const line of proof) lines.push(...hang('    ', printable(filled(line)), columns))
+    for (const line of proof) lines.push(...hang('    ', printable(line), columns))
     lines.push(`    --accept-risk ${name}   # goes on all the same`)
   }
   return `${lines.join('\n')}\n`
+}
+
+/** By what such steps took before (DESIGN.md 6.1). */
+function durationOf({ steps, expectedMs = [] }: Plan): string {
+  const known = steps.flatMap((_, index) => expectedMs[index] ?? [])
+  const unknown = steps.flatMap((_, index) => (expectedMs[index] == null ? [index + 1] : []))
+  const seconds = `${Math.max(1, Math.round(known.reduce((sum, it) => sum + it, 0) / 1000))} s`
+  if (known.length === 0) return 'takes an unknown time: no such step is on record of this deployment'
+  if (unknown.length === 0) return `takes about ${seconds}, as it did here before`
+  return `takes about ${seconds} for what was done here before, and an unknown time for step ${unknown.join(', ')}`
 }

@@ -1,5 +1,6 @@
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair-document.ts'
+import { onDeployment } from '../core/typed.ts'
 import { errorText } from './error-text.ts'
 import { paintFor } from './paint.ts'
 import type { Paint } from './paint.ts'
@@ -16,27 +17,31 @@ const outcomes = {
   interrupted: 'Half done.',
 } as const
 
-/** How a repair ended. The plan is shown where it was not carried out; steps were told as they went. */
-export function repairText(document: RepairDocument, screen: Screen): string {
-  const { plan, outcome, error, run, applied, verification } = document
+/** How a repair ended. The plan is shown where it was not carried out; steps were told as they went. `config`: the file that a flag named. */
+export function repairText(document: RepairDocument, screen: Screen, config?: string): string {
+  const { plan, outcome, error, run, verification } = document
   const paint = paintFor(screen)
-  const same = (command: string): string => command
-  if (outcome === 'planned') return `${planText(plan, screen, same)}\n${outcomes.planned}\n`
-  if (outcome === 'nothing-to-do') return planText(plan, screen, same)
+  const here = onDeployment(plan.deployment, config)
+  if (outcome === 'planned') return `${planText(plan, screen)}\n${outcomes.planned}\n`
+  if (outcome === 'nothing-to-do') return planText(plan, screen)
   const lines = [headline(document, paint)]
   const checks = Object.entries(verification)
   const width = Math.max(0, ...checks.map(([id]) => widthOf(id)))
   for (const [id, status] of checks) lines.push(`  ${pad(id, width)}  ${statusWord(status, paint)}`)
-  if (outcome === 'done' && run !== null && !applied.some(({ status }) => status === 'undone')) {
-    lines.push('', `To take it back: testops-admin undo ${run}`)
-  }
+  const isUndoable = plan.steps.some(({ loses, action }) => loses === undefined || action.kind !== 'remove-sessions')
+  if (outcome === 'done' && run !== null && isUndoable && !isTakenBack(document)) lines.push('', `To take it back: testops-admin undo ${run} ${here}`)
   const told = error ? `\n${errorText({ error }, screen)}` : ''
   return `${lines.join('\n')}\n${told}`
 }
 
-function headline({ outcome, run, applied }: RepairDocument, paint: Paint): string {
-  const isUndone = applied.some(({ status }) => status === 'undone')
-  const word = outcome === 'done' && isUndone ? 'Taken back.' : run === null && outcome === 'interrupted' ? 'Interrupted: nothing was changed.' : outcomes[outcome]
+/** A run that had touched nothing is taken back without a step. */
+function isTakenBack({ applied, verification }: RepairDocument): boolean {
+  return applied.some(({ status }) => status === 'undone') || (applied.length === 0 && Object.keys(verification).length === 0)
+}
+
+function headline(document: RepairDocument, paint: Paint): string {
+  const { outcome, run } = document
+  const word = outcome === 'done' && isTakenBack(document) ? 'Taken back.' : run === null && outcome === 'interrupted' ? 'Interrupted: nothing was changed.' : outcomes[outcome]
   const painted = outcome === 'done' ? paint.good(word) : outcome === 'refused' ? paint.warn(word) : paint.bad(word)
   return run === null ? painted : `${painted} Run ${run}.`
 }
@@ -48,7 +53,7 @@ function statusWord(status: string, paint: Paint): string {
 
 /** Tells each step as it begins and ends, one line each. */
 export function stepLines(
-  { steps }: Plan,
+  { steps, expectedMs = [] }: Plan,
   say: (line: string) => void,
 ): (step: number, status: 'begun' | 'done' | 'already' | 'failed' | 'undone') => void {
   const since = new Map<number, number>()
@@ -57,7 +62,8 @@ export function stepLines(
     const title = printable(steps[step]?.title ?? '')
     if (status === 'begun') {
       since.set(step, performance.now())
-      return say(`  ${place}  ${title}`)
+      const usual = expectedMs[step]
+      return say(`  ${place}  ${title}${usual == null || usual < 1000 ? '' : ` (about ${Math.round(usual / 1000)} s)`}`)
     }
     const seconds = ((performance.now() - (since.get(step) ?? performance.now())) / 1000).toFixed(1)
     say(status === 'already' ? `  ${place}  was so already` : `  ${place}  ${status} after ${seconds} s`)

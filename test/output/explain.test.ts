@@ -7,6 +7,7 @@ import { plainScreen } from '../../src/output/screen.ts'
 describe('explain', () => {
   test.each([
     ['exact', 'database/changelog-lock'],
+    ['fault', 'lock-stolen'],
     ['group', 'broker'],
     ['typo', 'broker/queue-durable'],
     ['nothing', 'zebra'],

@@ -10,38 +10,55 @@ const ofRow = `WHERE ${id} = ${changelogLock.rowId}`
 const sameGranted = `to_char(${granted}, 'YYYY-MM-DD HH24:MI:SS.US') IS NOT DISTINCT FROM $1::text`
 const isFree = `${locked} IS FALSE AND ${granted} IS NULL AND ${by} IS NULL`
 
+const unchanged = new Error('the row is not as it was seen')
+
 /** Writes to Liquibase's lock, each by comparing and setting in one transaction (FIELD-NOTES.md 2). Throws FORBIDDEN, TIMED_OUT, UNREACHABLE. */
 export function databaseControl(session: DatabaseSession): DatabaseControl {
-  const compare = async (schema: string, sql: (table: string) => string, values: readonly unknown[] = []): Promise<Compared> => {
+  const compare = async (
+    schema: string,
+    sql: (table: string) => string,
+    values: readonly unknown[] = [],
+    beforehand?: (mark: string) => Promise<void>,
+  ): Promise<Compared> => {
     try {
-      const rows = await session.change(async (run) => {
+      await session.change(async (run) => {
+        if (beforehand) await beforehand((await run('SELECT txid_current()::text AS mark'))[0]?.['mark'] ?? '')
         const found = await run(sql(tableIn(schema)), values)
         // Liquibase goes by the one row; more of them are none of ours
         if (found.length > 1) throw manyRows(schema, session, found)
-        return found
+        // a transaction that has set nothing must not be known as one that came to its end
+        if (found.length === 0) throw unchanged
       })
-      return rows.length === 1 ? 'set' : 'changed'
+      return 'set'
     } catch (error) {
+      if (error === unchanged) return 'changed'
       if (error instanceof AdminError || sqlState(error) === null) throw error
       throw databaseFailure(error, session.peer, session.login)
     }
   }
   return {
     target: session.peer.where,
-    releaseLock: async (schema, row) =>
+    releaseLock: async (schema, row, beforehand) =>
       compare(
         schema,
         (table) =>
           `UPDATE ${table} SET ${locked} = FALSE, ${granted} = NULL, ${by} = NULL ${ofRow} ` +
           `AND ${sameGranted} AND ${by} IS NOT DISTINCT FROM $2::text AND ${locked} IS NOT DISTINCT FROM $3::boolean RETURNING ${id}`,
         [row.lockGranted, row.lockedBy, row.locked],
+        beforehand,
       ),
-    restoreLock: async (schema, row) =>
+    async hasCommitted(marks) {
+      // a number that the server has not reached yet is of another server, or of a time before it was restored
+      const status = `CASE WHEN mark < txid_snapshot_xmax(txid_current_snapshot()) THEN txid_status(mark) END`
+      const rows = await session.read(`SELECT 1 AS one FROM unnest(${bigints(marks)}) AS mark WHERE ${status} = 'committed'`)
+      return rows.length > 0
+    },
+    restoreLock: async (schema, row, setBy) =>
       compare(
         schema,
         (table) =>
-          `UPDATE ${table} SET ${locked} = $3::boolean, ${granted} = $1::text::timestamp, ${by} = $2::text ${ofRow} ` +
-          `AND ${isFree} RETURNING ${id}`,
+          `UPDATE ${table} SET ${locked} = $3::boolean, ${granted} = $1::text::timestamp, ${by} = $2::text ${ofRow} AND ${isFree} ` +
+          `${setBy ? `AND xmin::text::bigint = ANY (SELECT mark % 4294967296 FROM unnest(${bigints(setBy)}) AS mark) ` : ''}RETURNING ${id}`,
         [row.lockGranted, row.lockedBy, row.locked],
       ),
     insertLockRow: async (schema) =>
@@ -54,6 +71,11 @@ export function databaseControl(session: DatabaseSession): DatabaseControl {
     deleteLockRow: async (schema) =>
       compare(schema, (table) => `DELETE FROM ${table} ${ofRow} AND ${isFree} RETURNING ${id}`),
   }
+}
+
+/** Marks as a value in SQL: they stood in a journal. */
+function bigints(marks: readonly string[]): string {
+  return `ARRAY[${marks.filter((mark) => /^\d{1,18}$/.test(mark)).join(', ')}]::bigint[]`
 }
 
 function tableIn(schema: string): string {

@@ -25,21 +25,22 @@ export async function openDatabase(
   return { source: databaseSource(session, identity, endpoint), close: async () => session.close() }
 }
 
-/** One connection to each of the databases, which writes. Throws as `openDatabase`. */
+/** One connection to each of the databases, which writes. The first must open, as in `openDatabases`. */
 export async function openDatabaseControls(
   endpoints: readonly DatabaseEndpoint[],
   options: { timeoutMs: number },
 ): Promise<Opened<readonly DatabaseControl[]>> {
-  const opened: DatabaseSession[] = []
+  const results = await Promise.allSettled(distinctEndpoints(endpoints).map(async (endpoint) => openSession(endpoint, options)))
+  const opened = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.session] : []))
   const close = async (): Promise<void> => {
     await Promise.all(opened.map(async (session) => session.close()))
   }
-  try {
-    for (const endpoint of distinctEndpoints(endpoints)) opened.push((await openSession(endpoint, options)).session)
-  } catch (error) {
+  const [main] = results
+  if (main?.status === 'rejected') {
     await close()
-    throw error
+    throw main.reason
   }
+  // one that is not there is missed by whoever has to change it
   return { source: opened.map(databaseControl), close }
 }
 

@@ -1,11 +1,11 @@
 import { checks } from '../../checks/index.ts'
-import { failpoints } from '../../core/failpoint.ts'
 import type { RunEvent, RunRecord } from '../../core/run.ts'
 import { takeLocks } from '../../engine/guard.ts'
 import type { Guard } from '../../engine/guard.ts'
-import type { RunJournal } from '../../engine/journal.ts'
+import type { JournalOptions, RunJournal } from '../../engine/journal.ts'
 import type { Performance } from '../../engine/perform.ts'
 import { stepLines } from '../../output/repair.ts'
+import { tellerOn } from './progress.ts'
 import type { RepairSession } from './session.ts'
 
 /** Runs under every lock of the deployment that is in reach. Throws BUSY. */
@@ -18,22 +18,37 @@ export async function underLocks<T>({ opened, by }: RepairSession, what: string,
   }
 }
 
+/** How its journal is written. */
+export function journalOptions({ by, failpoint }: RepairSession): JournalOptions {
+  return { by, failpoint }
+}
+
 /** What a run works with, its steps told on standard error. */
 export function performanceOf(
-  { opened, by, timeoutMs, signal }: RepairSession,
+  { opened, by, timeoutMs, signal, failpoint }: RepairSession,
   of: { record: RunRecord; events: readonly RunEvent[]; journal: RunJournal; guard: Guard; patienceMs: number },
 ): Performance {
   const { deployment, open, control, commands } = opened
-  const progress = (message: string): void => void process.stderr.write(`${message}\n`)
+  const { say, moving } = tellerOn(process.stderr)
   const { patienceMs, ...rest } = of
   return {
     ...rest,
     by,
     commands,
     checks,
-    failpoint: failpoints(process.env.TESTOPS_ADMIN_FAILPOINT),
-    onStep: stepLines(of.record.plan, progress),
-    workshop: { deployment, open, control, timeoutMs, patienceMs, signal, progress: once((message) => progress(`    ${message}`)) },
+    failpoint,
+    onStep: stepLines(of.record.plan, say),
+    workshop: {
+      deployment,
+      open,
+      control,
+      timeoutMs,
+      patienceMs,
+      signal,
+      moving,
+      progress: once((message) => say(`    ${message}`)),
+      isTested: process.env.TESTOPS_ADMIN_FAILPOINT !== undefined,
+    },
   }
 }
 

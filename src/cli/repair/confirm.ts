@@ -4,7 +4,7 @@ import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 
 export interface Asked {
-  deployment: Deployment
+  deployment: Pick<Deployment, 'name'>
   /** of --confirm */
   confirm: string | undefined
   /** the words after the program's name, as they were typed */
@@ -12,30 +12,57 @@ export interface Asked {
   signal: AbortSignal
 }
 
+/** Where a question is asked. */
+export interface Asking {
+  input: NodeJS.ReadableStream & { isTTY?: boolean }
+  output: NodeJS.WritableStream & { isTTY?: boolean }
+}
+
 /**
  * Returns once the operator has given the deployment's name: by --confirm, or by typing it on a terminal. Throws REFUSED
- * otherwise; without a terminal it says what to type.
+ * otherwise, and without a terminal says what to type; INTERRUPTED on Ctrl-C.
  */
-export async function confirmed({ deployment: { name }, confirm, words, signal }: Asked, show: () => void): Promise<void> {
-  if (confirm !== undefined) {
-    if (confirm === name) return
-    throw new AdminError('REFUSED', `--confirm names \`${confirm}\`, and this is deployment \`${name}\`: nothing was changed`, [
-      commandWith(words, name),
-    ])
-  }
+export async function confirmed(
+  asked: Asked,
+  show: () => void,
+  { input, output }: Asking = { input: process.stdin, output: process.stderr },
+): Promise<void> {
+  const { deployment, confirm, words, signal } = asked
+  const { name } = deployment
+  refuseOtherName(asked)
+  if (confirm !== undefined) return
   show()
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
+  if (!input.isTTY || !output.isTTY)
     throw new AdminError('REFUSED', 'this has to be confirmed, and there is no terminal to ask on: nothing was changed', [commandWith(words, name)])
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await ask(`Type the deployment's name, ${name}, to go on: `, { input, output }, signal)
+  if (answer?.trim() === name) return
+  const what = answer === null ? 'the question was not answered' : `that is not \`${name}\``
+  throw new AdminError('REFUSED', `${what}: nothing was changed`, [commandWith(words, name)])
+}
+
+/** Throws REFUSED where --confirm names another deployment. */
+export function refuseOtherName({ deployment: { name }, confirm, words }: Omit<Asked, 'signal'>): void {
+  if (confirm === undefined || confirm === name) return
+  throw new AdminError('REFUSED', `--confirm names \`${confirm}\`, and this is deployment \`${name}\`: nothing was changed`, [commandWith(words, name)])
+}
+
+/** Null where the input ends without an answer (Ctrl-D). A terminal that is asked on tells Ctrl-C here, and not as a signal. */
+async function ask(question: string, { input, output }: Asking, signal: AbortSignal): Promise<string | null> {
+  const terminal = createInterface({ input, output })
+  let stop: () => void = () => undefined
   try {
-    const answer = await terminal.question(`Type the deployment's name, ${name}, to go on: `, { signal })
-    if (answer.trim() === name) return
-  } catch (error) {
-    throw signal.aborted ? (signal.reason as Error) : error
+    return await new Promise<string | null>((resolve, reject) => {
+      stop = () => reject(signal.reason instanceof AdminError ? signal.reason : new AdminError('INTERRUPTED', 'interrupted'))
+      if (signal.aborted) return stop()
+      signal.addEventListener('abort', stop, { once: true })
+      terminal.once('SIGINT', () => reject(new AdminError('INTERRUPTED', 'interrupted by SIGINT: nothing was changed')))
+      terminal.once('close', () => resolve(null))
+      terminal.question(question).then(resolve, reject)
+    })
   } finally {
+    signal.removeEventListener('abort', stop)
     terminal.close()
   }
-  throw new AdminError('REFUSED', `that is not \`${name}\`: nothing was changed`, [commandWith(words, name)])
 }
 
 /** The same command, confirmed. */

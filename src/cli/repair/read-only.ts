@@ -6,7 +6,6 @@ const no = ['', '0', 'false', 'no', 'n']
 export function refuseIfReadOnly(environment: NodeJS.ProcessEnv = process.env): void {
   if (no.includes((environment.TESTOPS_ADMIN_READ_ONLY ?? '').toLowerCase())) return
   throw new AdminError('REFUSED', 'TESTOPS_ADMIN_READ_ONLY is set: nothing is changed from here', [
-    '--dry-run shows the plan',
-    'unset TESTOPS_ADMIN_READ_ONLY',
+    'unset TESTOPS_ADMIN_READ_ONLY   # a repair with --dry-run shows its plan and changes nothing',
   ])
 }

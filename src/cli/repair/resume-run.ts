@@ -1,105 +1,130 @@
 import { AdminError } from '../../core/error.ts'
-import type { RunHistory, RunStore } from '../../core/run.ts'
+import type { RunHistory } from '../../core/run.ts'
+import { isUnfinished, progressOf, runState } from '../../core/run-state.ts'
+import { forgetFinished, onRecord, standingOf } from '../../engine/catch-up.ts'
+import type { Standing } from '../../engine/catch-up.ts'
 import { reopenJournal } from '../../engine/journal.ts'
 import { perform, performUndo } from '../../engine/perform.ts'
-import type { Performed } from '../../engine/perform.ts'
-import { isUnfinished, progressOf, runState } from '../../core/run-state.ts'
-import { performanceOf, underLocks } from './carry.ts'
-import { confirmed } from './confirm.ts'
+import type { Performance, Performed } from '../../engine/perform.ts'
+import { losesAll, toTakeBack } from '../../engine/take-back.ts'
+import type { Guard } from '../../engine/guard.ts'
+import { journalOptions, performanceOf, underLocks } from './carry.ts'
+import { confirmed, refuseOtherName } from './confirm.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import { refuseIfReadOnly } from './read-only.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 
-/** Goes on with a run that has not come to its end; null: there is none. `run` null: the only one there is. */
-export async function resumeRun(flags: RepairFlags, run: string | null): Promise<Performed | null> {
+export interface Going {
+  /** null: the only one that has not come to its end */
+  run: string | null
+  /** it was begun on another machine: its journal in the deployment is taken over, which is to be confirmed */
+  adopt: boolean
+  /** the words after the program's name, as they were typed */
+  words: readonly string[]
+}
+
+/** Goes on with a run that has not come to its end, forward or back as it was going; null: there is none. */
+export async function resumeRun(flags: RepairFlags, going: Going): Promise<Performed | null> {
   refuseIfReadOnly()
-  return withDeployment(flags, async (session) => {
-    const history = run === null ? await onlyUnfinished(session) : await session.opened.journals.here.read(run)
-    if (history === null) return null
-    return goOn(flags, session, history)
+  return withDeployment(flags, async (session) => resumeIn(session, flags, going))
+}
+
+/** The same on a deployment that is open. */
+export async function resumeIn(session: RepairSession, flags: RepairFlags, { run: named, adopt, words }: Going): Promise<Performed | null> {
+  const { journals, deployment } = session.opened
+  refuseOtherName({ deployment, confirm: flags.confirm, words })
+  const run = named ?? (await onlyUnfinished(session))
+  if (run === null) return null
+  const standing = await standingOf(journals, run, { adopt })
+  if (adopt && isUnfinished(standing.history))
+    await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tell(standing))
+  return underLocks(session, `resume ${standing.history.record.plan.repair}`, async (guard) => {
+    // whoever held the locks may have finished it
+    const now = await standingOf(journals, run, { adopt })
+    if (!isUnfinished(now.history)) return forgetFinished(journals).then(() => null)
+    if (now.isGone && flags.confirm === undefined) throw gone(run)
+    const performance = await goingOn(session, flags, now, guard)
+    return progressOf(now.history.events).isGoingBack ? performUndo(performance) : perform(performance)
   })
 }
 
-/** Takes over a run that was begun on another machine, from the journal in the deployment, and goes on with it. */
-export async function adoptRun(flags: RepairFlags, run: string, words: readonly string[]): Promise<Performed> {
-  refuseIfReadOnly()
-  return withDeployment(flags, async (session) => {
-    const { here, there } = session.opened.journals
-    const history = await (await there()).read(run)
-    await confirmed({ ...session.opened, confirm: flags.confirm, words, signal: session.signal }, () => tell(history))
-    await copyTo(here, history)
-    return goOn(flags, session, history)
-  })
-}
-
-/** Takes back what a run did, a half done one too, and one that was begun on another machine. */
+/** Takes back what a run did, a half done one too, and one that was begun on another machine; null: there is nothing to take back. */
 export async function undoRun(flags: RepairFlags, run: string, words: readonly string[]): Promise<Performed | null> {
   refuseIfReadOnly()
-  return withDeployment(flags, async (session) => {
-    const { journals, deployment } = session.opened
-    const history = await anywhere(session, run)
-    if (progressOf(history.events).touched.length === 0) return null
-    await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tell(history))
-    await copyTo(journals.here, history)
-    return underLocks(session, `undo ${history.record.plan.repair}`, async (guard) => {
-      const { record, events } = await journals.here.read(run)
-      const journal = await reopenJournal(journals, run)
-      return performUndo(performanceOf(session, { record, events, journal, guard, patienceMs: patienceMs(flags) }))
-    })
+  return withDeployment(flags, async (session) => undoIn(session, flags, run, words))
+}
+
+/** The same on a deployment that is open. */
+export async function undoIn(session: RepairSession, flags: RepairFlags, run: string, words: readonly string[]): Promise<Performed | null> {
+  const { journals, deployment } = session.opened
+  refuseOtherName({ deployment, confirm: flags.confirm, words })
+  const standing = await standingOf(journals, run, { adopt: true })
+  const isLost = losesAll(standing.history)
+  if (isLost && !isUnfinished(standing.history)) throw lost(run)
+  if (isUndone(standing.history)) return null
+  if (isLost) process.stderr.write('What it removed cannot be brought back: the run is only closed.\n')
+  await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tell(standing))
+  return underLocks(session, `undo ${standing.history.record.plan.repair}`, async (guard) => {
+    const now = await standingOf(journals, run, { adopt: true })
+    return isUndone(now.history) ? null : performUndo(await goingOn(session, flags, now, guard))
   })
 }
 
-async function goOn(flags: RepairFlags, session: RepairSession, { record }: RunHistory): Promise<Performed> {
+/** A run that was killed before it touched anything has nothing to take back, and still is to be ended. */
+function isUndone({ record, events }: RunHistory): boolean {
+  return toTakeBack(record.plan, events).length === 0 && !isUnfinished({ record, events })
+}
+
+async function goingOn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard): Promise<Performance> {
   const { journals } = session.opened
-  return underLocks(session, `resume ${record.plan.repair}`, async (guard) => {
-    // whoever held the locks may have finished it
-    const { events } = await journals.here.read(record.run)
-    if (!isUnfinished({ record, events })) throw finished(record.run, runState({ record, events }).state)
-    const journal = await reopenJournal(journals, record.run)
-    return perform(performanceOf(session, { record, events, journal, guard, patienceMs: patienceMs(flags) }))
-  })
+  await forgetFinished(journals)
+  const { record, events } = standing.history
+  const journal = await reopenJournal(journals, standing, journalOptions(session))
+  if (journal.onlyHere !== null) process.stderr.write(`The journal is on this machine alone: ${journal.onlyHere}\n`)
+  return performanceOf(session, { record, events, journal, guard, patienceMs: patienceMs(flags) })
 }
 
-/** From this machine's journal, else from the deployment's. Throws USAGE where neither has it. */
-async function anywhere({ opened: { journals } }: RepairSession, run: string): Promise<RunHistory> {
-  try {
-    return await journals.here.read(run)
-  } catch (error) {
-    if (!(error instanceof AdminError) || error.code !== 'USAGE') throw error
-    const there = await journals.there().then(async (store) => store.read(run)).catch(() => null)
-    if (there) return there
-    throw error
+async function onlyUnfinished({ opened }: RepairSession): Promise<string | null> {
+  const all = await onRecord(opened.journals)
+  const unfinished = all.flatMap((it) => ('record' in it && it.isHere && isUnfinished(it) ? [it.record.run] : []))
+  if (unfinished.length === 1) return unfinished[0]!
+  if (unfinished.length > 1) {
+    throw new AdminError(
+      'USAGE',
+      `several runs have not come to their end: ${unfinished.join(', ')}`,
+      unfinished.map((run) => `testops-admin resume ${run} -d {deployment}`),
+    )
   }
-}
-
-async function onlyUnfinished({ opened }: RepairSession): Promise<RunHistory | null> {
-  const histories = await opened.journals.here.list()
-  const unfinished = histories.flatMap((it) => ('record' in it && isUnfinished(it) ? [it] : []))
-  if (unfinished.length < 2) return unfinished[0] ?? null
+  const others = all.flatMap((it) => ('record' in it && !it.isHere && isUnfinished(it) ? [it.record.run] : []))
+  if (others.length === 0) return null
   throw new AdminError(
     'USAGE',
-    `several runs have not come to their end: ${unfinished.map(({ record }) => record.run).join(', ')}`,
-    unfinished.map(({ record }) => `testops-admin resume ${record.run}`),
+    `this machine has no run to go on with; begun on another one: ${others.join(', ')}`,
+    others.map((run) => `testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`),
   )
 }
 
-/** Keeps the record and its events on this machine too, unless a former adoption did. */
-async function copyTo(here: RunStore, { record, events }: RunHistory): Promise<void> {
-  const known = await here.list()
-  if (known.some((it) => 'record' in it && it.record.run === record.run)) return
-  const log = await here.begin(record)
-  for (const event of events) await log.append(event)
-  await log.close()
+function lost(run: string): AdminError {
+  return new AdminError('REFUSED', `what run ${run} removed cannot be brought back: there is no undo`, ['testops-admin history -d {deployment}'])
 }
 
-function finished(run: string, state: string): AdminError {
-  return new AdminError('REFUSED', `run ${run} has come to its end: ${state}`, ['testops-admin history -d {deployment}'])
+function gone(run: string): AdminError {
+  return new AdminError(
+    'REFUSED',
+    `the deployment kept a copy of the journal of run ${run} and has it no longer: most likely the run was finished or taken back from another machine`,
+    [
+      'testops-admin doctor -d {deployment}',
+      `testops-admin resume ${run} -d {deployment} --confirm {deployment}   # goes on with it all the same`,
+      `testops-admin undo ${run} -d {deployment} --confirm {deployment}   # takes back what this machine did`,
+    ],
+  )
 }
 
-function tell(history: RunHistory): void {
+function tell({ history, isGone }: Standing): void {
   const { run, repair, by, startedAt, done, steps, within } = runState(history)
   const at = within === null ? '' : `, within: ${within}`
   process.stderr.write(`Run ${run}: ${repair} by ${by}, begun ${startedAt}; ${done} of ${steps} steps done${at}\n`)
+  if (isGone) process.stderr.write('The deployment keeps its journal no longer: it may have been finished or taken back from another machine.\n')
 }

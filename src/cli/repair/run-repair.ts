@@ -3,17 +3,20 @@ import { AdminError } from '../../core/error.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { RepairDocument } from '../../core/repair-document.ts'
 import type { RunRecord } from '../../core/run.ts'
+import { forgetFinished } from '../../engine/catch-up.ts'
+import { foresee } from '../../engine/foresee.ts'
 import { beginJournal } from '../../engine/journal.ts'
 import { makePlan } from '../../engine/make-plan.ts'
 import type { AnyRepair } from '../../engine/make-plan.ts'
 import { runError } from '../../engine/outcome.ts'
 import { documentOf, perform } from '../../engine/perform.ts'
 import type { Performed } from '../../engine/perform.ts'
-import { fillCommand } from '../../engine/remedy.ts'
+import { fillCommand, fillPlan } from '../../engine/remedy.ts'
 import { refuseIfStale } from '../../engine/stale.ts'
 import { planText } from '../../output/plan.ts'
 import { screenOf } from '../screen.ts'
-import { performanceOf, underLocks } from './carry.ts'
+import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
+import { journalOptions, performanceOf, underLocks } from './carry.ts'
 import { confirmed } from './confirm.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
@@ -38,53 +41,57 @@ export interface Wish {
  * before there is a plan; from then on a failure is part of the document.
  */
 export async function runRepair(flags: RepairFlags, wish: Wish): Promise<Performed> {
-  const dryRun = flags['dry-run'] ?? false
-  if (!dryRun) refuseIfReadOnly()
-  return withDeployment(flags, async (session) => {
-    const plan = await planOf(session, wish)
-    try {
-      if (wish.saved) refuseIfStale(wish.saved, plan)
-      if (dryRun) return { document: documentOf(plan, { outcome: 'planned' }), exitCode: 0 }
-      if (plan.steps.length === 0) return { document: documentOf(plan, { outcome: 'nothing-to-do' }), exitCode: 0 }
-      refuseRisks(plan, flags['accept-risk'] ?? [], wish.words)
+  refuseUnknownRisks(flags['accept-risk'] ?? [])
+  if (!(flags['dry-run'] ?? false)) refuseIfReadOnly()
+  return withDeployment(flags, async (session) => repairIn(session, flags, wish))
+}
+
+/** The same on a deployment that is open. */
+export async function repairIn(session: RepairSession, flags: RepairFlags, wish: Wish): Promise<Performed> {
+  const { opened, signal } = session
+  const plan = await planOf(session, wish)
+  try {
+    if (wish.saved) refuseIfStale(wish.saved, plan)
+    if (flags['dry-run']) return { document: documentOf(plan, { outcome: 'planned' }), exitCode: 0 }
+    if (plan.steps.length === 0) return { document: documentOf(plan, { outcome: 'nothing-to-do' }), exitCode: 0 }
+    refuseRisks(plan, flags['accept-risk'] ?? [], wish.words)
+    await refuseIfUnfinishedOrBusy(session, plan.repair)
+    await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () => show(plan))
+    return await underLocks(session, plan.repair, async (guard) => {
+      await forgetFinished(opened.journals)
       await refuseIfUnfinished(session)
-      await confirmed({ ...session.opened, confirm: flags.confirm, words: wish.words, signal: session.signal }, () => show(plan, session))
-      return await underLocks(session, plan.repair, async (guard) => {
-        await refuseIfUnfinished(session)
-        const now = await planOf(session, wish)
-        refuseIfStale(plan, now)
-        const record = recordOf(now, session, wish, flags)
-        const journal = await beginJournal(session.opened.journals, record)
-        tellWhere(record, journal.onlyHere)
-        return perform(performanceOf(session, { record, events: [], journal, guard, patienceMs: patienceMs(flags) }))
-      })
-    } catch (error) {
-      if (!(error instanceof AdminError)) throw error
-      return { document: notBegun(plan, error, session), exitCode: error.exitCode }
-    }
-  })
+      const now = await planOf(session, wish)
+      refuseIfStale(plan, now)
+      const record = recordOf(now, session, wish, flags)
+      const journal = await beginJournal(opened.journals, record, journalOptions(session))
+      tellWhere(record, journal.onlyHere)
+      return perform(performanceOf(session, { record, events: [], journal, guard, patienceMs: patienceMs(flags) }))
+    })
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+    return { document: notBegun(plan, error, session), exitCode: error.exitCode }
+  }
+}
+
+/** A run that is not over may be going on right now: whoever works on it is named (BUSY), and not offered to be taken over. */
+async function refuseIfUnfinishedOrBusy(session: RepairSession, what: string): Promise<void> {
+  try {
+    await refuseIfUnfinished(session)
+  } catch (error) {
+    await underLocks(session, what, async () => undefined)
+    throw error
+  }
 }
 
 async function planOf({ opened }: RepairSession, { repair, options }: Wish): Promise<Plan> {
-  return makePlan(repair, opened.open, opened.deployment, options)
+  const plan = await makePlan(repair, opened.open, opened.deployment, options)
+  return foresee(fillPlan(plan, opened.deployment, opened.commands), opened.journals)
 }
 
 /** A plan that was not begun, and why. */
 function notBegun(plan: Plan, error: AdminError, { opened: { deployment, commands } }: RepairSession): RepairDocument {
   const outcome = error.code === 'INTERRUPTED' ? 'interrupted' : error.code === 'REFUSED' || error.code === 'BUSY' ? 'refused' : 'failed'
   return documentOf(plan, { outcome, error: runError(error, (command) => fillCommand(command, deployment, commands)) })
-}
-
-/** Throws REFUSED where the plan names a risk that was not accepted, USAGE where one was accepted that it does not name. */
-function refuseRisks({ risks }: Plan, accepted: readonly string[], words: readonly string[]): void {
-  const open = risks.filter(({ name }) => !accepted.includes(name))
-  if (open.length === 0) return
-  const names = open.map(({ name }) => name)
-  const command = ['testops-admin', ...words, ...names.flatMap((name) => ['--accept-risk', name])].join(' ')
-  throw new AdminError('REFUSED', open.map(({ message }) => message).join('; '), [
-    ...open.flatMap(({ proof }) => proof),
-    `${command}   # only when you are sure`,
-  ])
 }
 
 function recordOf(plan: Plan, { by }: RepairSession, { version }: Wish, flags: RepairFlags): RunRecord {
@@ -101,9 +108,8 @@ function recordOf(plan: Plan, { by }: RepairSession, { version }: Wish, flags: R
   }
 }
 
-function show(plan: Plan, { opened: { deployment, commands } }: RepairSession): void {
-  const filled = (command: string): string => fillCommand(command, deployment, commands)
-  process.stderr.write(`${planText(plan, screenOf(process.stderr), filled)}\n`)
+function show(plan: Plan): void {
+  process.stderr.write(`${planText(plan, screenOf(process.stderr))}\n`)
 }
 
 function tellWhere({ run }: RunRecord, onlyHere: string | null): void {

@@ -1,4 +1,8 @@
 import { hostname, userInfo } from 'node:os'
+import { AdminError } from '../../core/error.ts'
+import { failpoints } from '../../core/failpoint.ts'
+import type { Failpoint } from '../../core/failpoint.ts'
+import { fillCommand } from '../../engine/remedy.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
 import { withInterrupts } from '../interrupt.ts'
 import type { RepairFlags } from './flags.ts'
@@ -10,6 +14,7 @@ export interface RepairSession {
   by: string
   timeoutMs: number
   signal: AbortSignal
+  failpoint: Failpoint
 }
 
 const defaultTimeoutSeconds = 10
@@ -24,11 +29,25 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
     const selected = await findDeployment({ file, name, environment, workingDirectory: process.cwd() })
     const opened = await openDeployment(selected, { timeoutMs, environment, config: file, signal })
     try {
-      return await run({ opened, by: `${userName()}@${hostname()}`, timeoutMs, signal })
+      return await run({
+        opened,
+        by: `${userName()}@${hostname()}`,
+        timeoutMs,
+        signal,
+        failpoint: failpoints(environment.TESTOPS_ADMIN_FAILPOINT),
+      })
+    } catch (error) {
+      throw error instanceof AdminError ? filledError(error, opened) : error
     } finally {
       await opened.close()
     }
   })
+}
+
+/** The error with what to type on this deployment. */
+export function filledError(error: AdminError, { deployment, commands }: Pick<OpenedDeployment, 'deployment' | 'commands'>): AdminError {
+  const { code, message, suggestions, cause, obstacle } = error
+  return new AdminError(code, message, suggestions.map((command) => fillCommand(command, deployment, commands)), { cause, obstacle })
 }
 
 /** A process may run under a number that has no name. */

@@ -1,0 +1,47 @@
+import type { ActionKind, ActionOf } from './action.ts'
+import { amount, flag, listOf, mapOf, anything, nullable, objectOf, oneOf, optional, text } from './shape.ts'
+import type { Shape } from './shape.ts'
+
+type Fields<A> = { readonly [F in keyof Omit<A, 'kind'>]-?: Shape }
+
+const counts = objectOf({ messages: amount })
+const args = mapOf(anything)
+const queue = objectOf({ name: text, durable: flag, autoDelete: flag, arguments: args })
+const exchange = objectOf({ name: text, type: text, durable: flag, autoDelete: flag, internal: flag, arguments: args })
+const binding = objectOf({ source: text, destination: text, destinationKind: oneOf('queue', 'exchange'), routingKey: text, arguments: args })
+const policy = objectOf({ name: text, isOperators: flag, pattern: text, appliesTo: text, priority: anything, definition: args })
+const former = objectOf({ queue, holding: nullable(text), always: optional(oneOf(true)) })
+const names = listOf(text)
+
+/** What each kind of action holds where it is read from a journal or a saved plan, besides its kind. */
+export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } = {
+  'stop-service': { wasRunning: flag },
+  'start-service': { locks: optional(listOf(objectOf({ database: text, schema: text }))), stopsOnUndo: optional(oneOf(true)), keeps: optional(listOf(text)) },
+  'set-setting': { name: text, from: nullable(text), to: nullable(text) },
+  'release-lock': {
+    database: text,
+    schema: text,
+    row: objectOf({ locked: flag, lockGranted: nullable(text), lockedBy: nullable(text) }),
+    accepts: nullable(oneOf('live-holder', 'unproven-holder')),
+  },
+  'insert-lock-row': { database: text, schema: text },
+  'remove-sessions': {
+    store: text,
+    namespace: text,
+    which: (value, at) => (value === 'all' || value === 'stale' ? null : objectOf({ user: text })(value, at)),
+    flush: flag,
+    counts: objectOf({ sessions: amount, asOf: amount }),
+  },
+  'hold-queues': {
+    holding: names,
+    saved: objectOf({ queues: listOf(queue), exchanges: listOf(exchange), bindings: listOf(binding), policies: listOf(policy) }),
+  },
+  'keep-queues': { queues: names },
+  'drain-queues': { queues: names, seconds: amount, counts },
+  'await-quiet': { queues: names, user: text },
+  'move-messages': { direction: oneOf('aside', 'back'), moves: listOf(objectOf({ queue: text, holding: text })), counts },
+  'delete-queues': { queues: listOf(former), bindings: listOf(binding), discards: flag, counts },
+  'switch-exchanges': { exchanges: listOf(objectOf({ from: exchange, to: exchange })), bindings: listOf(binding) },
+  'redeclare-queues': { queues: listOf(former), bindings: listOf(binding) },
+  'delete-held': { holding: names },
+}

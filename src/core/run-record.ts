@@ -1,0 +1,141 @@
+import { actionShapes } from './action-shapes.ts'
+import { AdminError, exitCodes } from './error.ts'
+import { risksOf } from './plan.ts'
+import type { Plan } from './plan.ts'
+import type { RunEvent, RunRecord } from './run.ts'
+import { amount, anything, flag, instant, isObject, listOf, mapOf, objectOf, oneOf, optional, text } from './shape.ts'
+import type { Shape } from './shape.ts'
+
+/** Where something was read: for people, and what they may type to see it. */
+export interface Place {
+  where: string
+  look: readonly string[]
+}
+
+const action: Shape = (value, at) => {
+  if (!isObject(value)) return `${at} is no object`
+  const { kind } = value
+  if (typeof kind !== 'string' || !Object.hasOwn(actionShapes, kind)) return `${at} is of kind ${JSON.stringify(kind)}, which is not known`
+  return objectOf({ kind: text, ...actionShapes[kind as keyof typeof actionShapes] })(value, at)
+}
+
+const plan = objectOf({
+  repair: oneOf(...Object.keys(risksOf)),
+  deployment: text,
+  target: mapOf(text),
+  impact: mapOf(amount),
+  evidence: listOf(text),
+  notes: listOf(text),
+  risks: listOf(objectOf({ name: text, message: text, proof: listOf(text) })),
+  steps: listOf(objectOf({ title: text, action, interrupts: flag, loses: optional(text) })),
+  verifiedBy: listOf(text),
+  options: mapOf(anything),
+  expectedMs: optional(listOf((value, at) => (value === null ? null : amount(value, at)))),
+})
+
+const record = objectOf({
+  schemaVersion: oneOf(1),
+  run: text,
+  program: text,
+  by: text,
+  startedAt: instant,
+  plan,
+  acceptedRisks: listOf(text),
+})
+
+const error = objectOf({ code: oneOf(...Object.keys(exitCodes), 'BUG'), message: text, suggestions: listOf(text) })
+
+const events: { readonly [E in RunEvent['event']]: Readonly<Record<string, Shape>> } = {
+  copied: {},
+  intent: { step: amount },
+  noted: { step: amount, note: text },
+  done: { step: amount, durationMs: amount, already: optional(oneOf(true)) },
+  failed: { step: amount, error },
+  'undo-intent': { step: amount },
+  undone: { step: amount },
+  'undo-failed': { step: amount, error },
+  ended: { outcome: oneOf('done', 'failed', 'refused', 'interrupted', 'undone'), verification: optional(mapOf(text)) },
+}
+
+/** What is wrong with a plan that was read; null: nothing. */
+export function faultOfPlan(value: unknown): string | null {
+  return plan(value, 'plan')
+}
+
+/** The head of a journal. Throws UNEXPECTED_ANSWER where it is damaged or of a version that writes other journals. */
+export function parseRecord(value: unknown, run: string, place: Place): RunRecord {
+  const fault = record(value, 'record')
+  if (fault !== null) throw unreadable(run, place, programOf(value), fault)
+  const read = value as RunRecord
+  if (read.run !== run) throw unreadable(run, place, read.program, `it is the journal of run ${read.run}`)
+  return read
+}
+
+/** What has happened, in its order. Throws as `parseRecord`; `lineOf` names an event's place, from 0. */
+export function parseEvents(values: readonly unknown[], of: RunRecord, place: Place, lineOf: (index: number) => string): RunEvent[] {
+  const order = inOrder(of.plan)
+  return values.map((value, index) => {
+    const fault = faultOfEvent(value) ?? order(value as RunEvent)
+    if (fault !== null) throw unreadable(of.run, place, of.program, `${lineOf(index)}: ${fault}`)
+    return value as RunEvent
+  })
+}
+
+function faultOfEvent(value: unknown): string | null {
+  const name = isObject(value) ? value['event'] : undefined
+  if (typeof name !== 'string') return 'it holds no event'
+  if (!Object.hasOwn(events, name)) return `the event ${name} is not known`
+  return objectOf({ at: instant, by: text, event: text, ...events[name as RunEvent['event']] })(value, 'event')
+}
+
+/** An outcome without its intent, or a step that the plan does not have, is no journal of ours. */
+function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
+  let begun: number | null = null
+  let undoing: number | null = null
+  return (event) => {
+    if ('step' in event && !(Number.isInteger(event.step) && event.step < steps.length))
+      return `it is of step ${event.step + 1}, and the plan has ${steps.length}`
+    switch (event.event) {
+      case 'intent':
+        begun = event.step
+        undoing = null
+        return null
+      case 'undo-intent':
+        undoing = event.step
+        return null
+      case 'done': {
+        const isBegun = begun === event.step || event.already === true
+        begun = null
+        return isBegun ? null : `step ${event.step + 1} is done and was not begun`
+      }
+      case 'noted':
+        return begun === event.step ? null : `step ${event.step + 1} is noted and was not begun`
+      case 'failed':
+        return begun === event.step ? null : `step ${event.step + 1} has failed and was not begun`
+      case 'undone':
+      case 'undo-failed': {
+        const isBegun = undoing === event.step
+        undoing = null
+        if (begun === event.step) begun = null
+        return isBegun ? null : `step ${event.step + 1} is ${event.event} and its undoing was not begun`
+      }
+      case 'copied':
+      case 'ended':
+        return null
+    }
+  }
+}
+
+function programOf(value: unknown): string | null {
+  return isObject(value) && typeof value['program'] === 'string' ? value['program'] : null
+}
+
+function unreadable(run: string, { where, look }: Place, program: string | null, fault: string): AdminError {
+  const isOther = /not known|none of/.test(fault)
+  const by = program === null ? '' : `, written by testops-admin ${program},`
+  const what = isOther ? 'has a form that this version does not know' : 'is damaged'
+  return new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} in ${where}${by} ${what}: ${fault}`, [
+    ...look,
+    ...(isOther && program !== null ? [`testops-admin --version   # go on with it by version ${program}, which began it`] : []),
+  ])
+}

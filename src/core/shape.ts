@@ -1,0 +1,59 @@
+/** What is wrong with a value that was read, and where in it; null: nothing. */
+export type Shape = (value: unknown, at: string) => string | null
+
+export const anything: Shape = () => null
+export const text: Shape = (value, at) => (typeof value === 'string' ? null : `${at} is no text`)
+export const flag: Shape = (value, at) => (typeof value === 'boolean' ? null : `${at} is neither true nor false`)
+export const amount: Shape = (value, at) => (typeof value === 'number' && value >= 0 ? null : `${at} is no amount`)
+/** ISO 8601 */
+export const instant: Shape = (value, at) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? null : `${at} is no time`)
+
+export function oneOf(...values: readonly unknown[]): Shape {
+  return (value, at) => (values.includes(value) ? null : `${at} is ${shown(value)}, which is none of ${values.map(shown).join(', ')}`)
+}
+
+export function nullable(shape: Shape): Shape {
+  return (value, at) => (value === null ? null : shape(value, at))
+}
+
+/** Of a key that may be left out. */
+export function optional(shape: Shape): Shape {
+  return (value, at) => (value === undefined ? null : shape(value, at))
+}
+
+export function listOf(shape: Shape): Shape {
+  return (value, at) => (Array.isArray(value) ? firstFault(value.map((it: unknown, index) => shape(it, `${at}[${index}]`))) : `${at} is no list`)
+}
+
+/** Any keys, and what each of them holds. */
+export function mapOf(shape: Shape): Shape {
+  return (value, at) => (isObject(value) ? firstFault(Object.entries(value).map(([key, it]) => shape(it, `${at}.${key}`))) : `${at} is no object`)
+}
+
+/** These keys and no others: what is not known may change the meaning of the rest. */
+export function objectOf(shapes: Readonly<Record<string, Shape>>): Shape {
+  return (value, at) => {
+    if (!isObject(value)) return `${at} is no object`
+    const strange = Object.keys(value).find((key) => !Object.hasOwn(shapes, key))
+    if (strange !== undefined) return `${at} has a key that is not known: ${strange}`
+    return firstFault(
+      Object.entries(shapes).map(([key, shape]) => {
+        const fault = shape(value[key], `${at}.${key}`)
+        return fault !== null && value[key] === undefined ? `${at}.${key} is missing` : fault
+      }),
+    )
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function firstFault(faults: readonly (string | null)[]): string | null {
+  return faults.find((fault) => fault !== null) ?? null
+}
+
+function shown(value: unknown): string {
+  const said = JSON.stringify(value) ?? 'nothing'
+  return said.length > 60 ? `${said.slice(0, 59)}…` : said
+}

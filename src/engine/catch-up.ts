@@ -1,0 +1,180 @@
+import { AdminError } from '../core/error.ts'
+import type { RunEvent, RunHistory, RunStore, UnreadableRun } from '../core/run.ts'
+import { isUnfinished, progressOf } from '../core/run-state.ts'
+import { canonical } from './stale.ts'
+
+/** Where the journals of one deployment are kept. */
+export interface Journals {
+  /** on this machine */
+  here: RunStore
+  /** in the deployment itself; throws where it has no place for them */
+  there: () => Promise<RunStore>
+}
+
+/** What one place has on record of a run: its history, or why it has none. `absent`: it was asked, and has none. */
+type Found = { history: RunHistory } | { absent: AdminError } | { unreadable: AdminError } | { unreached: AdminError }
+
+/** What both places have on record of a run, of which the longer holds. */
+export interface Standing {
+  history: RunHistory
+  /** as they were found */
+  here: Found
+  there: Found
+  /** the deployment kept a copy until the run was over: it has come to its end elsewhere, or its copy was lost */
+  isGone: boolean
+}
+
+/**
+ * What is on record of a run, in both places together. `adopt`: in the deployment alone will do, and a journal of this machine that
+ * cannot be read is passed over. Throws USAGE where there is no such run, UNEXPECTED_ANSWER where it cannot be read, REFUSED where
+ * the two tell of different things.
+ */
+export async function standingOf(journals: Journals, run: string, { adopt }: { adopt: boolean }): Promise<Standing> {
+  const [here, there] = await Promise.all([lookInto(async () => journals.here, run), lookInto(journals.there, run)])
+  if ('unreached' in here) throw here.unreached
+  if ('unreadable' in there) throw there.unreadable
+  const copy = 'history' in there ? there.history : null
+  if ('history' in here) {
+    const history = copy === null ? here.history : longer({ here: here.history, there: copy }, journals.here.where)
+    return { history, here, there, isGone: isGone(history, there) }
+  }
+  if (copy === null) {
+    const isEmpty = 'absent' in there && there.absent.code === 'REFUSED'
+    throw isEmpty || (adopt && 'absent' in here) ? faultOf(there) : faultOf(here)
+  }
+  if (!adopt) {
+    const { code, message } = faultOf(here)
+    throw new AdminError(code, `${message}; the deployment keeps a copy`, [`testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`])
+  }
+  return { history: copy, here, there, isGone: false }
+}
+
+/** Every run that is on record: each as its longer journal tells it, and whether this machine has one of it. */
+export async function onRecord(journals: Journals): Promise<readonly ({ isHere: boolean; isGone: boolean } & (RunHistory | UnreadableRun))[]> {
+  const [here, there] = await Promise.all([journals.here.list(), listThere(journals)])
+  const copies = new Map((there ?? []).map((it) => [nameOf(it), it]))
+  const own = here.map((it) => {
+    const copy = copies.get(nameOf(it))
+    copies.delete(nameOf(it))
+    const ours = { isHere: true, isGone: false }
+    if (!('record' in it) || copy === undefined) {
+      const gone = 'record' in it && there !== null && isUnfinished(it) && progressOf(it.events).isCopied
+      return { ...ours, ...it, isGone: gone }
+    }
+    if (!('record' in copy)) return { ...ours, ...copy }
+    return { ...ours, ...merged(it, copy, journals.here.where) }
+  })
+  return [...own, ...[...copies.values()].map((it) => ({ isHere: false, isGone: false, ...it }))]
+}
+
+/** Both journals of one run. */
+interface Pair {
+  here: RunHistory
+  there: RunHistory
+}
+
+/** Events that one of two journals lacks; none where it is the longer one. Throws REFUSED where they tell of different things. */
+export function missingFrom(place: keyof Pair, pair: Pair, where: string): readonly RunEvent[] {
+  const { here, there } = pair
+  const shorter = Math.min(here.events.length, there.events.length)
+  const common = here.events.slice(0, shorter).findIndex((event, index) => canonical(event) !== canonical(there.events[index]))
+  if (common >= 0 || canonical(here.record) !== canonical(there.record)) throw apart(pair, common, where)
+  return pair[place === 'here' ? 'there' : 'here'].events.slice(pair[place].events.length)
+}
+
+/** Takes away the copies of runs that are over, which a process left that was killed before it could. Under the locks alone. */
+export async function forgetFinished(journals: Journals): Promise<void> {
+  const there = await listThere(journals)
+  if (there === null || there.length === 0) return
+  const store = await journals.there()
+  const here = await journals.here.list()
+  for (const copy of there) {
+    if (!('record' in copy)) continue
+    const own = here.find((it) => nameOf(it) === copy.record.run)
+    const whole = own && 'record' in own ? merged(own, copy, journals.here.where) : copy
+    if ('record' in whole && !isUnfinished(whole)) await store.remove(copy.record.run).catch(unlessBug)
+  }
+}
+
+async function lookInto(open: () => Promise<RunStore>, run: string): Promise<Found> {
+  let store: RunStore
+  try {
+    store = await open()
+  } catch (error) {
+    return { unreached: ofDeployment(error) }
+  }
+  try {
+    return { history: await store.read(run) }
+  } catch (error) {
+    const fault = ofDeployment(error)
+    if (fault.code === 'USAGE' || fault.code === 'REFUSED') return { absent: fault }
+    return fault.code === 'UNEXPECTED_ANSWER' ? { unreadable: fault } : { unreached: fault }
+  }
+}
+
+/** Null where the deployment cannot be asked. */
+async function listThere({ there }: Journals): Promise<readonly (RunHistory | UnreadableRun)[] | null> {
+  try {
+    return await (await there()).list()
+  } catch (error) {
+    ofDeployment(error)
+    return null
+  }
+}
+
+/** An interruption is no answer of the deployment's, and a bug is none at all. */
+function ofDeployment(error: unknown): AdminError {
+  if (error instanceof AdminError && error.code !== 'INTERRUPTED') return error
+  throw error
+}
+
+/** For `catch`, where a failure that was foreseen is no matter. */
+export function unlessBug(error: unknown): void {
+  if (!(error instanceof AdminError)) throw error
+}
+
+function faultOf(found: Found): AdminError {
+  if ('absent' in found) return found.absent
+  return 'unreadable' in found ? found.unreadable : (found as { unreached: AdminError }).unreached
+}
+
+function isGone(history: RunHistory, there: Found): boolean {
+  return 'absent' in there && isUnfinished(history) && progressOf(history.events).isCopied
+}
+
+function longer(pair: Pair, where: string): RunHistory {
+  return missingFrom('here', pair, where).length > 0 ? pair.there : pair.here
+}
+
+function merged(here: RunHistory, there: RunHistory, where: string): RunHistory | UnreadableRun {
+  try {
+    return longer({ here, there }, where)
+  } catch (error) {
+    if (error instanceof AdminError) return { run: here.record.run, unreadable: error.message }
+    throw error
+  }
+}
+
+export function nameOf(it: RunHistory | UnreadableRun): string {
+  return 'record' in it ? it.record.run : it.run
+}
+
+function apart({ here, there }: Pair, at: number, where: string): AdminError {
+  const { run } = here.record
+  const first = at < 0 ? 'begin differently' : `differ from event ${at + 1} on: ${told(here.events[at])}, and ${told(there.events[at])}`
+  return new AdminError(
+    'REFUSED',
+    `the journals of run ${run} on this machine and in the deployment ${first}. It was gone on with in two places; which of them tells what was done has to be seen.`,
+    [
+      'testops-admin doctor -d {deployment}',
+      `mv ${where}/${run} ${where}/${run}.aside   # where the deployment's journal is right, then:`,
+      `testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`,
+    ],
+  )
+}
+
+function told(event: RunEvent | undefined): string {
+  if (!event) return 'nothing'
+  const step = 'step' in event ? ` of step ${event.step + 1}` : ''
+  return `${event.event}${step} at ${event.at} by ${event.by}`
+}

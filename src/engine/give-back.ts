@@ -1,0 +1,33 @@
+import { handlerOf } from '../actions/index.ts'
+import { AdminError, messageOf } from '../core/error.ts'
+import type { RunEvent } from '../core/run.ts'
+import { progressOf } from '../core/run-state.ts'
+import type { CarriedOut } from './carry-out.ts'
+import type { Running } from './running.ts'
+import { takeBack } from './take-back.ts'
+import { holds } from './under-stop.ts'
+
+/**
+ * A run that is refused once it has stopped the service, and has changed nothing else, starts it again: it ends as it would have
+ * before, refused. `written`: by this process. Never throws.
+ */
+export async function giveBackIfRefused(running: Running, carried: CarriedOut, written: readonly RunEvent[]): Promise<CarriedOut> {
+  const { failure, applied } = carried
+  if (!(failure?.error instanceof AdminError) || failure.error.code !== 'REFUSED') return carried
+  const events = [...running.events, ...written]
+  const { steps } = running.plan
+  const refused = applied.at(-1)?.step
+  const touched = progressOf(events).touched.flatMap((index) => (steps[index] ? [{ index, step: steps[index] }] : []))
+  const isGivable = touched.every(({ index, step }) => holds(step) || (index === refused && handlerOf(step.action).undo !== null))
+  if (!isGivable || !touched.some(({ step }) => holds(step))) return carried
+  const back = await takeBack({ ...running, events })
+  const { message, suggestions } = failure.error
+  if (!back.failure) {
+    const error = new AdminError('REFUSED', `${message}. Nothing was changed, and the service is as it was before`, suggestions, { cause: failure.error })
+    return { applied: [...applied, ...back.applied], failure: { error, halfDone: false } }
+  }
+  const error = new AdminError('INTERRUPTED', `${message}; the service could not be given back: ${messageOf(back.failure.error)}`, suggestions, {
+    cause: back.failure.error,
+  })
+  return { applied: [...applied, ...back.applied], failure: { error, halfDone: true } }
+}

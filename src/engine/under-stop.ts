@@ -1,0 +1,46 @@
+import { handlerOf } from '../actions/index.ts'
+import { AdminError } from '../core/error.ts'
+import type { Plan, Step } from '../core/plan.ts'
+import type { Running } from './running.ts'
+import { workshopOf } from './step-workshop.ts'
+
+/** A state that has to last while the steps after it are performed. */
+export function holds({ action }: Step): boolean {
+  return action.kind === 'stop-service' || action.kind === 'keep-queues' || action.kind === 'await-quiet'
+}
+
+/** Steps for which this one stops the service. */
+export function stepsUnder({ steps }: Plan, index: number): number[] {
+  const until = steps.findIndex(({ action }, at) => at > index && action.kind === 'start-service')
+  return steps.flatMap((_, at) => (at > index && (until < 0 || at < until) ? [at] : []))
+}
+
+/**
+ * Whether the service has to be stopped, now that it is about to be: something is left to do, and can be done. Throws REFUSED
+ * where that would be refused afterwards, since users are not to be cut off for nothing.
+ */
+export async function isStopNeeded(running: Running, index: number, done: ReadonlySet<number>): Promise<boolean> {
+  const under = stepsUnder(running.plan, index)
+  let isNeeded = under.length === 0
+  for (const at of under.filter((it) => !done.has(it))) {
+    const { action } = running.plan.steps[at]!
+    const handler = handlerOf(action)
+    const workshop = workshopOf(running, at)
+    if (await handler.isDone(action, workshop)) continue
+    isNeeded = true
+    await handler.foresee?.(action, workshop)
+  }
+  return isNeeded
+}
+
+/** While the service is to be stopped, something else may start it again (DESIGN.md 6.8). Throws INTERRUPTED. */
+export async function refuseIfStarted({ plan: { steps }, workshop: { open } }: Running, index: number): Promise<void> {
+  const before = steps.slice(0, index).map(({ action }) => action.kind)
+  const isStopped = before.lastIndexOf('stop-service') > before.lastIndexOf('start-service')
+  if (!isStopped || steps[index]?.action.kind === 'start-service') return
+  const { state, detail } = await (await open.service()).status()
+  if (state !== 'running') return
+  throw new AdminError('INTERRUPTED', `something else has started the service, which is to be stopped meanwhile: ${detail}`, [
+    'see what started it, and keep it from doing so again',
+  ])
+}

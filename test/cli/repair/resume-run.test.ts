@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest'
+import type { RepairFlags } from '../../../src/cli/repair/flags.ts'
+import { refuseIfUnfinished, runsOf } from '../../../src/cli/repair/list-runs.ts'
+import { resumeIn, undoIn } from '../../../src/cli/repair/resume-run.ts'
+import type { Going } from '../../../src/cli/repair/resume-run.ts'
+import { repairIn } from '../../../src/cli/repair/run-repair.ts'
+import { AdminError } from '../../../src/core/error.ts'
+import type { Performed } from '../../../src/engine/perform.ts'
+import { errorOf } from '../../adapters/failure-of.ts'
+import { free, machine, passing, recordOf, run, stuck } from '../../engine/repairing.ts'
+import { fakeRunStore } from '../../fakes/index.ts'
+import { flags, operator, saidBy, wish } from './session.ts'
+import type { Operator } from './session.ts'
+
+type Ending = [outcome: string, exitCode: number, message?: string, suggestions?: readonly string[]]
+
+function ending(performed: Performed | null): Ending {
+  if (performed === null) return ['nothing-to-do', 0]
+  const { document, exitCode } = performed
+  return document.error ? [document.outcome, exitCode, document.error.message] : [document.outcome, exitCode]
+}
+
+async function quietly(work: () => Promise<Performed | null>): Promise<Ending> {
+  let end: Ending | null = null
+  await saidBy(async () => {
+    try {
+      end = ending(await work())
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error
+      end = ['error', error.exitCode, error.message, error.suggestions]
+    }
+  })
+  return end!
+}
+
+const resumed = (of: Operator, going: Partial<Going> = {}, more: Partial<RepairFlags> = {}): Promise<Ending> =>
+  quietly(() => resumeIn(of.session, { ...flags, confirm: undefined, ...more }, { run: null, adopt: false, words: ['resume'], ...going }))
+const undone = (of: Operator, name: string, more: Partial<RepairFlags> = {}): Promise<Ending> =>
+  quietly(() => undoIn(of.session, { ...flags, ...more }, name, ['undo', name]))
+
+/** Killed at that instant; gives the run's name. */
+async function killedAt(name: string, of: Operator): Promise<string> {
+  const { failpoint, killed } = passing(name)
+  await saidBy(() => Promise.race([killed, repairIn({ ...of.session, failpoint }, flags, wish)]))
+  return [...of.journals.here.kept.keys()][0]!
+}
+
+/** The same deployment, from another machine. */
+function elsewhere({ deployment, journals }: Operator): Operator {
+  return operator({ deployment, journals: machine(journals.deployment, fakeRunStore('another machine')) })
+}
+
+describe('resume', () => {
+  test('goes on with the only one there is, without a question', async () => {
+    const of = operator()
+    await killedAt('release-lock:released', of)
+    expect(await resumed(of)).toEqual(['done', 0])
+    expect([of.deployment.rows, of.journals.deployment.kept.size]).toEqual([[free], 0])
+    expect(await resumed(of)).toEqual(['nothing-to-do', 0])
+  })
+
+  test('a run that is over has nothing left to do', async () => {
+    const of = operator()
+    const name = await killedAt('end:after', of)
+    expect(of.journals.deployment.kept.size).toBe(1)
+    expect(await resumed(of, { run: name })).toEqual(['nothing-to-do', 0])
+    expect(of.journals.deployment.kept.size).toBe(0)
+  })
+
+  test('--confirm with another name is refused', async () => {
+    const of = operator()
+    const name = await killedAt('stop-service:stopped', of)
+    expect(await resumed(of, { words: ['resume', name, '--confirm', 'staging'] }, { confirm: 'staging' })).toEqual([
+      'error',
+      4,
+      '--confirm names `staging`, and this is deployment `prod`: nothing was changed',
+      [`testops-admin resume ${name} --confirm prod`],
+    ])
+  })
+
+  test('of several, one has to be named', async () => {
+    const of = operator()
+    for (const last of ['0001', '0002']) await of.journals.here.begin(recordOf({ run: run.replace(/....$/, last) }))
+    expect((await resumed(of)).slice(0, 2)).toEqual(['error', 64])
+  })
+
+  test('a run that there is not', async () => {
+    expect(await resumed(operator(), { run })).toEqual(['error', 64, `there is no run \`${run}\` in this machine`, ['testops-admin history -d {deployment}']])
+  })
+
+  test('after an undo that was killed, goes on taking back', async () => {
+    const of = operator()
+    const name = await killedAt('release-lock:released', of)
+    const { failpoint, killed } = passing('release-lock:undo-after')
+    await saidBy(() => Promise.race([killed, undoIn({ ...of.session, failpoint }, flags, name, ['undo'])]))
+    expect(await resumed(of)).toEqual(['done', 0])
+    expect([of.deployment.service, of.deployment.rows]).toEqual(['running', [stuck]])
+  })
+})
+
+describe('resume --adopt', () => {
+  test('has to be confirmed, and then goes on from the deployment’s copy', async () => {
+    const of = operator()
+    const name = await killedAt('release-lock:judged', of)
+    const other = elsewhere(of)
+    expect((await resumed(other)).slice(0, 2)).toEqual(['error', 64])
+    expect(await resumed(other, { run: name })).toEqual([
+      'error',
+      64,
+      `there is no run \`${name}\` in another machine; the deployment keeps a copy`,
+      [`testops-admin resume --adopt ${name} -d {deployment} --confirm {deployment}`],
+    ])
+    expect((await resumed(other, { run: name, adopt: true })).slice(0, 2)).toEqual(['error', 4])
+    expect(await resumed(other, { run: name, adopt: true }, { confirm: 'prod' })).toEqual(['done', 0])
+    expect([of.deployment.rows, of.journals.deployment.kept.size]).toEqual([[free], 0])
+  })
+
+  test('the first machine is told that it is gone, and goes on only when that is confirmed', async () => {
+    const of = operator()
+    const name = await killedAt('release-lock:judged', of)
+    expect(await resumed(elsewhere(of), { run: name, adopt: true }, { confirm: 'prod' })).toEqual(['done', 0])
+    expect((await runsOf(of.session)).runs).toMatchObject([{ run: name, state: 'unfinished', copyGone: true }])
+    expect(await resumed(of)).toEqual([
+      'error',
+      4,
+      `the deployment kept a copy of the journal of run ${name} and has it no longer: most likely the run was finished or taken back from another machine`,
+      [
+        'testops-admin doctor -d {deployment}',
+        `testops-admin resume ${name} -d {deployment} --confirm {deployment}   # goes on with it all the same`,
+        `testops-admin undo ${name} -d {deployment} --confirm {deployment}   # takes back what this machine did`,
+      ],
+    ])
+    expect(await resumed(of, {}, { confirm: 'prod' })).toEqual(['done', 0])
+    expect((await runsOf(of.session)).runs).toMatchObject([{ run: name, state: 'done' }])
+  })
+
+  test('the first machine catches up where the other one was stopped too', async () => {
+    const of = operator()
+    const name = await killedAt('stop-service:stopped', of)
+    const other = elsewhere(of)
+    const { failpoint, killed } = passing('release-lock:after')
+    await saidBy(() => Promise.race([killed, resumeIn({ ...other.session, failpoint }, flags, { run: name, adopt: true, words: [] })]))
+    expect(await resumed(of)).toEqual(['done', 0])
+    expect((await of.journals.here.read(name)).events.length).toBeGreaterThan((await other.journals.here.read(name)).events.length)
+    expect(of.deployment.changes.filter((change) => change === 'database.releaseLock')).toHaveLength(1)
+  })
+
+  test('takes the place of a journal of this machine that is damaged', async () => {
+    const of = operator()
+    const name = await killedAt('release-lock:judged', of)
+    of.journals.here.kept.set(name, ['damaged'])
+    expect((await errorOf(refuseIfUnfinished(of.session)))?.suggestions).toEqual([
+      'testops-admin history -d {deployment}',
+      `testops-admin resume --adopt ${name} -d {deployment}   # where the deployment keeps a copy of its journal`,
+      `mv this machine/${name} this machine/${name}.aside   # once it is seen to be over`,
+    ])
+    expect(await resumed(of, { run: name, adopt: true }, { confirm: 'prod' })).toEqual(['done', 0])
+    expect((await of.journals.here.read(name)).events.at(-1)).toMatchObject({ event: 'ended', outcome: 'done' })
+  })
+})
+
+describe('undo', () => {
+  test('takes a half done run back to a service that is up', async () => {
+    const of = operator()
+    const name = await killedAt('release-lock:released', of)
+    expect(await undone(of, name)).toEqual(['done', 0])
+    expect([of.deployment.service, of.deployment.rows]).toEqual(['running', [stuck]])
+    expect(await undone(of, name)).toEqual(['nothing-to-do', 0])
+  })
+
+  test('has to be confirmed', async () => {
+    const of = operator()
+    const name = await killedAt('release-lock:released', of)
+    expect(await undone(of, name, { confirm: undefined })).toEqual(['error', 4, expect.stringMatching(/no terminal to ask on/), [`testops-admin undo ${name} --confirm prod`]])
+  })
+
+  test('works from another machine', async () => {
+    const of = operator()
+    const name = await killedAt('release-lock:released', of)
+    expect(await undone(elsewhere(of), name)).toEqual(['done', 0])
+    expect([of.deployment.service, of.deployment.rows, of.journals.deployment.kept.size]).toEqual(['running', [stuck], 0])
+  })
+
+  test('ends a run that was killed before it touched anything', async () => {
+    const of = operator()
+    const name = await killedAt('begin:recorded', of)
+    expect(await undone(of, name)).toEqual(['done', 0])
+    expect((await runsOf(of.session)).runs).toMatchObject([{ state: 'undone' }])
+    expect(of.deployment.changes).toEqual([])
+  })
+
+  test('one that is refused leaves it as it stood, and is refused again', async () => {
+    const of = operator()
+    await saidBy(() => repairIn(of.session, flags, wish))
+    const name = [...of.journals.here.kept.keys()][0]!
+    for (let time = 0; time < 2; time += 1) {
+      expect((await undone(of, name)).slice(0, 2)).toEqual(['refused', 4])
+      expect((await runsOf(of.session)).runs).toMatchObject([{ state: 'done' }])
+    }
+  })
+})
+
+test('history tells of both places', async () => {
+  const of = operator()
+  await of.journals.here.begin(recordOf({ run: run.replace(/....$/, '0001') }), [{ at: '2026-11-21T02:12:44.000Z', by: 'op@bastion', event: 'ended', outcome: 'refused' }])
+  await of.journals.deployment.begin(recordOf({ by: 'op@elsewhere' }))
+  of.journals.here.kept.set(run.replace(/....$/, '0002'), ['damaged'])
+  expect(await runsOf(of.session)).toMatchObject({
+    schemaVersion: 1,
+    deployment: 'prod',
+    runs: [
+      { run: run.replace(/....$/, '0001'), state: 'refused', where: 'here' },
+      { run, state: 'unfinished', where: 'deployment', by: 'op@elsewhere' },
+    ],
+    unreadable: [{ run: run.replace(/....$/, '0002'), reason: expect.stringMatching(/is damaged/) as string }],
+  })
+})

@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest'
+import { AdminError } from '../../src/core/error.ts'
+import { isUnfinished } from '../../src/core/run-state.ts'
+import { perform } from '../../src/engine/perform.ts'
+import type { Performed } from '../../src/engine/perform.ts'
+import { fakeDeployment } from '../fakes/index.ts'
+import type { FakeDeployment } from '../fakes/index.ts'
+import { begun, free, goneOnWith, machine, passing, run, stuck, told } from './repairing.ts'
+
+const steps = ({ document }: Performed): string[] => document.applied.map(({ step, status }) => `${step} ${status}`)
+const ending = ({ document, exitCode }: Performed): unknown[] => [document.outcome, exitCode, document.error?.code]
+
+/** Something else does that at that instant. */
+function when(name: string, act: () => void): (reached: string) => Promise<void> {
+  return async (reached) => {
+    if (reached === name) act()
+  }
+}
+
+test('each step is on record before it is done and after', async () => {
+  const journals = machine()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const performed = await perform(await begun(journals, deployment))
+  expect([ending(performed), steps(performed)]).toEqual([['done', 0, undefined], ['0 done', '1 done', '2 done']])
+  expect(told(await journals.here.read(run))).toEqual(['copied', 'intent 0', 'done 0', 'intent 1', 'noted 1', 'done 1', 'intent 2', 'done 2', 'ended done'])
+  expect(deployment.changes).toEqual(['service.stop', 'database.releaseLock', 'service.start'])
+})
+
+test('what is so already is not done', async () => {
+  const journals = machine()
+  const deployment = fakeDeployment({ service: 'stopped', rows: [free] })
+  const performed = await perform(await begun(journals, deployment))
+  expect(steps(performed)).toEqual(['0 already', '1 already', '2 done'])
+  expect(deployment.changes).toEqual(['service.start'])
+})
+
+test('the first failure stops it, is on record, and says how to go on and back', async () => {
+  const journals = machine()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const performance = await begun(journals, deployment)
+  const database = async (): Promise<never> => Promise.reject(new AdminError('TIMED_OUT', 'PostgreSQL did not answer'))
+  const performed = await perform({ ...performance, workshop: { ...performance.workshop, control: { ...performance.workshop.control, database } } })
+  expect([ending(performed), steps(performed)]).toEqual([['interrupted', 6, 'TIMED_OUT'], ['0 done', '1 failed']])
+  expect(performed.document.error?.suggestions).toEqual([`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod`])
+  expect(told(await journals.here.read(run)).slice(-3)).toEqual(['intent 1', 'failed 1', 'ended interrupted'])
+  expect([deployment.service, deployment.rows]).toEqual(['stopped', [stuck]])
+})
+
+test('what is refused once the service was stopped gives it back', async () => {
+  const journals = machine()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const hands = { ...stuck, lockedBy: 'testops-2 (10.0.0.8)' }
+  const performed = await perform(await begun(journals, deployment, when('stop-service:after', () => (deployment.rows = [hands]))))
+  expect([ending(performed), steps(performed)]).toEqual([['refused', 4, 'REFUSED'], ['0 done', '1 failed', '1 undone', '0 undone']])
+  expect(performed.document.error?.message).toMatch(/has changed hands: seen .*testops-1.*, now .*testops-2.*\. Nothing was changed, and the service is as it was before$/)
+  expect([deployment.service, deployment.rows]).toEqual(['running', [hands]])
+  expect(isUnfinished(await journals.here.read(run))).toBe(false)
+})
+
+test('what would be refused does not stop the service', async () => {
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const hands = { ...stuck, lockedBy: 'testops-2 (10.0.0.8)' }
+  const performed = await perform(await begun(machine(), deployment, when('begin:copied', () => (deployment.rows = [hands]))))
+  expect([ending(performed), steps(performed), deployment.changes]).toEqual([['refused', 4, 'REFUSED'], ['0 failed'], []])
+})
+
+test('a lost lock stops it before its next step', async () => {
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const performance = await begun(machine(), deployment)
+  const guard = {
+    async assertHeld(): Promise<void> {
+      if (deployment.changes.length > 0) throw new AdminError('INTERRUPTED', 'the lock on this deployment (db) has been lost')
+    },
+  }
+  const performed = await perform({ ...performance, guard })
+  expect([ending(performed), steps(performed)]).toEqual([['interrupted', 6, 'INTERRUPTED'], ['0 done', '1 failed']])
+  expect(deployment.changes).toEqual(['service.stop'])
+})
+
+test('a lock that is lost before anything was done leaves nothing half done', async () => {
+  const journals = machine()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const performance = await begun(journals, deployment)
+  const guard = { assertHeld: async () => Promise.reject(new AdminError('INTERRUPTED', 'lost')) }
+  const { document, exitCode } = await perform({ ...performance, guard })
+  expect([document.outcome, exitCode, document.error?.suggestions]).toEqual(['interrupted', 6, []])
+  expect([journals.deployment.kept.size, deployment.changes]).toEqual([0, []])
+})
+
+test('Ctrl-C stops it before its next step', async () => {
+  const controller = new AbortController()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const performance = await begun(machine(), deployment, when('stop-service:stopped', () => controller.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))))
+  const performed = await perform({ ...performance, workshop: { ...performance.workshop, signal: controller.signal } })
+  expect([ending(performed), steps(performed), performed.document.error?.message]).toEqual([['interrupted', 6, 'INTERRUPTED'], ['0 done', '1 failed'], 'interrupted by SIGINT'])
+})
+
+test('a service that something else starts meanwhile stops it', async () => {
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const performed = await perform(await begun(machine(), deployment, when('stop-service:after', () => (deployment.service = 'running'))))
+  expect([ending(performed), performed.document.error?.message]).toEqual([
+    ['interrupted', 6, 'INTERRUPTED'],
+    'something else has started the service, which is to be stopped meanwhile: active (running)',
+  ])
+  expect(deployment.rows).toEqual([stuck])
+})
+
+test('a run that is gone on with stops the service again where it has been started since', async () => {
+  const journals = machine()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const { failpoint, killed } = passing('stop-service:after')
+  await Promise.race([killed, perform(await begun(journals, deployment, failpoint))])
+  deployment.service = 'running'
+  const performed = await perform(await goneOnWith(journals, deployment))
+  expect([ending(performed), steps(performed)]).toEqual([['done', 0, undefined], ['0 done', '1 done', '2 done']])
+})
+
+test('a bug is told as one, and leaves a journal that can be gone on with', async () => {
+  const journals = machine()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const performed = await perform(await begun(journals, deployment, when('release-lock:judged', () => expect.fail('nobody thought of this'))))
+  expect([ending(performed), performed.document.error?.message]).toEqual([['failed', 70, 'BUG'], 'this is a bug of testops-admin: nobody thought of this'])
+  expect(ending(await perform(await goneOnWith(journals, deployment)))).toEqual(['done', 0, undefined])
+})
+
+function failing(deployment: FakeDeployment, at: string, error: AdminError, journals = machine()): [typeof journals, Promise<Performed>] {
+  const full = when(at, () => (journals.here.failing = error))
+  return [journals, begun(journals, deployment, full).then(perform)]
+}
+
+test('a journal that cannot be written any more stops it, and what was done is gone on with', async () => {
+  const noSpace = new AdminError('UNAVAILABLE', 'the journal cannot be written: ENOSPC: no space left on device')
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const [journals, performing] = failing(deployment, 'release-lock:released', noSpace)
+  const performed = await performing
+  expect([ending(performed), performed.document.error?.message, performed.document.run]).toEqual([['interrupted', 6, 'UNAVAILABLE'], noSpace.message, run])
+  journals.here.failing = null
+  const resumed = await perform(await goneOnWith(journals, deployment))
+  expect([ending(resumed), steps(resumed)]).toEqual([['done', 0, undefined], ['0 already', '1 already', '2 done']])
+})
+
+test('an end that cannot be noted is no end', async () => {
+  const noSpace = new AdminError('UNAVAILABLE', 'the journal cannot be written: ENOSPC: no space left on device')
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const [journals, performing] = failing(deployment, 'end:before', noSpace)
+  const performed = await performing
+  expect([ending(performed), performed.document.error?.suggestions]).toEqual([
+    ['interrupted', 6, 'UNAVAILABLE'],
+    [`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod`],
+  ])
+  journals.here.failing = null
+  expect(ending(await perform(await goneOnWith(journals, deployment)))).toEqual(['done', 0, undefined])
+  expect(journals.deployment.kept.size).toBe(0)
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { defineCheck } from '../../src/core/check.ts'
+import type { Check } from '../../src/core/check.ts'
+import { documentOf, perform } from '../../src/engine/perform.ts'
+import { runState } from '../../src/core/run-state.ts'
+import { fakeDeployment } from '../fakes/index.ts'
+import { begun, machine, performanceOf, planOf, recordOf, run, stuck, told } from './repairing.ts'
+import { beginJournal } from '../../src/engine/journal.ts'
+
+function checkOf(id: string, isContent: boolean): Check {
+  return defineCheck({
+    id,
+    title: id,
+    reads: [],
+    async run() {
+      if (isContent) return { status: 'ok', detail: 'as it should be' }
+      return { status: 'problem', severity: 'error', findings: [{ message: 'no', evidence: ['x'] }], remedy: { text: 'none', commands: [] } }
+    },
+  })
+}
+
+async function performed(verifiedBy: readonly string[], checks: readonly Check[]): Promise<[Awaited<ReturnType<typeof perform>>, ReturnType<typeof machine>]> {
+  const journals = machine()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const record = recordOf({ plan: planOf({ verifiedBy }) })
+  const journal = await beginJournal(journals, record, { by: 'op@bastion', failpoint: async () => undefined })
+  const performance = performanceOf(deployment, { record, events: [] }, journal, { checks })
+  return [await perform({ ...performance, workshop: { ...performance.workshop, patienceMs: 0 } }), journals]
+}
+
+test('the document of a run that is done', async () => {
+  const [{ document, exitCode }] = await performed(['a/b'], [checkOf('a/b', true), checkOf('c/d', false)])
+  expect(exitCode).toBe(0)
+  expect({ ...document, applied: document.applied.map((it) => ({ ...it, durationMs: 0 })) }).toEqual({
+    schemaVersion: 1,
+    run,
+    hash: document.hash,
+    plan: planOf({ verifiedBy: ['a/b'] }),
+    applied: [0, 1, 2].map((step) => ({ step, status: 'done', durationMs: 0 })),
+    verification: { 'a/b': 'ok' },
+    outcome: 'done',
+  })
+})
+
+test('a check of the plan that is not content makes it fail, and the run is over', async () => {
+  const [{ document, exitCode }, journals] = await performed(['a/b', 'c/d'], [checkOf('a/b', true), checkOf('c/d', false)])
+  expect([document.outcome, exitCode, document.verification]).toEqual(['failed', 1, { 'a/b': 'ok', 'c/d': 'error' }])
+  expect(runState(await journals.here.read(run)).state).toBe('failed')
+  expect(journals.deployment.kept.size).toBe(0)
+})
+
+test('what was verified is on record', async () => {
+  const [, journals] = await performed(['a/b'], [checkOf('a/b', true)])
+  const { events } = await journals.here.read(run)
+  expect(events.at(-1)).toMatchObject({ event: 'ended', outcome: 'done', verification: { 'a/b': 'ok' } })
+  expect(told({ events })).toHaveLength(9)
+})
+
+test('steps are told as they begin and end', async () => {
+  const said: string[] = []
+  const performance = await begun(machine(), fakeDeployment({ service: 'stopped', rows: [stuck] }))
+  await perform({ ...performance, onStep: (step, status) => void said.push(`${step} ${status}`) })
+  expect(said).toEqual(['0 begun', '0 already', '1 begun', '1 done', '2 begun', '2 done'])
+})
+
+test('a plan that was not begun has a document too', () => {
+  expect(documentOf(planOf(), { outcome: 'planned' })).toMatchObject({ schemaVersion: 1, run: null, applied: [], verification: {}, outcome: 'planned' })
+})
