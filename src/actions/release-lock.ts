@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { judgeHolder } from '../checks/support/lock-holder.ts'
-import { showRow } from '../checks/support/lock-row.ts'
+import type { LockHolding } from '../checks/support/lock-holder.ts'
 import { situationOf, surroundings } from '../checks/support/lock-situation.ts'
-import { tolerant, wanted } from '../checks/support/wanted.ts'
+import { wanted } from '../checks/support/wanted.ts'
 import type { ActionOf } from '../core/action.ts'
 import { AdminError } from '../core/error.ts'
-import type { ChangelogLockRow, DatabaseSource } from '../core/sources.ts'
-import { changelogLock } from '../knowledge/lock.ts'
+import type { ChangelogLockRow } from '../core/sources.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
-import { controlOf } from './insert-lock-row.ts'
+import { changedHands, controlOf, isAsSeen, isFree, rowOf, sourceOf } from './lock-row.ts'
 
 type Release = ActionOf<'release-lock'>
 
@@ -17,73 +16,93 @@ const settleMs = 30_000
 const pollMs = 500
 
 export const releaseLock: ActionHandler<'release-lock'> = {
-  failpoints: ['judged', 'released'],
+  failpoints: ['judged', 'noted', 'released'],
   async isDone(action, workshop) {
+    // somebody may have taken it since
+    return (await wasOurs(action, workshop)) || isFree(await rowOf(action, workshop))
+  },
+  async foresee(action, workshop) {
     const row = await rowOf(action, workshop)
-    return row !== null && !row.locked && row.lockGranted === null && row.lockedBy === null
+    if (row === null || !isAsSeen(row, action.row)) throw changedHands(action, row)
+    const holding = await judged(action, row, workshop)
+    if (action.accepts !== 'live-holder' && holding.holder === 'live') throw lives(holding)
   },
   async perform(action, workshop) {
     const row = await rowOf(action, workshop)
     if (row === null || !isAsSeen(row, action.row)) throw changedHands(action, row)
     await untilItsHolderIsGone(action, row, workshop)
     await workshop.failpoint('judged')
-    const compared = await (await controlOf(action.database, workshop)).releaseLock(action.schema, action.row)
+    const compared = await (await controlOf(action, workshop)).releaseLock(action.schema, action.row, async (mark) => {
+      await workshop.journal.note(mark)
+      await workshop.failpoint('noted')
+    })
     await workshop.failpoint('released')
     if (compared === 'changed') throw changedHands(action, await rowOf(action, workshop))
   },
   async undo(action, workshop) {
-    if (!(await releaseLock.isDone(action, workshop))) return
-    const status = await tolerant(workshop.open.service().then(async (service) => service.status()))
-    if (status?.state === 'running') {
-      throw new AdminError('REFUSED', 'the lock is put back only while the service is stopped: it may be at work under it', ['{stop}'])
-    }
-    const compared = await (await controlOf(action.database, workshop)).restoreLock(action.schema, action.row)
-    if (compared === 'changed') throw changedHands(action, await rowOf(action, workshop))
+    const { performed, notes } = workshop.journal
+    if (!performed && !(await wasOurs(action, workshop))) return
+    if (!isFree(await rowOf(action, workshop))) return
+    await refuseIfRunning(workshop)
+    const compared = await (await controlOf(action, workshop)).restoreLock(action.schema, action.row, performed ? undefined : notes)
+    if (compared === 'set') return
+    const now = await rowOf(action, workshop)
+    if (performed && !isAsSeen(now, action.row)) throw changedHands(action, now)
   },
 }
 
-async function sourceOf({ database }: Release, { open }: Workshop): Promise<DatabaseSource> {
-  const found = (await open.database()).find(({ target }) => target === database)
-  if (found) return found
-  throw new AdminError('REFUSED', `${database} is none of the deployment's databases any more`)
+/** Whether a transaction of this very step has freed the row, whatever was written of its outcome. */
+async function wasOurs(action: Release, workshop: Workshop): Promise<boolean> {
+  const { notes } = workshop.journal
+  return notes.length > 0 && (await (await controlOf(action, workshop)).hasCommitted(notes))
 }
 
-async function rowOf(action: Release, workshop: Workshop): Promise<ChangelogLockRow | null> {
-  const tables = await (await sourceOf(action, workshop)).changelogLocks()
-  return tables.find(({ schema }) => schema === action.schema)?.rows?.find(({ id }) => id === changelogLock.rowId) ?? null
+/** A service that runs may be at work under the lock that is to be put back. Throws REFUSED. */
+async function refuseIfRunning({ open }: Workshop): Promise<void> {
+  const service = await wanted(open.service)
+  if (service instanceof AdminError) {
+    // nothing is known of how it is stopped: the operator has seen to it
+    if (service.code === 'NOT_CONFIGURED') return
+    throw service
+  }
+  if ((await service.status()).state !== 'running') return
+  throw new AdminError('REFUSED', 'the lock is put back only while the service is stopped: it may be at work under it', ['{stop}'])
 }
 
-function isAsSeen(row: ChangelogLockRow, seen: Release['row']): boolean {
-  return row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy
+async function judged(action: Release, row: ChangelogLockRow, workshop: Workshop): Promise<LockHolding> {
+  const { service, logs, api } = workshop.open
+  const around = { service: await wanted(service), logs: await wanted(logs), api: await wanted(api) }
+  return judgeHolder(await situationOf(await sourceOf(action, workshop), row, await surroundings(around, workshop.deployment)))
 }
 
 /** Judges again, now that the service is stopped: a statement of a program that was killed goes on until it ends. */
 async function untilItsHolderIsGone(action: Release, row: ChangelogLockRow, workshop: Workshop): Promise<void> {
   if (action.accepts === 'live-holder') return
-  const database = await sourceOf(action, workshop)
-  const { service, logs, api } = workshop.open
-  const around = await surroundings(
-    { service: await wanted(service), logs: await wanted(logs), api: await wanted(api) },
-    workshop.deployment,
-  )
   const end = performance.now() + Math.min(settleMs, workshop.patienceMs)
   for (;;) {
-    const holding = judgeHolder(await situationOf(database, row, around))
-    if (holding.holder !== 'live') return
-    if (performance.now() > end) {
-      throw new AdminError('REFUSED', `the holder of the lock lives: ${holding.who}`, [
-        'wait until it has ended',
-        '--accept-risk live-holder',
-      ])
-    }
+    const holding = await judged(action, row, workshop)
+    if (holding.holder === 'dead' || (holding.holder === 'unproven' && action.accepts === 'unproven-holder')) return
+    if (!mayEnd(holding) || performance.now() > end) throw holding.holder === 'live' ? lives(holding) : unproven(holding)
     if (workshop.signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the holder of the lock to end')
-    workshop.progress(`waiting until the holder of the lock has ended: ${holding.who}`)
+    workshop.progress(`waiting until the holder of the lock has ended: ${holding.holder === 'live' ? holding.who : holding.why.join('; ')}`)
     await sleep(pollMs, undefined, { signal: workshop.signal }).catch(() => undefined)
   }
 }
 
-function changedHands({ schema, database, row }: Release, now: ChangelogLockRow | null): AdminError {
-  const seen = showRow({ id: changelogLock.rowId, ...row })
-  const found = now === null ? 'there is no such row' : showRow(now)
-  return new AdminError('REFUSED', `the lock in ${schema}.${changelogLock.table} at ${database} has changed hands: seen ${seen}, now ${found}`)
+/** Whether time may settle it: sessions end, what cannot be seen stays so. */
+function mayEnd(holding: Exclude<LockHolding, { holder: 'dead' }>): boolean {
+  return holding.holder === 'live' ? holding.sessions.length > 0 : holding.lacks.every((lack) => lack === 'open-session')
+}
+
+function lives({ who }: Extract<LockHolding, { holder: 'live' }>): AdminError {
+  return new AdminError('REFUSED', `the holder of the lock lives: ${who}`, [
+    'wait until it has ended',
+    'testops-admin unlock-changelog -d {deployment} --dry-run',
+  ])
+}
+
+function unproven({ why }: Extract<LockHolding, { holder: 'unproven' }>): AdminError {
+  return new AdminError('REFUSED', `whether the holder of the lock lives is not shown any more: ${why.join('; ')}`, [
+    'testops-admin unlock-changelog -d {deployment} --dry-run',
+  ])
 }

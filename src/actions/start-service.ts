@@ -1,32 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../core/error.ts'
+import type { ActionOf } from '../core/action.ts'
 import type { ApiSource } from '../core/sources.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
+import { rowOf } from './lock-row.ts'
 
 const pollMs = 500
 
 export const startService: ActionHandler<'start-service'> = {
   failpoints: ['started'],
-  async isDone(_, workshop) {
+  async isDone(action, workshop) {
     const { state } = await (await workshop.open.service()).status()
-    return state === 'running' && (await answers(workshop))
+    return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop))
   },
-  async perform(_, workshop) {
+  async perform(action, workshop) {
     const { control, patienceMs: timeoutMs, signal, failpoint, progress } = workshop
     const end = performance.now() + timeoutMs
     await (await control.service()).start({ timeoutMs, signal })
     await failpoint('started')
     progress('waiting until the service answers')
-    while (!(await answers(workshop))) {
+    while (!(await answers(workshop)) || !(await areFree(action, workshop))) {
       const { state, detail } = await (await workshop.open.service()).status()
       if (state !== 'running') throw notUp(`the service was started and has ended: ${detail}`)
-      if (performance.now() > end) throw notUpYet(timeoutMs)
+      if (performance.now() > end) throw notUpYet(timeoutMs, await answers(workshop))
       if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to answer')
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     }
   },
-  // what was started stays up: a repair that is taken back leaves users with a service
-  undo: null,
+  // what was started stays up, but for steps that cannot be taken back under it: the stopping before them starts it again
+  isTakenBack: ({ stopsOnUndo }) => stopsOnUndo === true,
+  async undo({ keeps = [] }, { control, patienceMs: timeoutMs, signal }) {
+    if (keeps.length > 0) await (await control.broker()).keep(keeps)
+    await (await control.service()).stop({ timeoutMs, signal })
+  },
 }
 
 /** Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known. */
@@ -46,9 +52,16 @@ async function answers({ open }: Workshop): Promise<boolean> {
   }
 }
 
+/** A service without an API that is known may still migrate, and answers to nobody: its lock tells. */
+async function areFree({ locks = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<boolean> {
+  for (const lock of locks) if ((await rowOf(lock, workshop))?.locked) return false
+  return true
+}
+
 /** It may well come: whoever goes on with the run goes on waiting. */
-function notUpYet(waitedMs: number): AdminError {
-  return new AdminError('TIMED_OUT', `the service runs and has not answered for ${Math.round(waitedMs / 1000)} s: it may still be migrating`, [
+function notUpYet(waitedMs: number, isUp: boolean): AdminError {
+  const what = isUp ? 'answers, and its change-log lock has not been free' : 'runs and has not answered'
+  return new AdminError('TIMED_OUT', `the service ${what} for ${Math.round(waitedMs / 1000)} s: it may still be migrating`, [
     '{logs}',
     'testops-admin doctor -d {deployment}',
   ])

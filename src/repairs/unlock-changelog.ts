@@ -1,17 +1,14 @@
-import { situationOf, surroundings } from '../checks/support/lock-situation.ts'
-import type { Surroundings } from '../checks/support/lock-situation.ts'
-import { lockEvidence, zoneEvidence } from '../checks/support/lock-evidence.ts'
-import { judgeHolder } from '../checks/support/lock-holder.ts'
-import type { LockHolding, LockSituation } from '../checks/support/lock-holder.ts'
-import { nameOf, showRow, sortOut } from '../checks/support/lock-row.ts'
-import { psql } from '../checks/support/evidence.ts'
 import { listed } from '../checks/support/format.ts'
+import { surroundings } from '../checks/support/lock-situation.ts'
 import { had } from '../checks/support/wanted.ts'
 import { AdminError } from '../core/error.ts'
 import type { Risk, Step } from '../core/plan.ts'
 import { defineRepair } from '../core/repair.ts'
-import type { ChangelogLockTable, DatabaseIdentity, DatabaseSource, ServiceSource } from '../core/sources.ts'
+import type { ChangelogLockTable, DatabaseIdentity, DatabaseSource } from '../core/sources.ts'
 import { changelogLock } from '../knowledge/lock.ts'
+import { partOf } from './lock/part.ts'
+import type { Part } from './lock/part.ts'
+import { startStep, stopStep } from './service-steps.ts'
 
 export interface UnlockOptions {
   /** false: the operator stops and starts the service */
@@ -20,16 +17,6 @@ export interface UnlockOptions {
   schema: string | null
 }
 
-/** What one database needs. */
-interface Part {
-  steps: readonly Step[]
-  risks: readonly Risk[]
-  evidence: readonly string[]
-  notes: readonly string[]
-}
-
-const nothing: Part = { steps: [], risks: [], evidence: [], notes: [] }
-
 export const unlockChangelog = defineRepair({
   id: 'unlock-changelog',
   title: 'release the change-log lock',
@@ -37,149 +24,69 @@ export const unlockChangelog = defineRepair({
   wants: ['service', 'logs', 'api'],
   async plan({ database: databases, service, logs, api }, deployment, { restart, schema }: UnlockOptions) {
     const around = await surroundings({ service, logs, api }, deployment)
-    const platform = had(service)
-    if (restart && service instanceof AdminError) throw withoutService(service)
-    const parts: Part[] = []
     const target: Record<string, string> = {}
-    for (const database of databases) {
-      const identity = await database.identity()
-      target[parts.length === 0 ? 'database' : `database ${parts.length + 1}`] = `${database.target}, PostgreSQL ${identity.version}`
-      parts.push(await partOf(database, identity, around, platform, schema))
+    const parts: Part[] = []
+    const looked = await Promise.all(databases.map(async (database, index) => lookAt(database, index === 0)))
+    assertKnown(schema, looked)
+    for (const [index, { database, identity, tables, reason }] of looked.entries()) {
+      const version = identity === null ? '' : `, PostgreSQL ${identity.version}`
+      target[index === 0 ? 'database' : `database ${index + 1}`] = `${database.target}${version}`
+      const [first, ...others] = schema === null || tables.some((table) => table.schema === schema) ? tables : []
+      const where = schema === null ? '' : ` in schema ${schema}`
+      if (identity === null || !first) parts.push(empty(reason ?? `${database.target} has no table ${changelogLock.table}${where}`))
+      else parts.push(await partOf({ database, identity, tables: [first, ...others], schema, around, service: had(service) }))
     }
     const changes = parts.flatMap(({ steps }) => steps)
+    if (restart && changes.length > 0 && service instanceof AdminError) throw withoutService(service)
     return {
       target,
       impact: { locksReleased: changes.length, ...(restart && changes.length > 0 && { serviceRestarts: 1 }) },
       evidence: parts.flatMap(({ evidence }) => evidence),
       notes: parts.flatMap(({ notes }) => notes),
       risks: distinct(parts.flatMap(({ risks }) => risks)),
-      steps: changes.length === 0 || !restart ? changes : [stopStep(around), ...changes, startStep],
+      steps: changes.length === 0 || !restart ? changes : [stopStep(around.status), ...changes, startStep(changes.flatMap(placeOf))],
       verifiedBy: ['database/changelog-lock', ...(restart ? ['service/running', 'api/reachable'] : [])],
     }
   },
 })
 
-function stopStep({ status }: Surroundings): Step {
-  return {
-    title: 'stop the service',
-    action: { kind: 'stop-service', wasRunning: status?.state === 'running' },
-    interrupts: status?.state === 'running',
+interface Looked {
+  database: DatabaseSource
+  identity: DatabaseIdentity | null
+  tables: readonly ChangelogLockTable[]
+  /** why it could not be asked */
+  reason?: string
+}
+
+/** A further data source that is down does not keep the lock of another from being released. */
+async function lookAt(database: DatabaseSource, isMain: boolean): Promise<Looked> {
+  try {
+    return { database, identity: await database.identity(), tables: await database.changelogLocks() }
+  } catch (error) {
+    if (isMain || !(error instanceof AdminError)) throw error
+    return { database, identity: null, tables: [], reason: `${database.target} could not be asked, and is left as it is: ${error.message}` }
   }
 }
 
-const startStep: Step = {
-  title: 'start the service and wait until it answers',
-  action: { kind: 'start-service' },
-  interrupts: false,
+/** Throws USAGE where a schema was named in which no database has a table. */
+function assertKnown(schema: string | null, looked: readonly Looked[]): void {
+  const schemas = [...new Set(looked.flatMap(({ tables }) => tables.map((table) => table.schema)))]
+  if (schema === null || schemas.includes(schema)) return
+  const where = schemas.length === 0 ? 'nor has any other' : `there is one in ${listed(schemas)}`
+  throw new AdminError('USAGE', `schema ${schema} has no table ${changelogLock.table}; ${where}`, schemas.map((name) => `--schema ${name}`))
 }
 
-async function partOf(
-  database: DatabaseSource,
-  identity: DatabaseIdentity,
-  around: Surroundings,
-  service: ServiceSource | null,
-  wanted: string | null,
-): Promise<Part> {
-  const tables = await database.changelogLocks()
-  const own = tableOf(tables, wanted, around.user)
-  if (own === null) return { ...nothing, notes: [`${database.target} has no table ${changelogLock.table}`] }
-  if (own.rows === null) throw forbidden(database, identity, own, 'read', 'SELECT')
-  const { row, flaws } = sortOut([own], own.inSearchPath ? around.user : own.schema)
-  const select = psql(database.target, identity.user, `SELECT id, locked, lockgranted, lockedby FROM ${nameOf(own)}`)
-  const shown = [select, ...(own.rows.length === 0 ? ['(0 rows)'] : own.rows.slice(0, 5).map(showRow))]
-  const notes = flaws.filter(({ harmless }) => harmless).map(({ message }) => message)
-  if (row !== null && !row.locked) return { ...nothing, evidence: shown, notes: [`${nameOf(own)} at ${database.target} is free`, ...notes] }
-  if (identity.inRecovery) throw inRecovery(database)
-  if (!own.writable) throw forbidden(database, identity, own, 'change', 'SELECT, INSERT, UPDATE')
-  const of = { database: database.target, schema: own.schema }
-  if (row === null) {
-    const title = `insert the free row with id ${changelogLock.rowId} that Liquibase expects into ${nameOf(own)} at ${database.target}`
-    return { ...nothing, steps: [{ title, action: { kind: 'insert-lock-row', ...of }, interrupts: false }], evidence: shown, notes }
-  }
-  const situation = await situationOf(database, row, around)
-  const holding = judgeHolder(situation)
-  const risk = riskOf(holding, identity, situation)
-  const { locked, lockGranted, lockedBy } = row
-  const since = situation.granted === null ? ', since when is not written' : ` since ${situation.granted.text}`
-  const accepts = holding.holder === 'dead' ? null : (`${holding.holder}-holder` as const)
-  return {
-    steps: [
-      {
-        title: `release the lock in ${nameOf(own)} at ${database.target}, held by ${lockedBy ?? 'nobody that is named'}`,
-        action: { kind: 'release-lock', ...of, row: { locked, lockGranted, lockedBy }, accepts },
-        interrupts: false,
-      },
-    ],
-    risks: risk === null ? [] : [risk],
-    evidence: [
-      ...shown,
-      ...zoneEvidence(row, around, service),
-      ...lockEvidence(database, situation, around, service, identity.user),
-    ],
-    notes: [`${lockedBy ?? 'nobody that is named'} holds it${since}`, ...(holding.holder === 'dead' ? [`the holder is dead: ${holding.why.join('; ')}`] : []), ...flaws.map(({ message }) => message)],
-  }
+function empty(note: string): Part {
+  return { steps: [], risks: [], evidence: [], notes: [note] }
 }
 
-/** The table that the service uses, or the one in the schema that was named. Throws USAGE where there is none in that. */
-function tableOf(tables: readonly ChangelogLockTable[], wanted: string | null, user: string | null): ChangelogLockTable | null {
-  const [first, ...others] = tables
-  if (!first) return null
-  if (wanted === null) return sortOut([first, ...others], user).own
-  const named = tables.find(({ schema }) => schema === wanted)
-  if (named) return named
-  const schemas = tables.map(({ schema }) => schema)
-  throw new AdminError(
-    'USAGE',
-    `schema ${wanted} has no table ${changelogLock.table}; there is one in ${listed(schemas)}`,
-    schemas.map((schema) => `--schema ${schema}`),
-  )
-}
-
-function riskOf(holding: LockHolding, { user }: DatabaseIdentity, { backends }: LockSituation): Risk | null {
-  switch (holding.holder) {
-    case 'dead':
-      return null
-    case 'live':
-      return {
-        name: 'live-holder',
-        message: `the holder lives: ${holding.who}. To take its lock away lets a second migration run beside it, which can leave the database in a state that none of them knows.`,
-        proof: ['wait until it has ended; `testops-admin doctor -d {deployment} --only database` shows it'],
-      }
-    case 'unproven':
-      return {
-        name: 'unproven-holder',
-        message: `whether the holder lives is not shown: ${holding.why.join('; ')}`,
-        proof: [
-          ...(backends === null ? [`GRANT pg_read_all_stats TO "${user}"   -- typed in psql as a superuser, shows all sessions`] : []),
-          'see to it that every instance of the service is stopped, on every machine, then plan again',
-        ],
-      }
-  }
+function placeOf({ action }: Step): { database: string; schema: string }[] {
+  return action.kind === 'release-lock' || action.kind === 'insert-lock-row' ? [{ database: action.database, schema: action.schema }] : []
 }
 
 function withoutService(error: AdminError): AdminError {
-  return new AdminError(error.code, `the service cannot be stopped and started: ${error.message}`, [
-    ...error.suggestions,
-    'stop the service yourself, then: testops-admin unlock-changelog -d {deployment} --no-restart',
-  ], { cause: error })
-}
-
-function inRecovery({ target }: DatabaseSource): AdminError {
-  return new AdminError('REFUSED', `PostgreSQL at ${target} is in recovery: it is a standby, or is being restored, and takes no change`, [
-    psql(target, 'postgres', 'SELECT pg_is_in_recovery()'),
-    'name the primary in the configuration: database.url',
-  ])
-}
-
-function forbidden(
-  { target }: DatabaseSource,
-  { user }: DatabaseIdentity,
-  { schema }: ChangelogLockTable,
-  verb: string,
-  rights: string,
-): AdminError {
-  const grant = `GRANT USAGE ON SCHEMA "${schema}" TO "${user}"; GRANT ${rights} ON ${nameOf({ schema })} TO "${user}"`
-  return new AdminError('FORBIDDEN', `${user} may not ${verb} ${nameOf({ schema })} at ${target}`, [psql(target, 'postgres', grant)])
+  const commands = ['stop the service yourself, then: testops-admin unlock-changelog -d {deployment} --no-restart']
+  return new AdminError(error.code, `the service cannot be stopped and started: ${error.message}`, [...error.suggestions, ...commands], { cause: error })
 }
 
 function distinct(risks: readonly Risk[]): Risk[] {

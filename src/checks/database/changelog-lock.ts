@@ -1,7 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Severity } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
-import type { ChangelogLockTable, DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import type { ChangelogLockRow, ChangelogLockTable, DatabaseSource, ServiceSource } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
@@ -25,11 +25,26 @@ const makeSure: Remedy = {
   text: 'See to it that its holder has ended, then release the lock: whoever still migrates would be disturbed at work.',
   commands,
 }
-const stray: Remedy = {
-  text: 'The service never looks at that lock: free it where no other program uses that table, or drop a table that is a mere copy.',
-  commands,
+const restoreText = 'Leave the table as Liquibase expects it: one row with id 1, free, where the service looks.'
+
+/** What the repair leaves alone, since others may have a use for it, is done by hand: the table's place, and its other rows. */
+function restore({ target }: DatabaseSource, { own, row, found }: LockTables, user: string | null): Remedy {
+  const move = psql(target, user, `ALTER TABLE ${nameOf(own)} SET SCHEMA public`)
+  const remove = psql(target, user, `DELETE FROM ${nameOf(own)} WHERE id <> ${changelogLock.rowId}`)
+  const others = own.rows?.some(({ id }) => id !== changelogLock.rowId) ?? false
+  const byRepair = row === null ? commands.slice(0, 1) : []
+  return {
+    text: `${restoreText}${found && !others ? '' : ' By hand, where nobody else uses it.'}`,
+    commands: [...byRepair, ...(found ? [] : [move]), ...(others ? [remove] : []), byHand('database/changelog-lock')],
+  }
 }
-const restore: Remedy = { text: 'Leave the table as Liquibase expects it: one row with id 1, free, where the service looks.', commands }
+
+function stray(schema: string): Remedy {
+  return {
+    text: 'The service never looks at that lock: free it where no other program uses that table, or drop a table that is a mere copy.',
+    commands: [`testops-admin unlock-changelog -d {deployment} --schema ${schema}`, byHand('database/changelog-lock')],
+  }
+}
 
 export const changelogLockCheck = defineCheck({
   id: 'database/changelog-lock',
@@ -55,9 +70,9 @@ async function judge(database: DatabaseSource, around: Surroundings, service: Se
     if (flaws.length === 0 && elsewhere === null)
       return { status: 'ok', detail: `${nameOf(tables.own)} at ${database.target} is free` }
     const grave = flaws.some(({ harmless }) => !harmless)
-    const message = [...flaws.map((flaw) => flaw.message), ...(elsewhere === null ? [] : [elsewhere])].join('; ')
+    const message = [...flaws.map((flaw) => flaw.message), ...(elsewhere === null ? [] : [elsewhere.message])].join('; ')
     const finding = { message, evidence: await evidenceOf(database, tables) }
-    return problem(grave ? severity : 'warning', finding, flaws.length > 0 ? restore : stray)
+    return problem(grave ? severity : 'warning', finding, elsewhere === null || flaws.length > 0 ? restore(database, tables, await userOf(database)) : stray(elsewhere.schema))
   }
   const situation = await situationOf(database, row, around)
   const holding = judgeHolder(situation)
@@ -96,13 +111,20 @@ function problem(severity: Severity, finding: Finding, remedy: Remedy): Outcome 
 }
 
 /** A held row in a schema where the service does not look matters where nobody is at work on it. */
-async function heldElsewhere(database: DatabaseSource, { elsewhere }: LockTables, around: Surroundings): Promise<string | null> {
-  const dead: string[] = []
-  for (const { schema, row } of elsewhere) {
-    const holding = judgeHolder(await situationOf(database, row, around))
-    if (holding.holder !== 'live') dead.push(`${nameOf({ schema })} (held by ${row.lockedBy ?? 'nobody that is named'})`)
+async function heldElsewhere(
+  database: DatabaseSource,
+  { elsewhere }: LockTables,
+  around: Surroundings,
+): Promise<{ message: string; schema: string } | null> {
+  const dead: { schema: string; row: ChangelogLockRow }[] = []
+  for (const held of elsewhere) {
+    const holding = judgeHolder(await situationOf(database, held.row, around))
+    if (holding.holder !== 'live') dead.push(held)
   }
-  return dead.length === 0 ? null : `another table holds a lock, in a schema that the service does not look at: ${listed(dead)}`
+  const [first] = dead
+  if (!first) return null
+  const shown = dead.map(({ schema, row }) => `${nameOf({ schema })} (held by ${row.lockedBy ?? 'nobody that is named'})`)
+  return { message: `another table holds a lock, in a schema that the service does not look at: ${listed(shown)}`, schema: first.schema }
 }
 
 async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTables): Promise<string[]> {

@@ -35,6 +35,8 @@ interface OwnQueue {
   proof: string
   /** what the service asks for */
   wanted: boolean
+  /** its log says that it declares it */
+  isTold: boolean
   /** a connection of the service reads from it now */
   consumed: boolean
 }
@@ -76,6 +78,7 @@ export async function queueSituation(
     .map((queue) => ({
       queue,
       proof: told.queues.has(queue.name) ? "named in the service's log" : `read by its user ${user}`,
+      isTold: told.queues.has(queue.name),
       wanted: toldNow?.queues.get(queue.name) ?? durable,
       consumed: readers.has(queue.name),
     }))

@@ -1,3 +1,7 @@
+import { grouped } from '../../core/grouped.ts'
+
+export { grouped }
+
 /** `3 h 5 min`, `12 s`, `40 ms`: the two largest units of a span in milliseconds. */
 export function span(milliseconds: number): string {
   const total = Math.abs(milliseconds)
@@ -33,11 +37,6 @@ export function bytes(count: number): string {
 /** `2026-11-21 02:12:44Z` */
 export function moment(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')}Z`
-}
-
-/** '1,284'; without Node's tables of languages, which take a while to load */
-export function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
 /** `1 queue`, `3 queues` */

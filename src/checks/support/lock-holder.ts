@@ -5,31 +5,45 @@ import type { Granted } from './lock-time.ts'
 
 /** All that is known about who may hold the change-log lock. Times are the database's, except those of the instances. */
 export interface LockSituation {
-  /** from `lockedby`; null: nobody is named */
+  /** from `lockedby`; null: nobody is named, or `localhost`, which every machine is to itself */
   host: string | null
   granted: Granted | null
   now: Date
   databaseStartedAt: Date
-  /** sessions of the service's user alone; null: they cannot be seen */
+  /** sessions of the service's users alone; null: they cannot be seen */
   backends: readonly DatabaseBackend[] | null
+  /** sessions of others, where it is not known as whom the service signs in; else none */
+  strangers: readonly DatabaseBackend[]
   /** the service's instances; null: the platform cannot be asked */
   instances: readonly ServiceInstance[] | null
+  /** names of the machines on which the platform sees the service; null: not known */
+  machines: readonly string[] | null
   /** how far the database's clock is ahead of that of the instances, and how sure that is */
   clock: { offsetMs: number; uncertaintyMs: number }
   /** the running service's own log shows it waiting for this very lock */
   waits: boolean
   /** a pooler lends its connections: how old they are says nothing of the clients behind it */
   pooled: boolean
-  /** users can work with the service, so its own sessions are no sign of a migration */
-  up: boolean
+  /** the service tells its health, which it does once it has migrated: its own sessions are no sign of a migration */
+  answers: boolean
 }
+
+/** What is missing for a proof. */
+export type Lack = 'platform' | 'rights' | 'pooler' | 'user' | 'another-host' | 'zone' | 'open-session'
 
 export type LockHolding =
   | { holder: 'live'; who: string; sessions: readonly DatabaseBackend[] }
   | { holder: 'dead'; why: readonly string[] }
-  | { holder: 'unproven'; why: readonly string[] }
+  | { holder: 'unproven'; why: readonly string[]; lacks: readonly Lack[] }
 
-/** Whether the holder lives (FIELD-NOTES.md 2): a session at work settles it, else process and sessions are weighed. */
+/** a statement of the service's daily work takes no longer, as a rule */
+const ordinaryMs = 5000
+
+/**
+ * Whether the holder lives (FIELD-NOTES.md 2). A session at work, or the process that took the lock, shows that it does. That it is
+ * dead takes both: its process is gone, and so is its session, which goes on until its statement ends. Whatever cannot be seen
+ * leaves it unproven.
+ */
 export function judgeHolder(situation: LockSituation): LockHolding {
   const { granted, databaseStartedAt, now } = situation
   if (granted && databaseStartedAt > granted.latest) {
@@ -38,92 +52,113 @@ export function judgeHolder(situation: LockSituation): LockHolding {
       why: [`PostgreSQL has been restarted since, at ${moment(databaseStartedAt)}: no session of that time is left`],
     }
   }
-  const old = oldSessions(situation)
-  const working = old?.filter((session) => isWorking(session) && !isOrdinaryWork(session, situation)) ?? []
+  const open = openSessions(situation)
+  const working = open?.filter(isWorking) ?? []
   if (working.length > 0)
     return { holder: 'live', who: listed(working.map((session) => describeSession(session, now))), sessions: working }
-  return judgeProcess(situation, old)
-}
-
-function judgeProcess(situation: LockSituation, old: readonly DatabaseBackend[] | null): LockHolding {
-  const { host, instances } = situation
-  const gone = old?.length === 0 && situation.granted !== null && !situation.pooled ? ['no database session that is as old as the lock is left'] : []
-  if (instances === null)
-    return gone.length > 0
-      ? dead(gone)
-      : unproven(["the platform could not be asked for the service's instances", ...unseen(old, situation)])
-  if (instances.length === 0) {
-    const stopped = 'no instance of the service runs'
-    return old === null || situation.pooled
-      ? unproven([stopped, ...unseen(old, situation)])
-      : dead([stopped, ...(gone.length > 0 ? gone : ['none of its database sessions is at work'])])
+  const process = judgeProcess(situation)
+  if ('lives' in process) return { holder: 'live', who: describeInstance(process.lives), sessions: [] }
+  const missing = [...('lack' in process ? [process] : []), ...unseen(situation, open)]
+  const gone = open?.length === 0 && !situation.pooled ? [withoutSession(situation)] : []
+  if (missing.length === 0 && 'gone' in process) return { holder: 'dead', why: [process.gone, ...gone] }
+  return {
+    holder: 'unproven',
+    why: [...missing.map(({ text }) => text), ...('gone' in process ? [process.gone] : []), ...gone],
+    lacks: missing.map(({ lack }) => lack),
   }
-  const own = host === null ? [] : instances.filter((instance) => isSameHost(instance.host, host))
-  if (own.length === 0) {
-    const strange = `${host ?? 'whoever holds it'} is none of the service's instances (${listed(instances.map((instance) => instance.host))})`
-    return gone.length > 0 ? dead([strange, ...gone]) : unproven([strange, ...unseen(old, situation)])
+}
+
+interface Missing {
+  lack: Lack
+  text: string
+}
+
+/** What the platform shows of the process that took the lock. */
+function judgeProcess(situation: LockSituation): { gone: string } | { lives: ServiceInstance } | Missing {
+  const { host, instances, machines, waits, answers } = situation
+  if (instances === null) return { lack: 'platform', text: "the platform could not be asked for the service's instances" }
+  const names = [...new Set([...(machines ?? []), ...instances.map((instance) => instance.host)])]
+  if (host !== null && !names.some((name) => isSameHost(name, host))) {
+    const text =
+      instances.length > 0
+        ? `${host} is none of the service's instances (${listed(instances.map((instance) => instance.host))})`
+        : `no instance of the service runs ${names.length > 0 ? `on ${listed(names)}` : 'here'}, and what runs on ${host} is not known`
+    return { lack: 'another-host', text }
   }
-  const successors = own.filter((instance) => startedAfter(instance, situation))
-  if (successors.length === own.length) {
-    return dead([
-      `the process that took it is gone: ${host} was started again at ${listed(successors.map(({ startedAt }) => moment(startedAt!)))}`,
-      ...gone,
-    ])
+  if (instances.length === 0) return { gone: 'no instance of the service runs' }
+  const own = host === null ? instances : instances.filter((instance) => isSameHost(instance.host, host))
+  if (own.every((instance) => startedAfter(instance, situation))) {
+    const starts = listed(own.map(({ startedAt }) => moment(startedAt!)))
+    return { gone: `the process that took it is gone: ${host ?? 'the service'} was started again at ${starts}` }
   }
-  if (situation.up && instances.length === 1)
-    return dead([`${host} is past its start: the service answers, and migrates before it does`, ...gone])
-  if (situation.waits && instances.length === 1)
-    return dead(['the service itself waits for it, and no other instance runs', ...gone])
-  const older = own.find((instance) => startedBefore(instance, situation))
-  if (older) return { holder: 'live', who: describeInstance(older), sessions: [] }
-  return gone.length > 0
-    ? dead(gone)
-    : unproven([`whether ${host} took it before or after its last start cannot be told`, ...unseen(old, situation)])
+  const one = host ?? own[0]!.host
+  if (answers && instances.length === 1) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
+  if (waits && instances.length === 1) return { gone: 'the service itself waits for it, and no other instance runs' }
+  const older = host === null ? undefined : own.find((instance) => startedBefore(instance, situation))
+  if (older) return { lives: older }
+  return { lack: 'zone', text: `whether ${one} took it before or after its last start cannot be told` }
 }
 
-function dead(why: readonly string[]): LockHolding {
-  return { holder: 'dead', why }
+/** What the database does not show of the session that took the lock. */
+function unseen({ pooled, strangers, granted }: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
+  const missing: Missing[] = []
+  if (open === null) missing.push({ lack: 'rights', text: 'other sessions of the database may not be seen (GRANT pg_read_all_stats)' })
+  if (pooled)
+    missing.push({ lack: 'pooler', text: 'a pooler stands before the database and lends out its sessions, so that of the holder cannot be told' })
+  else if (open !== null && open.length > 0) {
+    const which = listed(open.slice(0, 3).map(({ pid, application }) => `${pid}${application === '' ? '' : ` of ${application}`}`))
+    missing.push({ lack: 'open-session', text: `a database session as old as the lock is still open: ${which}` })
+  }
+  const others = strangers.filter((session) => isOld(session, granted) && isWorking(session))
+  if (others.length > 0) {
+    const users = listed([...new Set(others.map(({ user }) => user ?? 'nobody that is named'))])
+    missing.push({ lack: 'user', text: `as whom the service signs in is not known, and ${users} is at work since before the lock was taken` })
+  }
+  return missing
 }
 
-function unproven(why: readonly string[]): LockHolding {
-  return { holder: 'unproven', why }
+function withoutSession({ granted }: LockSituation): string {
+  return granted === null
+    ? "no database session of the service's is left"
+    : 'no database session that is as old as the lock is left'
 }
 
-function unseen(old: readonly DatabaseBackend[] | null, { pooled }: LockSituation): string[] {
-  if (pooled) return ["a pooler stands before the database and lends out its sessions, so that of the holder cannot be told"]
-  return old === null
-    ? ['other sessions of the database may not be seen (GRANT pg_read_all_stats)']
-    : ['a database session as old as the lock is still open']
+/**
+ * Sessions that may be the holder's: those that were there when the lock was taken, without those of a service that is shown not
+ * to hold it. Null: they cannot be seen.
+ */
+function openSessions(situation: LockSituation): DatabaseBackend[] | null {
+  const { backends, granted, pooled } = situation
+  return backends?.filter((session) => (pooled || isOld(session, granted)) && !isOfTheService(session, situation)) ?? null
 }
 
-/** Sessions that were there when the lock was taken. */
-function oldSessions({ backends, granted, now }: LockSituation): DatabaseBackend[] | null {
-  const latest = granted?.latest ?? now
-  return backends?.filter(({ startedAt }) => startedAt !== null && startedAt <= latest) ?? null
+function isOld({ startedAt }: DatabaseBackend, granted: Granted | null): boolean {
+  return granted === null || startedAt === null || startedAt <= granted.latest
 }
 
-/** Whether a session may well be that of the service at its usual work, or waiting, where its age says nothing against it. */
-function isOrdinaryWork({ startedAt }: DatabaseBackend, { granted, instances, host, clock, up, waits }: LockSituation): boolean {
-  const starts = (instances ?? []).flatMap((instance) => instance.startedAt ?? [])
-  const isNoHolder = up || (waits && instances?.length === 1)
-  if (!isNoHolder || startedAt === null || starts.length === 0) return false
-  const start = Math.min(...starts.map((at) => at.getTime())) + clock.offsetMs - clock.uncertaintyMs
-  const isExact = granted !== null && granted.earliest.getTime() === granted.latest.getTime()
-  const isAlone = instances?.length === 1 && host !== null && isSameHost(instances[0]!.host, host)
-  return startedAt.getTime() >= start && (!isExact || isAlone)
+/** Whether a session may well be that of the service at its usual work, or waiting, since it is not what holds the lock. */
+function isOfTheService(session: DatabaseBackend, { instances, host, clock, answers, waits, now, pooled }: LockSituation): boolean {
+  const [instance, ...others] = instances ?? []
+  if (!instance?.startedAt || session.startedAt === null || others.length > 0) return false
+  if (!(answers || waits) || (host !== null && !isSameHost(instance.host, host))) return false
+  const start = instance.startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs
+  if (!pooled && session.startedAt.getTime() < start) return false
+  const since = session.queryStartedAt ?? session.transactionStartedAt
+  return !isWorking(session) || since === null || now.getTime() - since.getTime() < ordinaryMs
 }
 
 /** At work on something else than getting the lock: whoever waits for it sits in a transaction too (SERVERS.md, PostgreSQL). */
 function isWorking({ state, query }: DatabaseBackend): boolean {
   if (state === null || state === 'idle' || state === 'disabled' || query === null || isLockStatement(query)) return false
-  return state === 'active' || !/^\s*(BEGIN|START|COMMIT|ROLLBACK|SET|SHOW|DISCARD)\b/i.test(query)
+  return state === 'active' || !/^\s*(BEGIN|START|COMMIT|ROLLBACK|SET|SHOW|DISCARD)\b[^;]*;?\s*$/i.test(query)
 }
 
-/** Container ids are shortened to 12 characters where they serve as host names. */
+/** Container ids are shortened to 12 characters where they serve as host names, and a domain may be left out. */
 function isSameHost(instance: string, host: string): boolean {
   const a = instance.toLowerCase()
   const b = host.toLowerCase()
-  return a === b || (/^[0-9a-f]{12,64}$/.test(a) && /^[0-9a-f]{12,64}$/.test(b) && (a.startsWith(b) || b.startsWith(a)))
+  if (a === b || (/^[0-9a-f]{12,64}$/.test(a) && /^[0-9a-f]{12,64}$/.test(b) && (a.startsWith(b) || b.startsWith(a)))) return true
+  return !/^[\d.]+$/.test(a) && !/^[\d.]+$/.test(b) && (a.startsWith(`${b}.`) || b.startsWith(`${a}.`))
 }
 
 function startedAfter({ startedAt }: ServiceInstance, { granted, clock }: LockSituation): boolean {

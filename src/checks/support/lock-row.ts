@@ -13,6 +13,8 @@ interface LockFlaw {
 export interface LockTables {
   own: ChangelogLockTable
   row: ChangelogLockRow | null
+  /** `own` lies where the service looks */
+  found: boolean
   flaws: readonly LockFlaw[]
   /** held rows of tables that the service does not look at */
   elsewhere: readonly { schema: string; row: ChangelogLockRow }[]
@@ -51,7 +53,7 @@ export function sortOut(tables: readonly [ChangelogLockTable, ...ChangelogLockTa
     .flatMap(({ schema, rows: others }) =>
       (others ?? []).filter(({ id, locked }) => locked && id === changelogLock.rowId).map((held) => ({ schema, row: held })),
     )
-  return { own, row, flaws, elsewhere }
+  return { own, row, found: seen !== undefined, flaws, elsewhere }
 }
 
 export function nameOf({ schema }: Pick<ChangelogLockTable, 'schema'>): string {

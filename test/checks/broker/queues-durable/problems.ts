@@ -21,9 +21,9 @@ export const problems: readonly Case[] = [
       'VENDOR_RABBIT_DURABLE=false',
       'grep -F PRECONDITION_FAILED /var/log/testops/testops.log | tail -1',
       'the broker refuses that with 406 PRECONDITION_FAILED',
-      'Set VENDOR_RABBIT_DURABLE=true in /etc/testops/testops.env, then restart the service: its queues are durable already',
+      'Set VENDOR_RABBIT_DURABLE=true in /etc/testops/testops.env and restart the service, which is all that this does: its queues are durable already',
     ],
-    silentOn: ['billing', 'reset-queues'],
+    silentOn: ['billing'],
   },
   {
     situation: 'queues are transient, the setting is true',
@@ -67,7 +67,7 @@ export const problems: readonly Case[] = [
     sources: { service: service('false'), logs: logs() },
     status: 'problem',
     severity: 'warning',
-    says: ["the broker will refuse that at the service's next start with 406", 'testops-admin set-env -d prod VENDOR_RABBIT_DURABLE=true'],
+    says: ["the broker will refuse that at the service's next start with 406", 'testops-admin reset-queues -d prod'],
   },
   {
     situation: 'the broker refuses the transient queues of the service',

@@ -37,14 +37,16 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([lockRow(), lockRow({ id: 2, locked: true, lockedBy: 'x' })])]), ...down },
     status: 'problem',
     severity: 'warning',
-    says: ['more rows than the one with id 1 (id 2)', '2 | t | null | x'],
+    says: ['more rows than the one with id 1 (id 2)', '2 | t | null | x', 'DELETE FROM public.databasechangeloglock WHERE id <> 1'],
+    silentOn: ['unlock-changelog'],
   },
   {
     situation: 'the table lies where the service does not look',
     sources: { database: database([lockTable([lockRow()], { schema: 'attic', inSearchPath: false })]), ...down },
     status: 'problem',
     severity: 'error',
-    says: ['lies in schema attic'],
+    says: ['lies in schema attic', 'ALTER TABLE attic.databasechangeloglock SET SCHEMA public'],
+    silentOn: ['unlock-changelog'],
   },
   {
     situation: 'a second table elsewhere holds a dead lock',

@@ -37,6 +37,15 @@ export const worker = backend({
   transactionStartedAt: ago(29 * minute),
   queryStartedAt: ago(29 * minute),
 })
+export const hasTaken = fakeLogs({
+  recent: {
+    complete: true,
+    records: [
+      record('INFO liquibase.lockservice : Waiting for changelog lock....', { at: ago(30.2 * minute) }),
+      record('INFO liquibase.lockservice : Successfully acquired change log lock', { at: ago(30 * minute) }),
+    ],
+  },
+})
 export const waits = fakeLogs({
   recent: {
     complete: true,

@@ -78,11 +78,12 @@ export const stuck: readonly Case[] = [
     severity: 'error',
   },
   {
-    situation: 'the pod that took it is gone',
+    situation: 'whoever took it is on a host that the platform does not see',
     sources: { database: database([held({ lockedBy: 'testops-5d9c-x2 (10.0.0.9)' })]), service: restarted, ...down },
     status: 'problem',
     severity: 'error',
     says: [
+      'whether its holder lives is not shown',
       "testops-5d9c-x2 is none of the service's instances (testops-1)",
       'no database session that is as old as the lock is left',
     ],
@@ -107,14 +108,20 @@ export const stuck: readonly Case[] = [
     sources: { database: database([held()], [], { backends: new AdminError('FORBIDDEN', 'no') }), service: restarted, ...down },
     status: 'problem',
     severity: 'error',
-    says: ['its holder is dead', '(not all sessions may be seen)'],
+    says: [
+      'whether its holder lives is not shown: other sessions of the database may not be seen',
+      'the process that took it is gone: testops-1 was started again at',
+      '(not all sessions may be seen)',
+    ],
   },
   {
     situation: 'the platform cannot be asked, and no session is left',
     sources: { database: database([held()]), service: unreachable('service'), ...down },
     status: 'problem',
     severity: 'error',
-    says: ['its holder is dead: no database session that is as old as the lock is left'],
+    says: [
+      "whether its holder lives is not shown: the platform could not be asked for the service's instances; no database session that is as old as the lock is left",
+    ],
   },
   {
     situation: 'nothing shows whether the holder lives',

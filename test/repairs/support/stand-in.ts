@@ -1,0 +1,157 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * A service in name only, for a deployment of `platform: host`: a process that sleeps, with the commands that start it, stop it and
+ * tell its state, in a few milliseconds each. For repairs whose outcome does not depend on what the service does; the practice
+ * service of the lab is the one that behaves.
+ */
+export interface StandIn {
+  readonly directory: string
+  /** `host` of a configuration */
+  readonly host: HostSettings
+  /** answers health while the service runs, 503 while `isUp` is false, and nothing while it is stopped: `url` of a configuration */
+  readonly url: string
+  /** how the commands behave from now on; null: as they should */
+  behave(how: Partial<Record<'start' | 'stop' | 'status', Misbehaviour | null>>): Promise<void>
+  /** is run after each start, before the command returns, as what the service does first */
+  onStart(work: (() => Promise<void>) | null): void
+  /** whether it is through its start; true unless told otherwise */
+  isUp: boolean
+  /** starts it behind everybody's back, as an orchestrator does */
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** SIGKILL */
+  kill(): Promise<void>
+  isRunning(): Promise<boolean>
+  /** what was asked of it, oldest first: 'start' and 'stop', also where it ran or was stopped already */
+  calls(): Promise<string[]>
+  log(text: string): Promise<void>
+  /** `NAME=value` lines of its environment file */
+  settings(text: string): Promise<void>
+  end(): Promise<void>
+}
+
+/** fail: ends with 1 and does nothing; hang: does nothing for a minute; die (start): the service ends at once */
+type Misbehaviour = 'fail' | 'hang' | 'die'
+
+interface HostSettings {
+  commands: Readonly<Record<'start' | 'stop' | 'status', readonly string[]>>
+  logs: { file: string }
+  environmentFile: string
+}
+
+export async function standIn({ running = true, settings = '' } = {}): Promise<StandIn> {
+  const directory = await mkdtemp(join(tmpdir(), 'testops-admin-stand-in-'))
+  const file = (name: string): string => join(directory, name)
+  await writeFile(file('control'), script, { mode: 0o700 })
+  await writeFile(file('service.log'), '')
+  await writeFile(file('service.env'), settings)
+  await writeFile(file('calls'), '')
+  const command = (verb: string): string[] => ['/bin/sh', file('control'), verb, directory]
+  const { runProgram } = await import('../../../src/adapters/process.ts')
+  const call = async (verb: string): Promise<number | null> => {
+    const { exitCode } = await runProgram(command(verb) as [string, ...string[]], { timeoutMs: 10_000 })
+    return exitCode
+  }
+  const isRunning = async (): Promise<boolean> => (await call('state')) === 0
+  let work: (() => Promise<void>) | null = null
+  const poll = setInterval(() => void answerStart(), 10)
+  let busy = false
+  const answerStart = async (): Promise<void> => {
+    if (!work || busy) return
+    busy = true
+    const isAsked = await stat(file('asked')).then(() => true, () => false)
+    if (isAsked) await work().catch(() => undefined)
+    if (isAsked) await rm(file('asked'), { force: true })
+    busy = false
+  }
+  const server = createServer((_, response) => {
+    void isRunning().then((runs) => {
+      if (!runs) return void response.socket?.destroy()
+      const up = it.isUp
+      response.writeHead(up ? 200 : 503, { 'content-type': up ? 'application/json' : 'text/html', connection: 'close' })
+      response.end(up ? '{"status":"UP"}' : 'starting')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const it: StandIn = {
+    directory,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    host: {
+      commands: { start: command('start'), stop: command('stop'), status: command('status') },
+      logs: { file: file('service.log') },
+      environmentFile: file('service.env'),
+    },
+    isUp: true,
+    async behave(how) {
+      for (const [verb, misbehaviour] of Object.entries(how)) {
+        if (misbehaviour === null) await rm(file(`${verb}.behaviour`), { force: true })
+        else await writeFile(file(`${verb}.behaviour`), misbehaviour)
+      }
+    },
+    onStart(next) {
+      work = next
+      if (next) writeFileSync(file('hooked'), '')
+      else rmSync(file('hooked'), { force: true })
+    },
+    start: async () => void (await call('run')),
+    stop: async () => void (await call('end')),
+    kill: async () => void (await call('kill')),
+    isRunning,
+    calls: async () => (await readFile(file('calls'), 'utf8')).split('\n').filter(Boolean),
+    log: async (text) => appendFile(file('service.log'), `${text}\n`),
+    settings: async (text) => writeFile(file('service.env'), text),
+    async end() {
+      clearInterval(poll)
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await call('kill')
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+  if (running) await it.start()
+  return it
+}
+
+/** start, stop, status are the operator's, and may misbehave; run, end, kill, state are the tests' own. */
+const script = `
+verb=$1; cd "$2" || exit 9
+# when a process was started, so that none is taken for one that had its number before; nothing where it has ended
+since() { s=$(cat "/proc/$1/stat" 2>/dev/null) || return; set -- \${s##*) }; [ "$1" = Z ] || echo "\${20}"; }
+read -r pid at 2>/dev/null <pid
+alive() { [ -n "$at" ] && [ "$(since "$pid")" = "$at" ]; }
+gone() { while alive; do sleep 0.01; done; }
+run() {
+  alive && return
+  rm -f failed
+  date -u +%Y-%m-%dT%H:%M:%S.%3NZ >started
+  setsid sleep 1000000 </dev/null >/dev/null 2>&1 &
+  echo "$! $(since $!)" >pid
+  if [ -e hooked ]; then : >asked; while [ -e asked ]; do sleep 0.01; done; fi
+}
+how=$(cat "$verb.behaviour" 2>/dev/null)
+case $verb in start|stop) echo "$verb" >>calls;; esac
+case $how in
+  fail) echo "$verb was refused" >&2; exit 1;;
+  hang) exec sleep 60;;
+esac
+case $verb in
+  start|run) run; if [ "$how" = die ]; then read -r pid at <pid; kill -KILL "$pid"; gone; : >failed; fi;;
+  stop|end) if alive; then kill -TERM "$pid"; gone; fi; rm -f failed;;
+  kill) if alive; then kill -KILL "$pid"; gone; : >failed; fi;;
+  state) alive;;
+  status)
+    if alive; then
+      printf 'ActiveState=active\\nSubState=running\\nMainPID=%s\\nExecMainStartTimestamp=%s\\n' "$pid" "$(cat started)"
+    elif [ -e failed ]; then
+      printf 'ActiveState=failed\\nSubState=failed\\nMainPID=0\\nResult=signal\\n'; exit 3
+    else
+      printf 'ActiveState=inactive\\nSubState=dead\\nMainPID=0\\nResult=success\\n'; exit 3
+    fi;;
+esac
+`

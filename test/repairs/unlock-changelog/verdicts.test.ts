@@ -1,0 +1,179 @@
+import pg from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabases } from '../../../src/adapters/postgres/index.ts'
+import type { DatabaseEndpoint } from '../../../src/core/endpoint.ts'
+import { AdminError } from '../../../src/core/error.ts'
+import type { ServiceSource, Sources } from '../../../src/core/sources.ts'
+import { unlockChangelog } from '../../../src/repairs/unlock-changelog.ts'
+import type { UnlockOptions } from '../../../src/repairs/unlock-changelog.ts'
+import { ago, fakeApi, fakeDatabase, fakeLogs, fakeService, lockRow, lockTable, record, running, settings, stopped, unreachable } from '../../fakes/index.ts'
+import { freshDatabase } from '../../servers/index.ts'
+import type { FreshDatabase } from '../../servers/index.ts'
+
+type Parts = Parameters<typeof unlockChangelog.plan>[0]
+type Around = Omit<Parts, 'database'>
+
+const deployment = { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' } as const
+const columns = 'id int NOT NULL, locked boolean NOT NULL, lockgranted timestamp, lockedby varchar(255)'
+const held = "(1, true, now() AT TIME ZONE 'UTC', 'testops-1 (10.0.0.7)')"
+
+interface Case {
+  situation: string
+  /** values of the rows */
+  rows?: string
+  /** SQL of the service's own sessions, opened before the lock is taken; each is at work on it while the plan is made */
+  before?: readonly string[]
+  /** the same, after it was taken */
+  after?: readonly string[]
+  around?: (user: string) => Partial<Around>
+  timeZone?: string | null
+  options?: Partial<UnlockOptions>
+  /** SQL of the superuser before the plan is made; `{user}` is the service's */
+  sql?: string
+  /** a role other than the service's asks, with these rights */
+  asks?: readonly string[]
+  /** 'dead', a risk, 'nothing', 'insert', or a code with its message */
+  expected: string | RegExp
+  /** the notes or the risk hold it */
+  says?: RegExp
+}
+
+const instance = (startedAt: Date | null, host = 'testops-1'): ServiceSource =>
+  fakeService({ status: running({ instances: [{ name: 'testops.service', host, pid: 812, startedAt }] }) })
+const withUser = (service: ServiceSource, user: string): ServiceSource => ({
+  ...service,
+  environment: async () => settings({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: user }),
+})
+/** started again right after the lock was taken */
+const restarted = (user: string): Partial<Around> => ({ service: withUser(instance(new Date(Date.now() + 1000)), user) })
+/** has run for an hour */
+const older = (user: string): Partial<Around> => ({ service: withUser(instance(ago(3_600_000)), user), api: unreachable('api') })
+const off = (user: string): Partial<Around> => ({ service: withUser(fakeService({ status: stopped() }), user), api: unreachable('api') })
+const waits = fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Waiting for changelog lock....', { at: new Date() })] } })
+const work = 'SELECT pg_sleep(60)'
+/** what a waiter of Liquibase's sits in (SERVERS.md) */
+const waiting = 'BEGIN; SHOW SEARCH_PATH'
+
+const cases: readonly Case[] = [
+  { situation: 'started again since, no session is left', around: restarted, expected: 'dead', says: /the process that took it is gone: testops-1 was started again at/ },
+  { situation: 'stopped, no session is left', around: off, expected: 'dead', says: /the holder is dead: no instance of the service runs; no database session/ },
+  { situation: 'started again, and waits in a transaction', around: restarted, after: [waiting], expected: 'dead' },
+  { situation: 'stopped, and its last statement still runs', around: off, before: [work], expected: 'live-holder', says: /database session \d+ \(active for .*SELECT pg_sleep/ },
+  { situation: 'started again, and the last statement of the former process still runs', around: restarted, before: [work], expected: 'live-holder' },
+  { situation: 'stopped, and a session of before sits between two statements', around: off, before: ['BEGIN; INSERT INTO done VALUES (1)'], expected: 'live-holder' },
+  { situation: 'stopped, and an idle session of before is open', around: off, before: ['SELECT 1'], expected: 'unproven-holder', says: /as old as the lock is still open: \d+ of PostgreSQL JDBC Driver/ },
+  { situation: 'runs since before, and does not answer', around: older, expected: 'live-holder', says: /testops\.service on testops-1 \(process 812\)/ },
+  { situation: 'runs since before, has no API that is known', around: (user) => ({ ...older(user), api: new AdminError('NOT_CONFIGURED', 'no url') }), expected: 'live-holder' },
+  { situation: 'runs since before, and waits for the lock of a dead one', around: (user) => ({ ...older(user), logs: waits }), before: [`${waiting} /* 6 s */`], expected: 'dead', says: /the service itself waits for it/ },
+  { situation: 'runs since before, and waited until a moment ago for what it may have got since', around: (user) => ({ ...older(user), logs: waits }), before: [waiting], expected: 'live-holder' },
+  { situation: 'runs since before, waits, and another process of its machine migrates', around: (user) => ({ ...older(user), logs: waits }), before: [`${work} /* 6 s */`], expected: 'live-holder' },
+  { situation: 'answers since before, at its usual work', around: (user) => ({ ...older(user), api: fakeApi() }), before: ['SELECT 1', 'BEGIN; SELECT 2'], expected: 'dead', says: /testops-1 is past its start/ },
+  { situation: 'the platform cannot be asked', around: () => ({ service: unreachable('service') }), options: { restart: false }, expected: 'unproven-holder', says: /the platform could not be asked/ },
+  { situation: 'the platform knows that it runs, and no more', around: (user) => ({ service: withUser(fakeService({ status: running({ instances: [] }) }), user), api: unreachable('api') }), expected: 'unproven-holder', says: /before or after its last start cannot be told/ },
+  { situation: 'taken on another host', rows: "(1, true, now() AT TIME ZONE 'UTC', 'elsewhere (10.0.0.9)')", around: restarted, expected: 'unproven-holder', says: /elsewhere is none of the service's instances/ },
+  { situation: 'taken on another host, and the service is stopped', rows: "(1, true, now() AT TIME ZONE 'UTC', 'elsewhere (10.0.0.9)')", around: off, expected: 'unproven-holder', says: /what runs on elsewhere is not known/ },
+  { situation: 'other sessions may not be seen', around: restarted, after: ['SELECT 1'], asks: ['GRANT SELECT, UPDATE, INSERT, DELETE ON databasechangeloglock TO {role}'], expected: 'unproven-holder', says: /GRANT pg_read_all_stats/ },
+  { situation: 'the service signs in as a user that is not known, who is at work', around: () => ({ service: fakeService({ status: stopped() }), api: unreachable('api') }), before: [work], asks: ['GRANT SELECT, UPDATE, INSERT, DELETE ON databasechangeloglock TO {role}', 'GRANT pg_read_all_stats TO {role}'], expected: 'unproven-holder', says: /as whom the service signs in is not known/ },
+  { situation: 'nobody knows its time zone, the service waits', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: (user) => ({ ...older(user), logs: waits }), before: [waiting], expected: 'dead', says: /its time zone is not known/ },
+  { situation: 'nobody knows its time zone, and nothing else tells', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: older, expected: 'unproven-holder', says: /cannot be told/ },
+  { situation: 'locked without a time and a name, the service has given up', rows: '(1, true, NULL, NULL)', around: off, expected: 'dead', says: /half cleared: locked, without lockgranted and lockedby/ },
+  { situation: 'locked without a time and a name, and a session is at work', rows: '(1, true, NULL, NULL)', around: off, after: [work], expected: 'live-holder' },
+  { situation: 'locked without a name', rows: "(1, true, now() AT TIME ZONE 'UTC', NULL)", around: off, expected: 'dead', says: /half cleared: locked, without lockedby/ },
+  { situation: 'free', rows: '(1, false, NULL, NULL)', expected: 'nothing', says: /public\.databasechangeloglock at .* is free/ },
+  { situation: 'free, with a second row', rows: "(1, false, NULL, NULL), (2, true, now(), 'x')", expected: 'nothing', says: /more rows than the one with id 1 \(id 2\)/ },
+  { situation: 'no row with id 1', rows: '(2, false, NULL, NULL)', expected: 'insert' },
+  { situation: 'no row at all', rows: '', expected: 'insert' },
+  { situation: 'two rows with id 1', rows: `${held}, (1, false, NULL, NULL)`, around: off, expected: /^REFUSED public\.databasechangeloglock at \S+ has 2 rows with id 1, and lacks its primary key: .*\(1 \| t \| \S+ \S+ \| testops-1 \(10\.0\.0\.7\), 1 \| f \| null \| null\)$/ },
+  { situation: 'no table', sql: 'DROP TABLE databasechangeloglock', expected: 'nothing', says: /has no table databasechangeloglock/ },
+  { situation: 'the table lies where the service does not look', around: off, sql: 'CREATE SCHEMA attic AUTHORIZATION {user}; ALTER TABLE databasechangeloglock SET SCHEMA attic', expected: 'dead', says: /lies in schema attic/ },
+  { situation: 'a second table elsewhere is held', rows: '(1, false, NULL, NULL)', around: off, sql: `CREATE SCHEMA attic AUTHORIZATION {user} CREATE TABLE databasechangeloglock (${columns}); ALTER TABLE attic.databasechangeloglock OWNER TO {user}; INSERT INTO attic.databasechangeloglock VALUES ${held}`, expected: 'nothing', says: /attic\.databasechangeloglock is held by testops-1 \(10\.0\.0\.7\), .*--schema attic releases that one/ },
+  { situation: 'a second table elsewhere is held, and named', rows: '(1, false, NULL, NULL)', around: off, sql: `CREATE SCHEMA attic AUTHORIZATION {user} CREATE TABLE databasechangeloglock (${columns}); ALTER TABLE attic.databasechangeloglock OWNER TO {user}; INSERT INTO attic.databasechangeloglock VALUES ${held}`, options: { schema: 'attic' }, expected: 'dead' },
+  { situation: 'a schema that has none', around: off, options: { schema: 'attic' }, expected: 'USAGE schema attic has no table databasechangeloglock; there is one in public' },
+  { situation: 'the table may not be read', around: off, asks: [], expected: /^FORBIDDEN \S+ may not read public\.databasechangeloglock at / },
+  { situation: 'the row may not be changed', around: off, asks: ['GRANT SELECT ON databasechangeloglock TO {role}'], expected: /^FORBIDDEN \S+ may not change public\.databasechangeloglock at / },
+  { situation: 'how the service is stopped is not known', around: () => ({ service: new AdminError('NOT_CONFIGURED', 'how the service is started and stopped is not known') }), expected: 'NOT_CONFIGURED the service cannot be stopped and started: how the service is started and stopped is not known' },
+]
+
+describe('what is said of a lock:', () => {
+  test.each(cases)('$situation', async (situation) => {
+    const { expected, says } = situation
+    const { verdict, told } = await planned(situation)
+    if (typeof expected === 'string') expect(verdict, told).toBe(expected)
+    else expect(verdict).toMatch(expected)
+    if (says) expect(told).toMatch(says)
+  })
+
+  test('a server in recovery is refused', async () => {
+    const identity = { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(9e6), inRecovery: true, pooled: false }
+    const database = [fakeDatabase({ identity, changelogLocks: [lockTable([lockRow({ locked: true })])] })] as const
+    const plan = unlockChangelog.plan({ database, service: fakeService(), logs: fakeLogs(), api: fakeApi() }, deployment, { restart: true, schema: null })
+    await expect(plan).rejects.toThrow(/^PostgreSQL at db\.example\.org:5432\/testops is in recovery/)
+  })
+
+  test('a second data source is looked at too, and does not hinder where it is down', async () => {
+    const [main, second, third] = [
+      fakeDatabase(),
+      fakeDatabase({ target: 'db2:5432/uploads', changelogLocks: [lockTable([lockRow({ locked: true, lockedBy: 'testops-1 (10.0.0.7)' })])], backends: { complete: true, backends: [] } }),
+      fakeDatabase({ target: 'db3:5432/analytics', identity: new AdminError('UNREACHABLE', 'PostgreSQL at db3:5432 refused the connection') }),
+    ]
+    const parts = { database: [main, second, third] as const, service: fakeService({ status: stopped() }), logs: fakeLogs(), api: unreachable('api') }
+    const { steps, notes, target } = await unlockChangelog.plan(parts, deployment, { restart: true, schema: null })
+    expect({ steps: steps.map(({ title }) => title), left: notes.at(-1), target }).toEqual({
+      steps: [
+        'stop the service',
+        'release the lock in public.databasechangeloglock at db2:5432/uploads, held by testops-1 (10.0.0.7)',
+        'start the service and wait until it answers and the change-log lock is free',
+      ],
+      left: 'db3:5432/analytics could not be asked, and is left as it is: PostgreSQL at db3:5432 refused the connection',
+      target: { database: 'db.example.org:5432/testops, PostgreSQL 15.8', 'database 2': 'db2:5432/uploads, PostgreSQL 15.8', 'database 3': 'db3:5432/analytics' },
+    })
+  })
+})
+
+async function planned({ rows = held, before = [], after = [], around, timeZone = 'UTC', options, sql, asks }: Case): Promise<{ verdict: string; told: string }> {
+  const fresh = await freshDatabase()
+  onTestFinished(async () => fresh.cleanup())
+  const user = fresh.endpoint.user!
+  await fresh.query(`CREATE TABLE databasechangeloglock (${columns}); CREATE TABLE done (id int);
+    ALTER TABLE databasechangeloglock OWNER TO ${user}; ALTER TABLE done OWNER TO ${user}`)
+  for (const statement of before) await session(fresh, statement)
+  if (rows !== '') await fresh.query(`INSERT INTO databasechangeloglock VALUES ${rows}`)
+  for (const statement of after) await session(fresh, statement)
+  if (sql !== undefined) await fresh.query(sql.replaceAll('{user}', user))
+  if (before.some((statement) => statement.includes('6 s'))) await new Promise((resolve) => setTimeout(resolve, 5500))
+  const database = await opened(asks ? await fresh.role(asks) : fresh.endpoint)
+  const parts: Parts = { database, service: fakeService(), logs: fakeLogs(), api: unreachable('api'), ...around?.(user) }
+  try {
+    const plan = await unlockChangelog.plan(parts, { ...deployment, timeZone }, { restart: true, schema: null, ...options })
+    const changes = plan.steps.filter(({ action }) => !action.kind.endsWith('-service'))
+    const [risk] = plan.risks
+    const verdict = risk?.name ?? (changes.length === 0 ? 'nothing' : changes[0]!.action.kind === 'insert-lock-row' ? 'insert' : 'dead')
+    return { verdict, told: [...plan.notes, ...plan.risks.flatMap(({ message, proof }) => [message, ...proof])].join('\n') }
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+    return { verdict: `${error.code} ${error.message}`, told: error.suggestions.join('\n') }
+  }
+}
+
+async function opened(endpoint: DatabaseEndpoint): Promise<Sources['database']> {
+  const { source, close } = await openDatabases([endpoint], { timeoutMs: 5000 })
+  onTestFinished(close)
+  return source
+}
+
+/** Of the service's user; at work on the statement, or in the state that it leaves. */
+async function session({ endpoint }: FreshDatabase, statement: string): Promise<void> {
+  const { user, password, database } = endpoint
+  const client = new pg.Client({ ...endpoint.hosts[0]!, database, user: user!, password: password!.reveal(), application_name: 'PostgreSQL JDBC Driver' })
+  client.on('error', () => undefined)
+  await client.connect()
+  onTestFinished(async () => client.end().catch(() => undefined))
+  if (!statement.includes('pg_sleep')) {
+    // one by one, as a driver sends them
+    for (const one of statement.split('; ')) await client.query(one)
+    return
+  }
+  void client.query(statement).catch(() => undefined)
+  // the server has begun with it
+  await new Promise((resolve) => setTimeout(resolve, 100))
+}

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process'
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabaseEndpoint } from '../../src/core/endpoint.ts'
+import { unprivilegedAccount } from '../../src/lab/servers/local/account.ts'
+import { accepts, freePort, loopback } from '../../src/lab/servers/local/ports.ts'
+import { cacheFolder, cached } from '../../src/lab/servers/packages/cache.ts'
+import { unpackDebian } from '../../src/lab/servers/packages/debian.ts'
+import { writeStarter } from '../../src/lab/servers/packages/relocate.ts'
+import { tryProgram } from '../../src/lab/servers/try-program.ts'
+import type { FreshDatabase } from './database.ts'
+
+export interface Pgbouncer {
+  host: string
+  port: number
+  /** the same database and user, through it */
+  endpoint(of: DatabaseEndpoint): DatabaseEndpoint
+  stop(): Promise<void>
+}
+
+/**
+ * A real pgbouncer in transaction mode before a database of the test run: a program of this machine, else Debian's package, fetched
+ * and unpacked without root as the servers are. `users`: who may come through it, the database's own role where left out.
+ */
+export async function pgbouncer(database: FreshDatabase, users: readonly DatabaseEndpoint[] = [database.endpoint]): Promise<Pgbouncer> {
+  const program = await obtain()
+  const account = await unprivilegedAccount()
+  const folder = await mkdtemp(join(tmpdir(), 'testops-admin-pgbouncer-'))
+  const port = await freePort()
+  const server = database.endpoint.hosts[0]!
+  const file = (name: string): string => join(folder, name)
+  const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+  await writeFile(file('users'), users.map(({ user, password }) => `${quoted(user ?? '')} ${quoted(password?.reveal() ?? '')}\n`).join(''))
+  await writeFile(
+    file('pgbouncer.ini'),
+    [
+      '[databases]',
+      `${database.name} = host=${server.host} port=${server.port} dbname=${database.name}`,
+      '[pgbouncer]',
+      `listen_addr = ${loopback}`,
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      'auth_type = md5',
+      `auth_file = ${file('users')}`,
+      'pool_mode = transaction',
+      'default_pool_size = 5',
+      'ignore_startup_parameters = extra_float_digits',
+      '',
+    ].join('\n'),
+  )
+  await chmod(folder, 0o755)
+  if (account) for (const path of [folder, file('users'), file('pgbouncer.ini')]) await chown(path, account.uid, account.gid)
+  const child = spawn(program, [file('pgbouncer.ini')], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    ...(account && { uid: account.uid, gid: account.gid }),
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const abandon = (): void => void child.kill('SIGKILL')
+  process.once('exit', abandon)
+  for (const end = Date.now() + 20_000; !(await accepts(loopback, port)); await new Promise((resolve) => setTimeout(resolve, 20))) {
+    if (child.exitCode === null && child.signalCode === null && Date.now() < end) continue
+    abandon()
+    throw new Error(`pgbouncer did not start: ${said}`)
+  }
+  return {
+    host: loopback,
+    port,
+    endpoint: (of) => ({ ...of, hosts: [{ host: loopback, port }] }),
+    async stop() {
+      process.removeListener('exit', abandon)
+      child.kill('SIGKILL')
+      await ended
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function obtain(): Promise<string> {
+  for (const program of ['pgbouncer', '/usr/sbin/pgbouncer']) if ((await tryProgram(program, ['--version'], { timeoutMs: 10_000 })).ok) return program
+  const failures: string[] = []
+  for (const suite of ['bookworm', 'trixie']) {
+    const program = await fetched(suite)
+    const ran = await tryProgram(program, ['--version'], { timeoutMs: 10_000 })
+    if (ran.ok) return program
+    failures.push(`${suite}: ${ran.message}`)
+  }
+  throw new Error(`there is no pgbouncer: ${failures.join('; ')}`)
+}
+
+async function fetched(suite: string): Promise<string> {
+  const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
+  const cache = cacheFolder(process.env)
+  const folder = await cached(
+    cache,
+    `pgbouncer-${suite}`,
+    async (temporary, final) => {
+      options.progress(`fetching pgbouncer from Debian ${suite} (about 20 MB, once)`)
+      await unpackDebian({ suite, packageName: 'pgbouncer', cache, root: temporary }, options)
+      await mkdir(join(temporary, 'bin'))
+      const place = { root: temporary, final }
+      await writeStarter(place, join(temporary, 'bin/pgbouncer'), join(temporary, 'usr/sbin/pgbouncer'), 'pgbouncer')
+    },
+    options,
+  )
+  return join(folder, 'bin/pgbouncer')
+}
