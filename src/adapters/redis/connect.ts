@@ -13,6 +13,7 @@ export interface Connection {
   client: string
   /** the server; in a cluster each of the masters */
   servers: readonly Redis[]
+  isCluster: boolean
   /** INFO of the first server, or why there is none */
   info: string | AdminError
   close: () => void
@@ -40,7 +41,7 @@ async function connectServer(endpoint: SessionsEndpoint, timeoutMs: number): Pro
   const connecting = talk(server, { peer, timeoutMs }, () => signIn(server, endpoint, peer))
   const info = await withDeadline(connecting, timeoutMs, peer, { abandon: close })
   const client = `${redisCli(endpoint, endpoint)}${database === 0 ? '' : ` -n ${database}`}`
-  return { peer, client, servers: [server], info, close }
+  return { peer, client, servers: [server], isCluster: false, info, close }
 }
 
 async function connectCluster(
@@ -70,7 +71,7 @@ async function connectCluster(
     return { servers, info: await infoOf(first, peer) }
   })
   const { servers, info } = await withDeadline(connecting, timeoutMs, peer, { abandon: close })
-  return { peer, client: `${redisCli(endpoint, nodes[0] ?? endpoint)} -c`, servers, info, close }
+  return { peer, client: `${redisCli(endpoint, nodes[0] ?? endpoint)} -c`, servers, isCluster: true, info, close }
 }
 
 /** AUTH, SELECT and INFO in one round trip; the first that is refused is the reason. */

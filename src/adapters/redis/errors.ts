@@ -20,6 +20,13 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
     ])
   if (/^LOADING/.test(said)) return make('UNREACHABLE', `${server} is still loading its data`)
   if (/^MASTERDOWN|^CLUSTERDOWN/.test(said)) return make('UNREACHABLE', `${server} cannot serve: ${said}`)
+  if (/^READONLY/.test(said)) return make('REFUSED', `${server} is a replica and takes no writes: its master has to be named`)
+  if (/^MISCONF/.test(said))
+    return make('UNAVAILABLE', `${server} takes no writes while it cannot save its data to its disk`, [
+      `redis-cli -h ${peer.host} -p ${peer.port} --askpass INFO persistence   # rdb_last_bgsave_status; its log says why`,
+    ])
+  if (/^NOREPLICAS/.test(said)) return make('UNAVAILABLE', `${server} takes no writes while it has too few replicas`)
+  if (/^(MOVED|ASK|TRYAGAIN) /.test(said)) return make('UNAVAILABLE', `${server} is moving its slots to other nodes`)
   if (/max number of clients reached/.test(said)) return make('EXHAUSTED', `${server} has no free connection: ${said}`)
   if (/^DENIED/.test(said)) return make('FORBIDDEN', `${server} runs in protected mode and lets in its own machine alone`)
   if (/^ERR DB index is out of range|^ERR invalid DB index/.test(said))

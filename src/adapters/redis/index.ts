@@ -4,10 +4,17 @@ import { AdminError } from '../../core/error.ts'
 import type { SessionsSource } from '../../core/sources.ts'
 import { readClock } from '../clock.ts'
 import { withDeadline } from '../failure.ts'
+import { countSessions } from './bulk/count.ts'
+import { nodesOf } from './bulk/node.ts'
 import { connectRedis } from './connect.ts'
 import type { Connection } from './connect.ts'
+import { lastCount } from './counted.ts'
+import type { LastCount } from './counted.ts'
 import { redisFailure } from './errors.ts'
 import { sampleSessions } from './sample.ts'
+
+export { openSessionsControl } from './control.ts'
+export { lastCount } from './counted.ts'
 
 type Memory = Awaited<ReturnType<SessionsSource['memory']>>
 
@@ -17,18 +24,33 @@ type Memory = Awaited<ReturnType<SessionsSource['memory']>>
  */
 export async function openSessions(
   endpoint: SessionsEndpoint,
-  { timeoutMs }: { timeoutMs: number },
+  { timeoutMs, last = lastCount() }: { timeoutMs: number; last?: LastCount },
 ): Promise<Opened<SessionsSource>> {
   const connection = await connectRedis(endpoint, timeoutMs)
   return {
-    source: sessionsSource(connection, endpoint.namespace, timeoutMs),
+    source: {
+      ...sessionsSource(connection, endpoint.namespace, timeoutMs),
+      async census(asked) {
+        const selection = { ...asked, namespace: asked.namespace ?? endpoint.namespace }
+        const known = last.find(selection)
+        if (known) return known.census
+        const counting = await connectRedis(endpoint, timeoutMs)
+        try {
+          const counted = await countSessions(await nodesOf(counting, timeoutMs), selection)
+          last.keep(counted)
+          return counted.census
+        } finally {
+          counting.close()
+        }
+      },
+    },
     async close() {
       connection.close()
     },
   }
 }
 
-function sessionsSource(connection: Connection, namespace: string | null, timeoutMs: number): SessionsSource {
+function sessionsSource(connection: Connection, namespace: string | null, timeoutMs: number): Omit<SessionsSource, 'census'> {
   const { peer, client, servers, info, close } = connection
   const [first] = servers as readonly [Redis, ...Redis[]]
   const ask = async <T>(question: () => Promise<T>): Promise<T> => {

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { SessionSample, SessionTimes } from '../../core/sources.ts'
+import { literally } from '../../knowledge/session-keys.ts'
 import { sessionTimes, timeFields } from './times.ts'
 
 /** keys that one SCAN looks at, and how many SCANs one sample may take: a store of foreign keys is left in peace */
@@ -99,9 +100,4 @@ function chosen(namespaces: ReadonlyMap<string, Found>): Omit<SessionSample, 'co
   const [most] = [...namespaces].sort(([, a], [, b]) => b.sessions.length - a.sessions.length)
   if (!most || most[1].sessions.length === 0) return { namespace: null, indexed: false, sessions: [] }
   return { namespace: most[0], indexed: most[1].indexed, sessions: most[1].sessions }
-}
-
-/** A key space in a pattern, where its own special characters stand for themselves. */
-function literally(namespace: string): string {
-  return namespace.replace(/[\\*?[\]]/g, '\\$&')
 }

@@ -1,0 +1,67 @@
+import { judgeClocks, refuseIfClocksDisagree } from '../checks/support/clocks.ts'
+import { counted } from '../checks/support/format.ts'
+import { wanted } from '../checks/support/wanted.ts'
+import type { ActionOf } from '../core/action.ts'
+import { AdminError } from '../core/error.ts'
+import type { Removal, SessionsControl } from '../core/sessions-control.ts'
+import type { SessionSelection } from '../core/sources.ts'
+import type { ActionHandler, Workshop } from './handler.ts'
+
+type Remove = ActionOf<'remove-sessions'>
+
+export const removeSessions: ActionHandler<'remove-sessions'> = {
+  failpoints: ['counted', 'removing', 'removed'],
+  async isDone(action, workshop) {
+    const { open } = workshop
+    const control = await controlOf(action, workshop)
+    const sessions = await open.sessions()
+    if (action.which === 'stale') {
+      const [database, api] = await Promise.all([wanted(open.database), wanted(open.api)])
+      refuseIfClocksDisagree(await judgeClocks({ database, sessions, api }, workshop.deployment))
+    }
+    const census = await sessions.census(selectionOf(action))
+    if (census.sessions + census.leftovers === 0) return true
+    // what the store does not allow is told before anything is begun
+    await control.assertRemovable({ namespace: action.namespace, indexed: census.indexed })
+    return false
+  },
+  async perform(action, workshop) {
+    const { failpoint, moving, progress, signal } = workshop
+    const control = await controlOf(action, workshop)
+    await failpoint('counted')
+    const removal = await control.remove(selectionOf(action), {
+      flush: action.flush,
+      async onBatch(done, total) {
+        moving({ done, total, unit: 'keys' })
+        await failpoint('removing')
+      },
+      onRemoved: async () => failpoint('removed'),
+      signal,
+    })
+    for (const line of said(removal)) progress(line)
+  },
+  // a session that is gone cannot be made again, and may not be kept: its id is a credential
+  undo: null,
+}
+
+function selectionOf({ namespace, which, counts: { asOf } }: Remove): SessionSelection {
+  return { namespace, which, asOf }
+}
+
+/** Throws REFUSED where the configuration names another store by now. The master that sentinels name may be another than before. */
+async function controlOf({ store }: Remove, { control }: Workshop): Promise<SessionsControl> {
+  const found = await control.sessions()
+  if (lasting(found.target) === lasting(store)) return found
+  throw new AdminError('REFUSED', `the sessions were counted at ${store}, and the deployment's store is ${found.target} now`)
+}
+
+function lasting(target: string): string {
+  return target.replace(/^.*(?=\(sentinel, )/, '')
+}
+
+function said({ counted: count, removed, notFlushed }: Removal): string[] {
+  const why = notFlushed === null ? [] : [`not emptied at once: ${notFlushed}`]
+  if (removed === null) return [`emptied the database: ${counted(count, 'session')}`]
+  const ended = count > removed ? `; ${counted(count - removed, 'other')} had ended meanwhile` : ''
+  return [...why, `removed ${counted(removed, 'session')}${ended}; none of those counted is left`]
+}

@@ -1,0 +1,106 @@
+import { AdminError } from '../../../core/error.ts'
+import { withDeadline } from '../../failure.ts'
+import type { Peer } from '../../failure.ts'
+import type { SessionTimes } from '../../../core/sources.ts'
+import type { Connection } from '../connect.ts'
+import { redisFailure } from '../errors.ts'
+import { sessionTimes, timeFields } from '../times.ts'
+import { assertAnswer, command, commandForEach, errorIn, integerIn, listIn, stringsIn } from './page.ts'
+import type { Page } from './page.ts'
+import { wireOf } from './wire.ts'
+import type { Wire } from './wire.ts'
+
+/** One server, or one master of a cluster, with what is asked of very many keys. */
+export interface Node {
+  /** host:port, by which it is the same on another connection */
+  name: string
+  wire: Wire
+  peer: Peer
+  /** in a cluster a command takes only keys of one slot */
+  isInCluster: boolean
+}
+
+/** keys that one SCAN looks at: some 2 ms of the server's time */
+const keysPerScan = 2000
+
+/** The connection's servers, which ioredis has no say in from then on. Throws as connecting does. */
+export async function nodesOf({ servers, peer, isCluster }: Connection, timeoutMs: number): Promise<Node[]> {
+  return Promise.all(
+    servers.map(async (server) => {
+      try {
+        // masters of a cluster are connected to when they are first asked
+        if (server.status === 'wait') await withDeadline(server.connect(), timeoutMs, peer)
+      } catch (error) {
+        throw redisFailure(error, peer)
+      }
+      const { host, port } = server.options
+      return { name: `${host}:${port}`, wire: wireOf(server, peer, timeoutMs), peer, isInCluster: isCluster }
+    }),
+  )
+}
+
+/** Every key of that type whose name matches; some twice where the store is reorganising itself. */
+export async function scan(
+  { wire, peer }: Node,
+  { match, type }: { match: string; type: 'hash' | 'string' | 'set' },
+  onPage: (page: Page) => Promise<void> | void,
+): Promise<void> {
+  let cursor = '0'
+  do {
+    let page: Page | null = null
+    const words = ['SCAN', cursor, 'MATCH', match, 'COUNT', String(keysPerScan), 'TYPE', type]
+    await wire.send([command(...words)], 1, (reply) => {
+      if (errorIn(reply)?.startsWith('ERR syntax')) throw tooOld(peer)
+      assertAnswer(reply, peer)
+      // *2 CRLF, the cursor as a bulk string, the list
+      const line = reply.indexOf(0x0d, 4)
+      const list = reply.indexOf(0x0d, line + 2) + 2
+      cursor = reply.toString('latin1', line + 2, list - 2)
+      page = listIn(reply, list)
+    })
+    if (page !== null && (page as Page).count > 0) await onPage(page)
+  } while (cursor !== '0')
+}
+
+function tooOld({ where, suggestions }: Peer): AdminError {
+  return new AdminError('UNAVAILABLE', `Redis at ${where} is older than 6.0: it cannot look for keys of one type (SCAN … TYPE)`, suggestions)
+}
+
+/** The three times of each key of a page; null where it is no hash, or bears none of them. */
+export async function timesOf({ wire, peer }: Node, page: Page): Promise<(SessionTimes | null)[]> {
+  const times: (SessionTimes | null)[] = []
+  await wire.send([commandForEach(['HMGET'], page, timeFields)], page.count, (reply) => {
+    if (errorIn(reply)?.startsWith('WRONGTYPE')) return void times.push(null)
+    assertAnswer(reply, peer)
+    times.push(sessionTimes(stringsIn(reply), -1))
+  })
+  return times
+}
+
+export async function integer(node: Node, ...words: readonly string[]): Promise<number> {
+  let answer = 0
+  await node.wire.send([command(...words)], 1, (reply) => (answer = integerIn(reply, node.peer)))
+  return answer
+}
+
+/** Epoch milliseconds by the server's clock. */
+export async function timeOf({ wire, peer }: Node): Promise<number> {
+  let time = 0
+  await wire.send([command('TIME')], 1, (reply) => {
+    assertAnswer(reply, peer)
+    const [seconds, microseconds] = stringsIn(reply).map(Number)
+    time = Math.floor(seconds! * 1000 + microseconds! / 1000)
+  })
+  return time
+}
+
+/** A list that a key of that name holds; null: there is none, it is of another type, or another node has it. */
+export async function listAt({ wire, peer }: Node, question: Buffer): Promise<Page | null> {
+  let page: Page | null = null
+  await wire.send([question], 1, (reply) => {
+    if (/^(MOVED|WRONGTYPE) /.test(errorIn(reply) ?? '')) return
+    assertAnswer(reply, peer)
+    page = listIn(reply)
+  })
+  return page
+}

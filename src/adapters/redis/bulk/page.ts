@@ -1,0 +1,90 @@
+import { redisFailure } from '../errors.ts'
+import type { Peer } from '../../failure.ts'
+import { integerAt } from './wire.ts'
+
+/** Keys (or members) as Redis sent them: bulk strings one after the other, which is also how they are sent as arguments. */
+export interface Page {
+  bytes: Buffer
+  count: number
+}
+
+/** Calls with the place of each key: where its bulk string begins, and its own bytes. */
+export function eachKey({ bytes }: Page, visit: (from: number, start: number, end: number) => void): void {
+  let at = 0
+  while (at < bytes.length) {
+    let line = at + 1
+    let length = 0
+    for (; bytes[line] !== 0x0d; line += 1) length = length * 10 + (bytes[line]! - 0x30)
+    const start = line + 2
+    visit(at, start, start + length)
+    at = start + length + 2
+  }
+}
+
+function bulk(text: string | Buffer): Buffer {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text
+  return Buffer.concat([Buffer.from(`$${bytes.length}\r\n`), bytes, Buffer.from('\r\n')])
+}
+
+/** One command. */
+export function command(...words: readonly (string | Buffer)[]): Buffer {
+  return Buffer.concat([Buffer.from(`*${words.length}\r\n`), ...words.map(bulk)])
+}
+
+/** A command whose last arguments are all keys of a page. */
+export function commandOn(words: readonly (string | Buffer)[], page: Page): Buffer[] {
+  const head = [Buffer.from(`*${words.length + page.count}\r\n`), ...words.map(bulk)]
+  return [Buffer.concat(head), page.bytes]
+}
+
+/** The same command for each key of a page by itself. */
+export function commandForEach(before: readonly string[], page: Page, after: readonly string[] = []): Buffer {
+  const head = Buffer.concat([Buffer.from(`*${before.length + 1 + after.length}\r\n`), ...before.map(bulk)])
+  const tail = Buffer.concat(after.map(bulk))
+  const commands = Buffer.allocUnsafe(page.bytes.length + page.count * (head.length + tail.length))
+  let at = 0
+  eachKey(page, (from, _, end) => {
+    at += head.copy(commands, at)
+    at += page.bytes.copy(commands, at, from, end + 2)
+    at += tail.copy(commands, at)
+  })
+  return commands
+}
+
+/** What an error reply says; null: the reply is none. */
+export function errorIn(reply: Buffer): string | null {
+  return reply[0] === 0x2d ? reply.toString('utf8', 1, reply.length - 2) : null
+}
+
+/** Throws where the reply is an error. Some of them quote what was sent, and names of keys are credentials. */
+export function assertAnswer(reply: Buffer, peer: Peer): void {
+  const said = errorIn(reply)
+  if (said === null) return
+  const error = new Error(said.replace(/, with args beginning with:.*/s, '').replace(/:sessions:\S+/g, ':sessions:…'))
+  error.name = 'ReplyError'
+  throw redisFailure(error, peer)
+}
+
+export function integerIn(reply: Buffer, peer: Peer): number {
+  assertAnswer(reply, peer)
+  return integerAt(reply, 1, reply.length - 2)
+}
+
+/** A list of keys or members, copied out of the reply; `from`: where the list begins in it. */
+export function listIn(reply: Buffer, from = 0): Page {
+  const line = reply.indexOf(0x0d, from)
+  return { count: Math.max(0, integerAt(reply, from + 1, line)), bytes: Buffer.from(reply.subarray(line + 2)) }
+}
+
+/** The strings of a flat list; null where one is absent. */
+export function stringsIn(reply: Buffer): (Buffer | null)[] {
+  const strings: (Buffer | null)[] = []
+  let at = reply.indexOf(0x0d) + 2
+  while (at < reply.length) {
+    const line = reply.indexOf(0x0d, at)
+    const length = integerAt(reply, at + 1, line)
+    strings.push(length < 0 ? null : reply.subarray(line + 2, line + 2 + length))
+    at = line + 2 + (length < 0 ? 0 : length + 2)
+  }
+  return strings
+}

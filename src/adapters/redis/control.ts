@@ -1,0 +1,114 @@
+import type { Opened, SessionsEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import type { SessionsControl } from '../../core/sessions-control.ts'
+import { literally, sessionKeys } from '../../knowledge/session-keys.ts'
+import { countSessions } from './bulk/count.ts'
+import { flushIfOnly } from './bulk/flush.ts'
+import { nodesOf } from './bulk/node.ts'
+import type { Node } from './bulk/node.ts'
+import { assertAnswer, command, errorIn } from './bulk/page.ts'
+import { removeCounted } from './bulk/remove.ts'
+import type { RemovalVerb } from './bulk/remove.ts'
+import { connectRedis } from './connect.ts'
+import type { LastCount } from './counted.ts'
+
+/** A key that is no session: a command on it needs the same rights, and changes nothing. */
+const nobody = 'testops-admin'
+
+/** Removes sessions over a connection of its own, one to each master of a cluster. Throws as `openSessions`. */
+export async function openSessionsControl(
+  endpoint: SessionsEndpoint,
+  { timeoutMs, last }: { timeoutMs: number; last: LastCount },
+): Promise<Opened<SessionsControl>> {
+  const connection = await connectRedis(endpoint, timeoutMs)
+  const nodes = await nodesOf(connection, timeoutMs)
+  const { peer, client } = connection
+  const verbOf = async (namespace: string): Promise<RemovalVerb> => removalVerb(nodes, namespace, client)
+  const control: SessionsControl = {
+    target: peer.where,
+    async assertRemovable({ namespace, indexed }) {
+      await verbOf(namespace)
+      for (const verb of ['EXISTS', ...(indexed ? (['SREM', 'ZREM'] as const) : [])] as const) {
+        await tryOn(nodes, verb, namespace).catch((error: unknown) => {
+          throw isDenied(error) ? missing(verb, nodes, namespace, client, error) : error
+        })
+      }
+    },
+    async remove(selection, { flush, ...options }) {
+      // what is emptied at once has to be counted just before
+      const known = flush ? null : last.find(selection)
+      const isSame = known?.nodes.every(({ name }, at) => nodes[at]?.name === name) ?? false
+      const counted = known && isSame ? known : await countSessions(nodes, flush ? { ...selection, asOf: null } : selection)
+      last.forget()
+      const { census } = counted
+      let notFlushed: string | null = null
+      if (flush) {
+        notFlushed = await flushed(nodes, census)
+        if (notFlushed === null) {
+          await options.onRemoved()
+          return { counted: census.sessions, removed: null, notFlushed }
+        }
+      }
+      if (census.namespace === null) return { counted: 0, removed: 0, notFlushed }
+      return { ...(await removeCounted(nodes, counted, await verbOf(census.namespace), options)), notFlushed }
+    },
+  }
+  return {
+    source: control,
+    async close() {
+      connection.close()
+    },
+  }
+}
+
+/** Null where the database was emptied; else why not. */
+async function flushed(nodes: readonly Node[], { keys, foreign }: { keys: number; foreign: number }): Promise<string | null> {
+  const [only, ...others] = nodes
+  if (only!.isInCluster || others.length > 0) return 'in a cluster there is no database of the sessions alone'
+  if (foreign > 0) return foreign === 1 ? '1 key of this database is no session' : `${foreign} keys of this database are no sessions`
+  return flushIfOnly(only!, keys)
+}
+
+/** UNLINK, else DEL, whichever is allowed on keys of that space. Throws FORBIDDEN where neither is, and what else keeps the store from writing. */
+async function removalVerb(nodes: readonly Node[], namespace: string, client: string): Promise<RemovalVerb> {
+  try {
+    await tryOn(nodes, 'UNLINK', namespace)
+    return 'UNLINK'
+  } catch (error) {
+    if (!isDenied(error)) throw error
+  }
+  try {
+    await tryOn(nodes, 'DEL', namespace)
+    return 'DEL'
+  } catch (error) {
+    if (!isDenied(error)) throw error
+    throw missing('UNLINK (or DEL)', nodes, namespace, client, error)
+  }
+}
+
+function missing(right: string, nodes: readonly Node[], namespace: string, client: string, cause: unknown): AdminError {
+  const rights = `'~${literally(namespace)}:*' +unlink +exists +srem +zrem`
+  return new AdminError(
+    'FORBIDDEN',
+    `Redis at ${nodes[0]!.peer.where} does not let this user remove sessions: it needs ${right} on keys ${namespace}:*`,
+    [`${client} ACL SETUSER USER ${rights}   # as an administrator; USER: the one of the configuration`],
+    { cause },
+  )
+}
+
+/** In a cluster a node that has not the slot says so, once it has seen that the command is allowed. */
+async function tryOn(nodes: readonly Node[], verb: RemovalVerb | 'EXISTS' | 'SREM' | 'ZREM', namespace: string): Promise<void> {
+  const members = verb === 'SREM' || verb === 'ZREM' ? [nobody] : []
+  const question = command(verb, sessionKeys.session(namespace, nobody), ...members)
+  await Promise.all(
+    nodes.map(async ({ wire, peer }) =>
+      wire.send([question], 1, (reply) => {
+        if (!errorIn(reply)?.startsWith('MOVED ')) assertAnswer(reply, peer)
+      }),
+    ),
+  )
+}
+
+function isDenied(error: unknown): boolean {
+  return error instanceof AdminError && (error.code === 'FORBIDDEN' || (error.code === 'UNAVAILABLE' && /renamed or disabled$/.test(error.message)))
+}

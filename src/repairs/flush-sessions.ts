@@ -1,0 +1,128 @@
+import { judgeClocks, refuseIfClocksDisagree } from '../checks/support/clocks.ts'
+import { word } from '../checks/support/evidence.ts'
+import { counted, grouped } from '../checks/support/format.ts'
+import { tolerant } from '../checks/support/wanted.ts'
+import { AdminError } from '../core/error.ts'
+import type { Step } from '../core/plan.ts'
+import { defineRepair } from '../core/repair.ts'
+import type { SessionCensus, SessionSelection, SessionsSource } from '../core/sources.ts'
+import { literally, sessionKeys } from '../knowledge/session-keys.ts'
+
+export interface FlushOptions {
+  /** the whole database at once, where it holds nothing else */
+  all: boolean
+  stale: boolean
+  user: string | null
+}
+
+export const flushSessions = defineRepair({
+  id: 'flush-sessions',
+  title: 'remove sessions',
+  reads: ['sessions'],
+  wants: ['database', 'api'],
+  async plan({ sessions, database, api }, deployment, options: FlushOptions) {
+    const which = whichOf(options)
+    const identity = await tolerant(sessions.identity())
+    if (identity?.loading) throw loading(sessions)
+    if (identity && identity.role !== 'master') throw replica(sessions, identity.role)
+    if (which === 'stale') refuseIfClocksDisagree(await judgeClocks({ database, sessions, api }, deployment))
+    const census = await sessions.census({ namespace: null, which, asOf: null })
+    if (census.rivals.length > 1) throw rivals(sessions, census)
+    const { namespace, sessions: found, foreign } = census
+    if (typeof which !== 'string' && !census.indexed && census.present > 0) refuseWithoutIndex(census, which.user)
+    const version = identity ? `, Redis ${identity.version}` : ''
+    const none = `${sessions.target} holds no session${which === 'all' ? '' : ' that is meant'}`
+    return {
+      target: { sessions: `${sessions.target}${version}${namespace === null ? '' : `, key space ${namespace}`}` },
+      impact: impactOf(census, which),
+      evidence: namespace === null ? [] : evidenceOf(sessions, census, which),
+      notes: [...(found === 0 ? [none] : notesOf(options)), ...stay(foreign, namespace)],
+      risks: [],
+      steps: namespace === null || found === 0 ? [] : [stepOf(sessions, { ...census, namespace }, which, options.all)],
+      verifiedBy: [typeof which === 'string' ? 'sessions/clock' : 'sessions/reachable'],
+    }
+  },
+})
+
+/** Throws USAGE where two were named. */
+function whichOf({ all, stale, user }: FlushOptions): SessionSelection['which'] {
+  const named = [...(all ? ['--all'] : []), ...(stale ? ['--stale'] : []), ...(user === null ? [] : ['--user'])]
+  if (named.length > 1) throw new AdminError('USAGE', `${named.join(' and ')} exclude each other`, named)
+  if (user === '') throw new AdminError('USAGE', '--user names nobody', ['--user NAME'])
+  return stale ? 'stale' : user === null ? 'all' : { user }
+}
+
+function stepOf(
+  { target }: SessionsSource,
+  { namespace, sessions, asOf }: SessionCensus & { namespace: string },
+  which: SessionSelection['which'],
+  flush: boolean,
+): Step {
+  const whose = which === 'all' ? 'all sessions' : which === 'stale' ? 'the sessions that are not valid now' : `the sessions of ${which.user}`
+  const how = flush ? ', the whole database at once where it holds nothing else' : ''
+  return {
+    title: `remove ${whose} in key space ${namespace} at ${target}${how}`,
+    action: { kind: 'remove-sessions', store: target, namespace, which, flush, counts: { sessions, asOf } },
+    interrupts: which !== 'stale',
+    loses: 'those sessions, and what is not saved in them; there is no undo: their users sign in again',
+  }
+}
+
+function impactOf({ sessions, users }: SessionCensus, which: SessionSelection['which']): Record<string, number> {
+  if (which === 'stale') return { sessionsRemoved: sessions }
+  if (typeof which !== 'string') return { sessionsRemoved: sessions, usersSignedOut: sessions > 0 ? 1 : 0 }
+  return { sessionsRemoved: sessions, ...(users === null ? { usersAtMost: sessions } : { usersSignedOut: users }) }
+}
+
+function evidenceOf({ client }: SessionsSource, { namespace, sessions, present, foreign }: SessionCensus, which: SessionSelection['which']): string[] {
+  const scan = `${client} --scan --pattern ${word(`${literally(namespace!)}:sessions:*`)} --type hash | wc -l`
+  const own = typeof which === 'string' ? [] : [`${client} SCARD ${word(sessionKeys.userIndex(namespace!, which.user))}`, grouped(sessions)]
+  const all = `${grouped(present)}${which === 'stale' ? `, of which ${grouped(sessions)} are not valid by the clock of the store` : ''}`
+  return [...own, scan, all, `${client} DBSIZE   # beside the sessions and their index: ${grouped(foreign)}`]
+}
+
+function notesOf({ all, stale }: FlushOptions): string[] {
+  return [
+    stale
+      ? "valid by the store's own clock, and kept: sessions that have begun and whose time is not up"
+      : all
+        ? 'whoever signs in while this is done may have to do so again'
+        : 'who signs in while this is done stays signed in: only the sessions that were counted are removed',
+    'the service keeps running',
+  ]
+}
+
+function stay(foreign: number, namespace: string | null): string[] {
+  if (foreign === 0) return []
+  const which = namespace === null ? 'are no sessions' : `belong to no session of key space ${namespace}`
+  return [foreign === 1 ? `1 key of this database ${which.replace('are', 'is').replace('sessions', 'session').replace('belong', 'belongs')}, and stays` : `${counted(foreign, 'key')} of this database ${which}, and stay`]
+}
+
+function refuseWithoutIndex({ namespace }: SessionCensus, user: string): never {
+  throw new AdminError(
+    'UNAVAILABLE',
+    `the sessions of ${user} cannot be told: the service keeps no index of users in key space ${namespace}`,
+    ['testops-admin flush-sessions -d {deployment}   # all sessions', 'testops-admin flush-sessions --stale -d {deployment}'],
+  )
+}
+
+function rivals({ target }: SessionsSource, { rivals: several }: SessionCensus): AdminError {
+  const shown = several.slice(0, 5).map(({ namespace, sessions }) => `${namespace} (${counted(sessions, 'session')})`)
+  return new AdminError('CONFIGURATION', `several key spaces at ${target} hold sessions: ${shown.join(', ')}: which is the service's has to be named`, [
+    ...several.slice(0, 5).map(({ namespace }) => `in the configuration: sessions: {namespace: ${JSON.stringify(namespace)}}`),
+  ])
+}
+
+function loading({ target, client }: SessionsSource): AdminError {
+  return new AdminError('UNREACHABLE', `Redis at ${target} is still loading its data`, [
+    `${client} INFO persistence`,
+    'testops-admin doctor -d {deployment} --only sessions/reachable --wait',
+  ])
+}
+
+function replica({ target, client }: SessionsSource, role: string): AdminError {
+  return new AdminError('REFUSED', `Redis at ${target} is a replica (role ${role}) and takes no writes: its master has to be named`, [
+    `${client} INFO replication   # master_host`,
+    'name the master in the configuration: sessions.url, or sessions.sentinel',
+  ])
+}
