@@ -16,10 +16,58 @@ export function deniesTransientQueues(version: string): boolean | null {
   return major > 4 || (major === 4 && Number(parts[2]) >= 3)
 }
 
+/** What this program's own connections to the broker call themselves. */
+export const ownConnectionName = 'testops-admin'
+
 /** Queues in which this program keeps the journal of a repair that is not finished (DESIGN.md 6.6). */
 export const journalQueuePrefix = 'testops-admin.run.'
 
 /** Queues and exchanges that RabbitMQ, Spring or this program name themselves and the service never declares (FIELD-NOTES.md 3). */
 export function isBuiltIn(name: string): boolean {
   return name === '' || name.startsWith('amq.') || name.startsWith('testops-admin.')
+}
+
+/** Queues in which messages wait while their own queue is declared anew. */
+const heldQueuePrefix = 'testops-admin.held.'
+
+/** Exchanges through which messages come back to one queue, with their routing keys. */
+export const backExchangePrefix = 'testops-admin.back.'
+
+/** The name of the queue that holds that queue's messages; a name has 255 bytes at most (AMQP 0-9-1, shortstr). */
+export function heldQueue(queue: string, digest: (text: string) => string): string {
+  const name = `${heldQueuePrefix}${queue}`
+  return Buffer.byteLength(name) <= 255 ? name : `${heldQueuePrefix}${digest(queue).slice(0, 32)}`
+}
+
+/** Types of queues that are always durable, and are never moved (DESIGN.md 2, FIELD-NOTES.md 3). */
+export const alwaysDurable: readonly string[] = ['quorum', 'stream']
+
+/** Keys of a policy under which a queue does not keep all that is put into it. */
+export const lossyKeys = ['message-ttl', 'expires', 'max-length', 'max-length-bytes', 'dead-letter-exchange'] as const
+
+/** What a policy has to apply to, to bear on a classic queue. */
+const appliesToClassic = ['queues', 'all', 'classic_queues']
+
+/** Whether a policy would make a queue of that name lose what it holds. */
+export function isLossy({ pattern, appliesTo, definition }: { pattern: string; appliesTo: string; definition: object }, queue: string): boolean {
+  return appliesToClassic.includes(appliesTo) && lossyKeys.some((key) => key in definition) && matches(pattern, queue)
+}
+
+/** Patterns are Perl's; one that JavaScript does not read is taken to match. */
+function matches(pattern: string, name: string): boolean {
+  try {
+    return new RegExp(pattern).test(name)
+  } catch {
+    return true
+  }
+}
+
+/**
+ * Whether an argument of a classic queue is left out when it is declared anew: what 4.3 refuses (classic queues of version 1), and
+ * the type that 4.x shows of itself though nobody named it (FIELD-NOTES.md 3).
+ */
+export function isDroppedArgument(version: string, name: string, value: unknown): boolean {
+  if (name === 'x-queue-type') return value === 'classic' && !version.startsWith('3.')
+  if (deniesTransientQueues(version) !== true) return false
+  return name === 'x-queue-mode' || (name === 'x-queue-version' && value === 1)
 }

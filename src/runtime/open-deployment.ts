@@ -30,6 +30,7 @@ import { openings } from './openings.ts'
 import { recordsOf } from './paths.ts'
 import type { Environment } from './paths.ts'
 import { hostSettingsOf, platformOf } from './platform-of.ts'
+import { rabbitmqctlFor } from './rabbitmqctl.ts'
 
 export interface OpenOptions {
   /** for each connection and each program */
@@ -84,6 +85,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
 
   const { share, close } = openings({ signal })
   const { runs, lockFile } = recordsOf(environment, name)
+  const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
   return {
     deployment,
     control: {
@@ -92,7 +94,17 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
         const { openDatabaseControls } = await import('../adapters/postgres/index.ts')
         return openDatabaseControls(endpoints, { timeoutMs })
       }),
+      broker: share(async () => {
+        const endpoint = await brokerEndpoint(context)
+        const { openBrokerControl } = await import('../adapters/rabbitmq/control/index.ts')
+        return openBrokerControl(endpoint, { timeoutMs })
+      }),
       service: share(async () => unheld(await platform.control())),
+      sessions: share(async () => {
+        const endpoint = await sessionsEndpoint(context)
+        const { openSessionsControl } = await import('../adapters/redis/index.ts')
+        return toldByLogin(endpoint.login, openSessionsControl(endpoint, { timeoutMs, last: await counted() }))
+      }),
     },
     async locks(own) {
       const ofDatabase = share(async () => {
@@ -107,7 +119,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       there: share(async () => {
         const endpoint = await brokerEndpoint(context)
         const { openRunStore } = await import('../adapters/rabbitmq/run-store.ts')
-        return openRunStore(endpoint, { timeoutMs })
+        return openRunStore(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options) })
       }),
     },
     commands: platform.commands,
@@ -120,12 +132,12 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       broker: share(async () => {
         const endpoint = await brokerEndpoint(context)
         const { openBroker } = await import('../adapters/rabbitmq/index.ts')
-        return toldByLogin(endpoint.login, openBroker(endpoint, { timeoutMs }))
+        return toldByLogin(endpoint.login, openBroker(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options) }))
       }),
       sessions: share(async () => {
         const endpoint = await sessionsEndpoint(context)
         const { openSessions } = await import('../adapters/redis/index.ts')
-        return toldByLogin(endpoint.login, openSessions(endpoint, { timeoutMs }))
+        return toldByLogin(endpoint.login, openSessions(endpoint, { timeoutMs, last: await counted() }))
       }),
       api: share(async () => {
         const endpoint = await apiEndpoint(context, deployment.vendor)

@@ -40,6 +40,6 @@ export function hostSettingsOf({ settings, file }: SelectedDeployment): HostSett
 }
 
 /** A program that is written as a relative path lies relative to the configuration; one that is a mere name is looked up. */
-function commandOf([program = '', ...parameters]: readonly string[], folder: string): Command {
+export function commandOf([program = '', ...parameters]: readonly string[], folder: string): Command {
   return [program.includes('/') ? resolve(folder, program) : program, ...parameters]
 }

@@ -1,29 +1,74 @@
 import amqp from 'amqplib'
-import { describe } from 'vitest'
+import { describe, test } from 'vitest'
+import { openBrokerControl } from '../../src/adapters/rabbitmq/control/index.ts'
 import { openBroker } from '../../src/adapters/rabbitmq/index.ts'
 import { closedPort } from '../adapters/peers.ts'
-import { freshVhost } from '../servers/index.ts'
+import { controlOf } from '../../src/lab/servers/local/rabbitmq.ts'
+import { freshVhost, servers } from '../servers/index.ts'
+import type { FreshVhost } from '../servers/index.ts'
 import { brokerContract } from './broker.ts'
+import type { BrokerSituation } from './broker.ts'
 
 describe.each(['3', '4.3'] as const)('broker %s', (line) => {
-  brokerContract(async ({ queues = [], exchanges = [], consumer, management = true }) => {
+  brokerContract(async (situation) => {
     const vhost = await freshVhost(line)
-    for (const { name, durable, autoDelete } of queues) {
-      await vhost.manage('PUT', `/api/queues/${vhost.vhost}/${encodeURIComponent(name)}`, { durable, auto_delete: autoDelete })
-    }
-    for (const { name, durable, type } of exchanges)
-      await vhost.manage('PUT', `/api/exchanges/${vhost.vhost}/${name}`, { durable, type })
-    const client = consumer ? await amqp.connect(vhost.url, { clientProperties: { connection_name: consumer.connection } }) : null
-    if (client && consumer) await (await client.createChannel()).consume(consumer.queue, () => undefined)
-    const managementUrl = management ? vhost.endpoint.managementUrl : `http://127.0.0.1:${await closedPort()}`
+    const leave = await bringAbout(situation, vhost)
+    const managementUrl = situation.management === false ? `http://127.0.0.1:${await closedPort()}` : vhost.endpoint.managementUrl
     const opened = await openBroker({ ...vhost.endpoint, managementUrl }, { timeoutMs: 10_000 })
     return {
       source: opened.source,
       async close() {
         await opened.close()
-        await client?.close()
+        await leave()
         await vhost.cleanup()
       },
     }
   }, line)
 })
+
+describe.each(['3', '4.3'] as const)('broker %s through rabbitmqctl', (line) => {
+  const { local, ...record } = line === '3' ? servers().rabbitmq3 : servers().rabbitmq43
+  // a broker in a container has its rabbitmqctl there
+  if (!local) return test.skip('asks what it says')
+  brokerContract(async (situation) => {
+    const vhost = await freshVhost(line)
+    const leave = await bringAbout(situation, vhost)
+    const rabbitmqctl = situation.management === false ? undefined : async () => controlOf({ ...record, local })
+    const managementUrl = `http://127.0.0.1:${await closedPort()}`
+    const opened = await openBroker({ ...vhost.endpoint, managementUrl }, { timeoutMs: 20_000, rabbitmqctl })
+    return {
+      source: opened.source,
+      async close() {
+        await opened.close()
+        await leave()
+        await vhost.cleanup()
+      },
+    }
+  }, line)
+})
+
+/** Gives a function that takes the clients away again. */
+async function bringAbout(situation: BrokerSituation, vhost: FreshVhost): Promise<() => Promise<void>> {
+  const { queues = [], exchanges = [], bindings = [], policies = [], messages = {}, consumer } = situation
+  const manage: FreshVhost['manage'] = async (...asked) => vhost.manage(...asked)
+  for (const { name, durable, autoDelete } of queues) {
+    await manage('PUT', `/api/queues/${vhost.vhost}/${encodeURIComponent(name)}`, { durable, auto_delete: autoDelete })
+  }
+  for (const { name, durable, type, arguments: given = {} } of exchanges)
+    await manage('PUT', `/api/exchanges/${vhost.vhost}/${name}`, { durable, type, arguments: given })
+  for (const { name, isOperators, appliesTo, ...of } of policies)
+    await manage('PUT', `/api/${isOperators ? 'operator-' : ''}policies/${vhost.vhost}/${name}`, { ...of, 'apply-to': appliesTo })
+  if (bindings.length > 0) {
+    const control = openBrokerControl(vhost.endpoint, { timeoutMs: 10_000 })
+    await control.source.bind(bindings)
+    await control.close()
+  }
+  if (!consumer && Object.keys(messages).length === 0) return async () => undefined
+  const client = await amqp.connect(vhost.url, { clientProperties: { connection_name: consumer?.connection ?? 'a test' } })
+  const channel = await client.createConfirmChannel()
+  for (const [queue, count] of Object.entries(messages))
+    for (let sent = 0; sent < count; sent += 1) channel.sendToQueue(queue, Buffer.from('x'))
+  await channel.waitForConfirms()
+  if (consumer) await channel.consume(consumer.queue, () => undefined)
+  return async () => client.close()
+}

@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest'
 import type { Opened } from '../../src/core/endpoint.ts'
-import type { BrokerExchange, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
+import type { BrokerExchange, BrokerPolicy, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
+import type { Binding } from '../../src/core/topology.ts'
 import { failureOf } from '../adapters/failure-of.ts'
 import { lookThrough } from './look.ts'
 
 export interface BrokerSituation {
   queues?: readonly Pick<BrokerQueue, 'name' | 'durable' | 'autoDelete'>[]
-  exchanges?: readonly Pick<BrokerExchange, 'name' | 'durable' | 'type'>[]
+  exchanges?: readonly (Pick<BrokerExchange, 'name' | 'durable' | 'type'> & Partial<Pick<BrokerExchange, 'arguments'>>)[]
+  bindings?: readonly Binding[]
+  policies?: readonly BrokerPolicy[]
+  /** of each queue */
+  messages?: Readonly<Record<string, number>>
   /** a client that calls itself so and consumes from that queue */
   consumer?: { queue: string; connection: string }
   /** false: the management API is not there */
@@ -56,11 +61,73 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
 
   test('lists exchanges without those of the broker itself', async () => {
     const exchanges = [
-      { name: 'lasting', durable: true, type: 'topic' },
-      { name: 'passing', durable: false, type: 'fanout' },
+      { name: 'lasting', durable: true, type: 'topic', arguments: { 'alternate-exchange': 'passing' } },
+      { name: 'passing', durable: false, type: 'fanout', arguments: {} },
     ]
     const found = await look({ exchanges }, async (source) => source.exchanges())
-    expect(found.map(({ name, durable, type }) => ({ name, durable, type }))).toEqual(exchanges)
+    const shown = found.map(({ name, durable, type, arguments: given }) => ({ name, durable, type, arguments: given }))
+    expect(shown.sort((a, b) => a.name.localeCompare(b.name))).toEqual(exchanges)
+  })
+
+  test('lists bindings without those that every queue has', async () => {
+    const queues = [{ name: 'q', durable: true, autoDelete: false }]
+    const exchanges = ['e', 'f'].map((name) => ({ name, durable: true, type: 'headers' }))
+    const bindings: Binding[] = [
+      {
+        source: 'e',
+        destination: 'f',
+        destinationKind: 'exchange',
+        routingKey: '',
+        arguments: { 'x-match': 'all', size: 5, deep: { none: {}, half: 0.5, yes: true, size: 5_000_000_000 } },
+      },
+      { source: 'f', destination: 'q', destinationKind: 'queue', routingKey: 'ü.#/%', arguments: {} },
+    ]
+    const found = await look({ queues, exchanges, bindings }, async (source) => source.bindings())
+    expect([...found].sort((a, b) => a.source.localeCompare(b.source))).toEqual(bindings)
+  })
+
+  test('lists policies, those of operators among them', async () => {
+    const policies: BrokerPolicy[] = [
+      { name: 'dead', isOperators: false, pattern: '^a.*"ü', appliesTo: 'all', priority: 3, definition: { 'dead-letter-exchange': 'x' } },
+      { name: 'short', isOperators: true, pattern: '', appliesTo: 'queues', priority: 0, definition: { 'max-length': 10, expires: 5000 } },
+    ]
+    const found = await look({ policies }, async (source) => source.policies())
+    expect([...found].sort((a, b) => a.name.localeCompare(b.name))).toEqual(policies)
+    expect(await look({}, async (source) => source.policies())).toEqual([])
+  })
+
+  test('counts queues at once, with the management API or without', async () => {
+    const queues = ['empty', 'full ü/%', 'read'].map((name) => ({ name, durable: true, autoDelete: false }))
+    for (const management of [true, false]) {
+      const situation = { queues, messages: { 'full ü/%': 3 }, consumer: { queue: 'read', connection: 'the-service' }, management }
+      const counted = await look(situation, async (source) => source.counts(['gone', 'full ü/%', 'read', 'empty', 'gone too', 'full ü/%']))
+      expect([...counted]).toEqual([
+        ['gone', null],
+        ['full ü/%', { ready: 3, consumers: 0 }],
+        ['read', { ready: 0, consumers: 1 }],
+        ['empty', { ready: 0, consumers: 0 }],
+        ['gone too', null],
+      ])
+    }
+    expect(await look({}, async (source) => source.counts([]))).toEqual(new Map())
+  })
+
+  test('lists who is connected', async () => {
+    const situation = { queues: [{ name: 'q', durable: true, autoDelete: false }], consumer: { queue: 'q', connection: 'the-service' } }
+    await look(situation, async (source) => {
+      await source.counts(['q'])
+      // the broker lists a new one some seconds later
+      const found = await eventually(
+        async () => source.connections(),
+        (list) => ['testops-admin', 'the-service'].every((name) => list.some(({ clientName }) => clientName === name)),
+      )
+      const shown = found.map(({ clientName, user }) => ({ clientName, user }))
+      expect(shown.sort((a, b) => String(a.clientName).localeCompare(String(b.clientName)))).toEqual(
+        ['testops-admin', 'the-service'].map((clientName) => ({ clientName, user: source.user })),
+      )
+      expect(found.every(({ name }) => /:\d+ -> .*:\d+$/.test(name))).toBe(true)
+      return found
+    })
   })
 
   test('knows consumers by the name of their connection', async () => {
@@ -102,7 +169,7 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
 
   test('without the management API it says how to get it', async () => {
     const { source, close } = await open({ management: false })
-    for (const method of ['queues', 'exchanges', 'consumers', 'nodes', 'deprecatedFeature'] as const) {
+    for (const method of ['queues', 'exchanges', 'consumers', 'nodes', 'deprecatedFeature', 'bindings', 'policies', 'connections'] as const) {
       expect(await failureOf(source[method]('transient_nonexcl_queues'))).toMatch(
         /^UNAVAILABLE RabbitMQ's management API at \S+ is not reachable$/,
       )

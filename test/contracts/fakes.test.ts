@@ -3,6 +3,7 @@ import { AdminError } from '../../src/core/error.ts'
 import type { DatabaseSource, SessionsSource } from '../../src/core/sources.ts'
 import {
   backend,
+  connection,
   consumer,
   exchange,
   fakeApi,
@@ -64,18 +65,37 @@ describe('database', () => {
 })
 
 describe.each(['3', '4.3'] as const)('broker %s', (line) => {
-  brokerContract(async ({ queues = [], exchanges = [], consumer: client, management = true }) => {
+  brokerContract(async ({ queues = [], exchanges = [], bindings = [], policies = [], messages = {}, consumer: client, management = true }) => {
     const missing = new AdminError('UNAVAILABLE', `RabbitMQ's management API at http://mq.example.org:15672 is not reachable`)
     const source = fakeBroker({
       identity: { product: 'RabbitMQ', version: line === '3' ? '3.13.7' : '4.3.0' },
-      queues: queues.map(queue),
+      queues: queues.map((it) => queue({ ...it, messages: messages[it.name] ?? 0, consumers: client?.queue === it.name ? 1 : 0 })),
+      bindings,
+      policies,
+      connections: ['testops-admin', ...(client ? [client.connection] : [])].map((clientName) => connection({ clientName })),
+      counts: (names) =>
+        new Map(
+          names.map((name) => {
+            const found = queues.some((it) => it.name === name)
+            return [name, found ? { ready: messages[name] ?? 0, consumers: client?.queue === name ? 1 : 0 } : null]
+          }),
+        ),
       exchanges: exchanges.map(exchange),
       consumers: client ? [consumer(client)] : [],
       deprecatedFeature: (name) =>
         name === 'transient_nonexcl_queues' ? { state: line === '3' ? 'permitted' : 'denied', used: false } : null,
       ...(management
         ? {}
-        : { queues: missing, exchanges: missing, consumers: missing, deprecatedFeature: missing, nodes: missing }),
+        : {
+            queues: missing,
+            exchanges: missing,
+            consumers: missing,
+            deprecatedFeature: missing,
+            nodes: missing,
+            bindings: missing,
+            policies: missing,
+            connections: missing,
+          }),
     })
     return { source, close: async () => undefined }
   }, line)

@@ -1,9 +1,18 @@
-import type { BrokerConsumer, BrokerExchange, BrokerNode, BrokerNodeFigures, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
+import type {
+  BrokerConnection,
+  BrokerConsumer,
+  BrokerExchange,
+  BrokerNode,
+  BrokerNodeFigures,
+  BrokerQueue,
+  BrokerSource,
+} from '../../src/core/sources.ts'
 import { fake } from './fake.ts'
 import type { Answers } from './fake.ts'
 
 /** A healthy broker with one durable queue and exchange, one consumer and one node, unless told otherwise. */
 export function fakeBroker(answers: Answers<BrokerSource> = {}): BrokerSource {
+  const queues = Array.isArray(answers.queues) ? (answers.queues as readonly BrokerQueue[]) : [queue()]
   return fake<BrokerSource>(
     {
       target: 'mq.example.org:5672, vhost /',
@@ -15,8 +24,26 @@ export function fakeBroker(answers: Answers<BrokerSource> = {}): BrokerSource {
       consumers: [consumer()],
       deprecatedFeature: { state: 'permitted', used: false },
       nodes: [node()],
+      bindings: [],
+      policies: [],
+      connections: [connection()],
+      counts: (names) => {
+        const found = names.map((name) => queues.find((it) => it.name === name) ?? null)
+        return new Map(found.map((it, index) => [names[index] ?? '', it && { ready: it.messages ?? 0, consumers: it.consumers ?? 0 }]))
+      },
     },
-    ['identity', 'queues', 'exchanges', 'consumers', 'deprecatedFeature', 'nodes'],
+    [
+      'identity',
+      'queues',
+      'exchanges',
+      'consumers',
+      'deprecatedFeature',
+      'nodes',
+      'bindings',
+      'policies',
+      'connections',
+      'counts',
+    ],
     answers,
   )
 }
@@ -40,11 +67,16 @@ export function queue(of: Partial<BrokerQueue> = {}): BrokerQueue {
 
 /** A durable topic exchange, unless told otherwise. */
 export function exchange(of: Partial<BrokerExchange> = {}): BrokerExchange {
-  return { name: 'testops.events', vhost: '/', durable: true, autoDelete: false, internal: false, type: 'topic', ...of }
+  return { name: 'testops.events', vhost: '/', durable: true, autoDelete: false, internal: false, type: 'topic', arguments: {}, ...of }
 }
 
 export function consumer(of: Partial<BrokerConsumer> = {}): BrokerConsumer {
   return { queue: 'testops.upload', vhost: '/', user: 'testops', connection: 'rabbitConnectionFactory#1', ...of }
+}
+
+/** The service's own, unless told otherwise. */
+export function connection(of: Partial<BrokerConnection> = {}): BrokerConnection {
+  return { name: '10.0.0.7:41000 -> 10.0.0.9:5672', clientName: 'rabbitConnectionFactory#1', user: 'testops', ...of }
 }
 
 export function nodeFigures(of: Partial<BrokerNodeFigures> = {}): BrokerNodeFigures {

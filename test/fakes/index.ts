@@ -10,13 +10,17 @@ import { fakeService } from './service.ts'
 import { fakeSessions } from './sessions.ts'
 
 export * from './api.ts'
+export * from './broker-world.ts'
 export * from './broker.ts'
+export * from './controls.ts'
 export * from './database.ts'
 export * from './fake.ts'
 export * from './logs.ts'
 export * from './network.ts'
+export * from './run-store.ts'
 export * from './runs.ts'
 export * from './service.ts'
+export * from './session-store.ts'
 export * from './sessions.ts'
 
 /** A healthy deployment, with what is given in place of its parts. */

@@ -1,4 +1,4 @@
-import type { SessionSample, SessionTimes, SessionsSource } from '../../src/core/sources.ts'
+import type { SessionCensus, SessionSample, SessionTimes, SessionsSource } from '../../src/core/sources.ts'
 import { clockAhead, fake } from './fake.ts'
 import type { Answers } from './fake.ts'
 
@@ -11,11 +11,18 @@ export function fakeSessions(answers: Answers<SessionsSource> = {}): SessionsSou
       identity: { version: '7.0.15', role: 'master', loading: false },
       clock: clockAhead(0),
       memory: { usedBytes: 2_000_000, maxBytes: 0, policy: 'noeviction', evictedKeys: 0 },
+      census: () => census(),
       sampleSessions: (limit: number) => sample([session(), session(), session()].slice(0, limit)),
     },
-    ['identity', 'clock', 'memory', 'sampleSessions'],
+    ['identity', 'clock', 'memory', 'census', 'sampleSessions'],
     answers,
   )
+}
+
+/** Three sessions of a plain repository and nothing else, unless told otherwise. */
+function census(of: Partial<SessionCensus> = {}): SessionCensus {
+  const counted = { namespace: 'spring:session', rivals: [], indexed: false, sessions: 3, present: 3, users: null, leftovers: 0, foreign: 0, keys: 3 }
+  return { ...counted, asOf: Date.now(), ...of }
 }
 
 /** Those sessions as a complete sample of a plain (not indexed) repository, unless told otherwise. */

@@ -2,19 +2,27 @@ import type { ChannelModel } from 'amqplib'
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
+import { ownConnectionName } from '../../knowledge/broker.ts'
 import { firstAnswer, hostPort, networkFailure, oneLine, peerFailure, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 
-export interface BrokerIdentity {
+interface BrokerIdentity {
   product: string
   version: string
+  /** what all nodes of its cluster call it; null: it does not tell */
+  clusterName: string | null
 }
 
-/** A connection over which queues are worked with. Throws as `shakeHands`. */
-export async function openConnection(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<ChannelModel> {
+/** A connection over which queues are worked with. Throws as `shakeHands`. Without a heartbeat, a peer that vanishes is not noticed. */
+export async function openConnection(
+  endpoint: BrokerEndpoint,
+  peer: Peer,
+  timeoutMs: number,
+  { heartbeatSeconds = 0 }: { heartbeatSeconds?: number } = {},
+): Promise<ChannelModel> {
   let late = false
   const connecting = async (): Promise<ChannelModel> => {
-    const model = await connect(endpoint, timeoutMs)
+    const model = await connect(endpoint, timeoutMs, heartbeatSeconds)
     if (late) await model.close().catch(() => undefined)
     return model
   }
@@ -25,7 +33,11 @@ export async function openConnection(endpoint: BrokerEndpoint, peer: Peer, timeo
   }
 }
 
-async function connect({ host, port, user, password, vhost, tls }: BrokerEndpoint, timeoutMs: number): Promise<ChannelModel> {
+async function connect(
+  { host, port, user, password, vhost, tls }: BrokerEndpoint,
+  timeoutMs: number,
+  heartbeatSeconds = 0,
+): Promise<ChannelModel> {
   const { default: amqp } = await import('amqplib')
   const encrypted = tls.mode === 'require' || tls.mode === 'verify'
   const model = await amqp.connect(
@@ -37,13 +49,13 @@ async function connect({ host, port, user, password, vhost, tls }: BrokerEndpoin
       password: password?.reveal() ?? '',
       // amqplib decodes it as a part of an address
       vhost: encodeURIComponent(vhost),
-      heartbeat: 0,
+      heartbeat: heartbeatSeconds,
     },
     {
       // our own deadline comes first; this one lets go of the socket
       timeout: timeoutMs + 100,
       noDelay: true,
-      clientProperties: { connection_name: 'testops-admin' },
+      clientProperties: { connection_name: ownConnectionName },
       ...(encrypted ? { rejectUnauthorized: tls.mode === 'verify', ...(tls.ca === null ? {} : { ca: [tls.ca] }) } : {}),
     },
   )
@@ -60,15 +72,22 @@ export async function shakeHands(endpoint: BrokerEndpoint, peer: Peer, timeoutMs
   const connecting = async (): Promise<BrokerIdentity> => {
     const model = await connect(endpoint, timeoutMs)
     const { product, version } = model.connection.serverProperties
+    const clusterName = clusterNameOf(model)
     const closing = model.close().catch(() => undefined)
     if (late) await closing
-    return { product, version }
+    return { product, version, clusterName }
   }
   try {
     return await withDeadline(connecting(), timeoutMs, peer, { abandon: () => (late = true) })
   } catch (error) {
     throw await handshakeFailure(error, endpoint, peer, timeoutMs)
   }
+}
+
+/** What the broker's cluster calls itself; null: it does not tell. */
+export function clusterNameOf({ connection: { serverProperties } }: ChannelModel): string | null {
+  const { cluster_name: name } = serverProperties
+  return typeof name === 'string' && name !== '' ? name : null
 }
 
 async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<AdminError> {

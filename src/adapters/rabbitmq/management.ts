@@ -17,6 +17,8 @@ export interface Management {
   listIfAny(path: string, tag: Tag): Promise<readonly Item[] | null>
   /** alarms in effect, each with its `node` and `resource`; told at once, where figures come some seconds late */
   alarms(): Promise<readonly Item[]>
+  /** throws FORBIDDEN where the user has none of these tags; the first is the least of them */
+  requireTag(tags: readonly [Tag, ...string[]]): Promise<void>
   close(): Promise<void>
 }
 
@@ -119,6 +121,14 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
       if (answer.status === 503 && isRecord(value) && Array.isArray(value['alarms'])) return value['alarms'].filter(isRecord)
       throw refusal(answer, endpoint, 'management')
     },
+    async requireTag(tags) {
+      const answer = await get('/api/whoami')
+      const own = valueOf(answer, tags[0])
+      const given = isRecord(own) ? own['tags'] : null
+      // a list since 3.9, words with commas before
+      const words: unknown[] = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : []
+      if (!words.some((word) => tags.some((tag) => tag === word))) throw lacking(endpoint, tags[0], '')
+    },
     async close() {
       await client?.then(
         async (open) => open.close(),
@@ -138,16 +148,18 @@ function howToEnable({ host }: BrokerEndpoint): string[] {
 function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminError {
   const where = `RabbitMQ's management API at ${endpoint.managementUrl}`
   // the same user and password were accepted by the broker itself, so what is missing is the tag
-  if (answer.status === 401 || answer.status === 403) {
-    return new AdminError(
-      'FORBIDDEN',
-      `${where} does not admit user ${endpoint.user}: it lacks the tag '${tag}' (HTTP ${answer.status})`,
-      ['list_users', `set_user_tags ${endpoint.user} monitoring`].map((it) => typedOn(endpoint.host, `rabbitmqctl ${it}`)),
-    )
-  }
+  if (answer.status === 401 || answer.status === 403) return lacking(endpoint, tag, ` (HTTP ${answer.status})`)
   return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${reasonOf(answer)}: is broker.managementUrl right?`, [
     `curl -i -u ${endpoint.user} ${endpoint.managementUrl}/api/overview   # asks for the password`,
   ])
+}
+
+function lacking({ managementUrl, user, host }: BrokerEndpoint, tag: Tag, answered: string): AdminError {
+  return new AdminError(
+    'FORBIDDEN',
+    `RabbitMQ's management API at ${managementUrl} does not admit user ${user}: it lacks the tag '${tag}'${answered}`,
+    ['list_users', `set_user_tags ${user} monitoring`].map((it) => typedOn(host, `rabbitmqctl ${it}`)),
+  )
 }
 
 function strange(endpoint: BrokerEndpoint, path: string): AdminError {

@@ -1,75 +1,121 @@
-import type { Channel, ChannelModel, ConfirmChannel, GetMessage } from 'amqplib'
+import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BrokerEndpoint, Opened } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore } from '../../core/run.ts'
+import { parseEvents, parseRecord } from '../../core/run-record.ts'
+import { typedOn } from '../../core/host.ts'
+import { typed } from '../../core/typed.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
 import { withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
-import { openConnection } from './handshake.ts'
-import { managementApi } from './management.ts'
+import { clusterNameOf, openConnection } from './handshake.ts'
 import { brokerPeer } from './peer.ts'
+import { brokerLists } from './two-ways.ts'
+import type { ListOptions } from './two-ways.ts'
 
-/** more than any run writes */
-const maxMessages = 10_000
+/** between two tries to read what somebody else is reading */
+const turnMs = 100
 
 /**
  * Journals in the deployment itself, where they outlive the operator's machine: a durable queue for each run that is not finished,
- * whose first message is the record and each further one an event (DESIGN.md 6.6).
+ * whose first message is the record and each further one an event (DESIGN.md 6.6). A connection that was cut is made again.
  */
-export async function openRunStore(endpoint: BrokerEndpoint, { timeoutMs }: { timeoutMs: number }): Promise<Opened<RunStore>> {
+export async function openRunStore(endpoint: BrokerEndpoint, options: ListOptions): Promise<Opened<RunStore>> {
+  const { timeoutMs } = options
   const peer = brokerPeer(endpoint)
-  const connection = await openConnection(endpoint, peer, timeoutMs)
-  const management = managementApi(endpoint, timeoutMs)
+  const line = reconnecting(async () => openConnection(endpoint, peer, timeoutMs))
+  const { lists, close } = brokerLists(endpoint, clusterNameOf(await line.connection()), options)
   return {
-    source: runStore(connection, peer, timeoutMs, async () => {
-      const queues = await management.pages(`/api/queues/${encodeURIComponent(endpoint.vhost)}`, ['name'], 'management')
-      return queues.map(({ name }) => String(name))
-    }),
+    source: runStore(line, endpoint, timeoutMs, async () => (await lists.queues()).map(({ name }) => name)),
     async close() {
-      await Promise.all([connection.close().catch(() => undefined), management.close()])
+      await Promise.all([line.close(), close()])
     },
   }
 }
 
-function runStore(connection: ChannelModel, peer: Peer, timeoutMs: number, queues: () => Promise<string[]>): RunStore {
+interface Line {
+  connection(): Promise<ChannelModel>
+  /** the next use makes a new one */
+  drop(): void
+  close(): Promise<void>
+}
+
+function reconnecting(connect: () => Promise<ChannelModel>): Line {
+  let current: Promise<ChannelModel> | null = null
+  const drop = (): void => {
+    void current?.then(async (model) => model.close()).catch(() => undefined)
+    current = null
+  }
+  return {
+    async connection() {
+      const opening = (current ??= connect().then((model) => {
+        model.once('close', () => {
+          if (current === opening) current = null
+        })
+        return model
+      }))
+      return opening.catch((error: unknown) => {
+        if (current === opening) current = null
+        throw error
+      })
+    },
+    drop,
+    async close() {
+      await current?.then(async (model) => model.close()).catch(() => undefined)
+      current = null
+    },
+  }
+}
+
+function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queues: () => Promise<string[]>): RunStore {
+  const peer = brokerPeer(endpoint)
   const within = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await withDeadline(work, timeoutMs, peer)
     } catch (error) {
-      if (error instanceof AdminError) throw error
-      throw failure(error, peer)
+      const told = error instanceof AdminError ? error : failure(error, peer)
+      // a connection that does not answer, or is gone, is not used again
+      if (told.code === 'TIMED_OUT' || told.code === 'UNREACHABLE') line.drop()
+      throw told
     }
   }
-  const read = async (run: string): Promise<RunHistory> => {
-    const channel = await within(quiet(connection.createChannel()))
+  const onChannel = async <T>(work: (channel: Channel) => Promise<T>): Promise<T> => {
+    const channel = await within(line.connection().then(async (model) => quiet(model.createChannel())))
     try {
-      const messages = await within(all(channel, queueOf(run)))
-      return historyOf(run, messages, peer)
+      return await within(work(channel))
     } finally {
       // what was got and not acknowledged goes back to where it was
       await channel.close().catch(() => undefined)
     }
   }
+  const read = async (run: string): Promise<RunHistory> => {
+    const messages = await whileOthersRead(timeoutMs, async () => onChannel(async (channel) => all(channel, queueOf(run)))).catch((error: unknown) => {
+      if (!(error instanceof AdminError) || error.code !== 'USAGE') throw error
+      throw new AdminError('USAGE', `there is no journal of run \`${run}\` in RabbitMQ at ${peer.where}`, ['testops-admin history -d {deployment}'], { cause: error })
+    })
+    return historyOf(run, messages, endpoint, peer)
+  }
   const logTo = async (run: string): Promise<RunLog & { publish: (value: RunRecord | RunEvent) => Promise<void> }> => {
-    const channel = await within(quiet(connection.createConfirmChannel()))
+    const channel = await within(line.connection().then(async (model) => quiet(model.createConfirmChannel())))
+    let isReturned = false
+    // a broker confirms what it could not put anywhere, too
+    channel.on('return', () => (isReturned = true))
     const publish = async (value: RunRecord | RunEvent): Promise<void> => {
-      channel.publish('', queueOf(run), Buffer.from(JSON.stringify(value)), {
-        persistent: true,
-        mandatory: true,
-        contentType: 'application/json',
-      })
-      await within(channel.waitForConfirms())
+      await within(published(channel, queueOf(run), value))
+      if (isReturned) throw new AdminError('USAGE', `queue ${queueOf(run)} at ${peer.where} is gone`)
     }
     return { publish, append: publish, close: async () => channel.close().catch(() => undefined) }
   }
   return {
     where: `${peer.where}: queue ${journalQueuePrefix}…`,
-    async begin(record) {
-      const channel = await within(quiet(connection.createChannel()))
-      await within(channel.assertQueue(queueOf(record.run), { durable: true, arguments: { 'x-queue-type': 'classic' } }))
-      await channel.close()
+    async begin(record, events = []) {
+      await onChannel(async (channel) =>
+        // whatever the virtual host's usual kind of queue is: a quorum queue drops what has been read often
+        channel.assertQueue(queueOf(record.run), { durable: true, arguments: { 'x-queue-type': 'classic' } }),
+      )
       const log = await logTo(record.run)
-      await log.publish(record)
+      for (const value of [record, ...events]) await log.publish(value)
       return log
     },
     async reopen(run) {
@@ -80,13 +126,16 @@ function runStore(connection: ChannelModel, peer: Peer, timeoutMs: number, queue
     async list() {
       const names = (await queues()).filter((name) => name.startsWith(journalQueuePrefix)).sort()
       const runs = names.map((name) => name.slice(journalQueuePrefix.length))
-      return Promise.all(runs.map(async (run) => read(run).catch((error: unknown) => ({ run, unreadable: messageOf(error) }))))
+      const found = runs.map(async (run) =>
+        read(run).catch((error: unknown) => {
+          // finished meanwhile
+          if (error instanceof AdminError && error.code === 'USAGE') return null
+          return { run, unreadable: messageOf(error) }
+        }),
+      )
+      return (await Promise.all(found)).filter((it) => it !== null)
     },
-    async remove(run) {
-      const channel = await within(quiet(connection.createChannel()))
-      await within(channel.deleteQueue(queueOf(run)))
-      await channel.close()
-    },
+    remove: async (run) => onChannel(async (channel) => void (await channel.deleteQueue(queueOf(run)))),
   }
 }
 
@@ -101,21 +150,69 @@ async function quiet<T extends Channel | ConfirmChannel>(opening: Promise<T>): P
   return channel
 }
 
-async function all(channel: Channel, queue: string): Promise<GetMessage[]> {
-  const messages: GetMessage[] = []
-  while (messages.length < maxMessages) {
-    const message = await channel.get(queue, { noAck: false })
-    if (message === false) return messages
-    messages.push(message)
-  }
+/** On disk with the broker once this returns. Rejects where the channel or the connection ends before. */
+async function published(channel: ConfirmChannel, queue: string, value: object): Promise<void> {
+  const options = { persistent: true, mandatory: true, contentType: 'application/json' }
+  await new Promise<void>((resolve, reject) => {
+    const ended = (): void => reject(new Error('the channel was closed'))
+    channel.once('close', ended)
+    channel.publish('', queue, Buffer.from(JSON.stringify(value)), options, (error: unknown) => {
+      channel.removeListener('close', ended)
+      if (error) reject(error instanceof Error ? error : new Error(messageOf(error)))
+      else resolve()
+    })
+  })
+}
+
+/**
+ * Every message, oldest first, none of them acknowledged. As the only consumer: what another reader holds would be missing here.
+ * The answer to the count comes after what was delivered before it, and counts what was not.
+ */
+async function all(channel: Channel, queue: string): Promise<ConsumeMessage[]> {
+  const messages: ConsumeMessage[] = []
+  await channel.checkQueue(queue)
+  await channel.consume(queue, (message) => void (message && messages.push(message)), { exclusive: true })
+  while ((await channel.checkQueue(queue)).messageCount > 0) await sleep(1)
   return messages
 }
 
-function historyOf(run: string, messages: readonly GetMessage[], peer: Peer): RunHistory {
-  const [record, ...events] = messages.map(({ content }) => JSON.parse(content.toString('utf8')) as unknown)
-  const head = record as RunRecord | undefined
-  if (head?.schemaVersion === 1 && head.run === run) return { record: head, events: events as RunEvent[] }
-  throw new AdminError('UNEXPECTED_ANSWER', `queue ${queueOf(run)} at ${peer.where} holds no journal that this version can read`)
+/** Tries again while somebody else is the only consumer, until the time is up. */
+async function whileOthersRead<T>(timeoutMs: number, read: () => Promise<T>): Promise<T> {
+  const end = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      const isRead = error instanceof AdminError && /exclusive/.test(error.message)
+      if (!isRead || performance.now() > end) throw error
+      await sleep(turnMs)
+    }
+  }
+}
+
+function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: BrokerEndpoint, peer: Peer): RunHistory {
+  const queue = queueOf(run)
+  if (messages.length === 0) {
+    throw new AdminError('REFUSED', `queue ${queue} at ${peer.where} is empty: run ${run} was stopped before it changed anything`, [
+      rabbitmqctlOn(endpoint, `delete_queue ${queue}`),
+    ])
+  }
+  const place = { where: `queue ${queue} at ${peer.where}`, look: [rabbitmqctlOn(endpoint, 'list_queues name messages')] }
+  const [first, ...others] = messages.map(({ content }) => parse(content.toString('utf8')))
+  const record = parseRecord(first, run, place)
+  return { record, events: parseEvents(others, record, place, (index) => `message ${index + 2}`) }
+}
+
+function rabbitmqctlOn({ host, vhost }: BrokerEndpoint, command: string): string {
+  return typedOn(host, `rabbitmqctl ${typed(['-p', vhost])} ${command}`)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function failure(thrown: unknown, peer: Peer): AdminError {

@@ -1,3 +1,5 @@
+import type { Binding, ExchangeDeclaration } from '../topology.ts'
+
 export interface BrokerSource {
   /** host:port and vhost, without credentials */
   readonly target: string
@@ -12,6 +14,40 @@ export interface BrokerSource {
   /** what the broker says about a deprecated feature; null where this version has no such list (before 3.13) */
   deprecatedFeature(name: string): Promise<{ state: 'permitted' | 'denied' | 'unknown'; used: boolean | null } | null>
   nodes(): Promise<readonly BrokerNode[]>
+  /** of the vhost, without those of the nameless exchange, which every queue has */
+  bindings(): Promise<readonly Binding[]>
+  /** of the vhost, those of operators among them; throws FORBIDDEN where the user may not see them */
+  policies(): Promise<readonly BrokerPolicy[]>
+  /** who is connected to the vhost; throws FORBIDDEN where the user may not see it */
+  connections(): Promise<readonly BrokerConnection[]>
+  /** as they are at this moment, where lists lag by seconds; null: there is no such queue. Throws REFUSED for another connection's exclusive queue */
+  counts(queues: readonly string[]): Promise<ReadonlyMap<string, QueueCounts | null>>
+}
+
+export interface QueueCounts {
+  /** ready to be delivered: without those that a consumer holds and has not acknowledged */
+  ready: number
+  consumers: number
+}
+
+export interface BrokerPolicy {
+  name: string
+  /** set by the broker's operator: stands above the other */
+  isOperators: boolean
+  /** a regular expression on names */
+  pattern: string
+  /** `queues`, `exchanges`, `all`, `classic_queues`, … */
+  appliesTo: string
+  priority: number
+  definition: Readonly<Record<string, unknown>>
+}
+
+export interface BrokerConnection {
+  /** the broker's name for it, `127.0.0.1:41000 -> 127.0.0.1:5672` */
+  name: string
+  /** the client's own name for it; null: it gave none */
+  clientName: string | null
+  user: string
 }
 
 export interface BrokerQueue {
@@ -28,13 +64,8 @@ export interface BrokerQueue {
   policy: string | null
 }
 
-export interface BrokerExchange {
-  name: string
+export interface BrokerExchange extends ExchangeDeclaration {
   vhost: string
-  durable: boolean
-  autoDelete: boolean
-  internal: boolean
-  type: string
 }
 
 /** One that has just come is listed some seconds later: the broker counts every five seconds. */

@@ -1,0 +1,44 @@
+/**
+ * Whole numbers as Java's clients send them, int or long: for bindings, the width is a part of what they are, and amqplib would
+ * take the shortest that holds the number.
+ */
+export function typedArguments(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return widened(given, (value) => (holds(32, value) ? 'int32' : 'int64'))
+}
+
+/**
+ * The same in each width that a client may have sent a binding's whole numbers in: lists of bindings do not tell
+ * it, and one of another width is another binding.
+ */
+export function typedInEachWay(given: Readonly<Record<string, unknown>>): Record<string, unknown>[] {
+  const numbers = wholeNumbers(given)
+  if (numbers.length === 0) return [{ ...given }]
+  const fitting = widths.filter((bits) => numbers.every((value) => holds(bits, value)))
+  const shortest = widened(given, (value) => `int${widths.find((bits) => holds(bits, value)) ?? 64}`)
+  const all = [typedArguments(given), shortest, ...fitting.map((bits) => widened(given, () => `int${bits}`))]
+  return [...new Map(all.map((it) => [JSON.stringify(it), it])).values()]
+}
+
+const widths = [8, 16, 32, 64] as const
+
+function holds(bits: number, value: number): boolean {
+  return value >= -(2 ** (bits - 1)) && value < 2 ** (bits - 1)
+}
+
+function widened(given: Readonly<Record<string, unknown>>, width: (value: number) => string): Record<string, unknown> {
+  const one = (value: unknown): unknown => {
+    if (isWhole(value)) return { '!': width(value), value }
+    if (Array.isArray(value)) return value.map(one)
+    return typeof value === 'object' && value !== null ? widened(value as Record<string, unknown>, width) : value
+  }
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, one(value)]))
+}
+
+function wholeNumbers(value: unknown): number[] {
+  if (isWhole(value)) return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(wholeNumbers) : []
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value)
+}

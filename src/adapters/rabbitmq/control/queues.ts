@@ -1,0 +1,96 @@
+import type { Declared, Deleted } from '../../../core/broker-control.ts'
+import type { BrokerEndpoint } from '../../../core/endpoint.ts'
+import { AdminError } from '../../../core/error.ts'
+import type { QueueDeclaration } from '../../../core/topology.ts'
+import { transientQueues } from '../../../knowledge/broker.ts'
+import type { Link } from '../link.ts'
+import { refusal } from '../refusal.ts'
+import { typedArguments } from './arguments.ts'
+
+/** What each change of a virtual host works on. */
+export interface On {
+  link: Link
+  endpoint: BrokerEndpoint
+}
+
+export async function declareQueues(
+  { link, endpoint }: On,
+  queues: readonly QueueDeclaration[],
+): Promise<ReadonlyMap<string, Declared>> {
+  const results = await link.each<QueueDeclaration, Declared>(
+    queues,
+    async (channel, { name, durable, autoDelete, arguments: given }) => {
+      // an empty name would make a queue of a name that the broker invents
+      if (name === '') throw new AdminError('REFUSED', 'a queue without a name cannot be declared')
+      await channel.assertQueue(name, { durable, autoDelete, exclusive: false, arguments: typedArguments(given) })
+      return 'declared'
+    },
+    (reply, { name }) => {
+      // one of another connection alone is there with other properties, too
+      if ((reply.code === 406 && reply.text.startsWith('inequivalent arg')) || reply.code === 405) return 'otherwise'
+      // it closes the connection, so that nothing shows which of those under way it was
+      const refused = reply.code === transientQueues.replyCode ? namesOfTransient(queues) : name
+      throw refusal(reply, endpoint, `declaring queue ${refused}`)
+    },
+  )
+  return new Map(queues.map(({ name }, index) => [name, results[index] ?? 'otherwise']))
+}
+
+function namesOfTransient(queues: readonly QueueDeclaration[]): string {
+  const names = queues.filter(({ durable }) => !durable).map(({ name }) => name)
+  return names.length > shownNames ? `${names.slice(0, shownNames).join(', ')} and ${names.length - shownNames} more` : names.join(', ')
+}
+
+const shownNames = 5
+
+interface Deletion {
+  name: string
+  most: number
+}
+
+export async function deleteQueues(on: On, queues: readonly Deletion[]): Promise<ReadonlyMap<string, Deleted>> {
+  const results = await guarded(on, queues, true)
+  const deleted = new Map(queues.map(({ name }, index) => [name, results[index] ?? 'unguardable']))
+  for (const queue of queues) {
+    if (deleted.get(queue.name) !== 'unguardable') continue
+    // the refusal closed the connection for those beside it too: so each again, alone
+    const [again] = await guarded(on, [queue], true)
+    const [last] = again === 'unguardable' ? await guarded(on, [queue], false) : [again]
+    deleted.set(queue.name, last ?? 'missing')
+  }
+  return deleted as ReadonlyMap<string, Deleted>
+}
+
+/**
+ * Deletes where our own look allows it, and the broker's does, where it looks (`byBroker`). For quorum queues and streams it
+ * does not, and closes the connection (540, SERVERS.md): unguardable.
+ */
+async function guarded({ link, endpoint }: On, queues: readonly Deletion[], byBroker: boolean): Promise<(Deleted | 'unguardable')[]> {
+  return link.each<Deletion, Deleted | 'unguardable'>(
+    queues,
+    async (channel, { name, most }) => {
+      const { messageCount, consumerCount } = await channel.checkQueue(name)
+      if (consumerCount > 0 || messageCount > most) return 'in-use'
+      await channel.deleteQueue(name, byBroker ? { ifUnused: true, ifEmpty: messageCount === 0 } : {})
+      return 'deleted'
+    },
+    (reply, { name }) => {
+      if (reply.code === 404) return 'missing'
+      if (reply.code === 406) return 'in-use'
+      if (reply.code === 540 && byBroker) return 'unguardable'
+      throw refusal(reply, endpoint, `deleting queue ${name}`)
+    },
+  )
+}
+
+export async function purge({ link, endpoint }: On, name: string): Promise<number> {
+  const [purged = 0] = await link.each<string, number>(
+    [name],
+    async (channel) => (await channel.purgeQueue(name)).messageCount,
+    (reply) => {
+      if (reply.code === 404) return 0
+      throw refusal(reply, endpoint, `emptying queue ${name}`)
+    },
+  )
+  return purged
+}

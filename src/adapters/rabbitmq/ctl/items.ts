@@ -1,0 +1,117 @@
+import { AdminError } from '../../../core/error.ts'
+import type { BrokerConnection, BrokerNode, BrokerPolicy, BrokerQueue } from '../../../core/sources.ts'
+import type { ExchangeDeclaration, Binding } from '../../../core/topology.ts'
+import { isRecord } from '../../http.ts'
+import { figure, text } from '../items.ts'
+import type { Item } from '../management.ts'
+
+/** What `rabbitmqctl` calls what. */
+
+export function queue(item: Item, vhost: string): BrokerQueue {
+  return {
+    name: text(item, 'name'),
+    vhost,
+    durable: item['durable'] === true,
+    autoDelete: item['auto_delete'] === true,
+    exclusive: item['exclusive'] === true,
+    type: text(item, 'type'),
+    arguments: table(item['arguments'], `queue ${text(item, 'name')}`),
+    messages: figure(item, 'messages'),
+    consumers: figure(item, 'consumers'),
+    policy: text(item, 'policy') || null,
+  }
+}
+
+export function exchange(item: Item): ExchangeDeclaration {
+  return {
+    name: text(item, 'name'),
+    type: text(item, 'type'),
+    durable: item['durable'] === true,
+    autoDelete: item['auto_delete'] === true,
+    internal: item['internal'] === true,
+    arguments: table(item['arguments'], `exchange ${text(item, 'name')}`),
+  }
+}
+
+export function binding(item: Item): Binding {
+  const [source, destination] = [text(item, 'source_name'), text(item, 'destination_name')]
+  return {
+    source,
+    destination,
+    destinationKind: item['destination_kind'] === 'exchange' ? 'exchange' : 'queue',
+    routingKey: text(item, 'routing_key'),
+    arguments: table(item['arguments'], `the binding of ${destination} to ${source}`),
+  }
+}
+
+export function policy(item: Item, isOperators: boolean): BrokerPolicy {
+  const definition: unknown = typeof item['definition'] === 'string' ? JSON.parse(item['definition']) : item['definition']
+  return {
+    name: text(item, 'name'),
+    isOperators,
+    pattern: text(item, 'pattern'),
+    appliesTo: text(item, 'apply-to'),
+    priority: figure(item, 'priority') ?? 0,
+    definition: isRecord(definition) ? definition : {},
+  }
+}
+
+export function connection(item: Item): BrokerConnection {
+  const properties = Array.isArray(item['client_properties']) ? (item['client_properties'] as unknown[]) : []
+  const named = properties.find((it) => Array.isArray(it) && it[0] === 'connection_name') as unknown[] | undefined
+  const clientName = named?.[2]
+  return {
+    name: text(item, 'name'),
+    clientName: typeof clientName === 'string' && clientName !== '' ? clientName : null,
+    user: text(item, 'user'),
+  }
+}
+
+/** `status`: of the node that was asked, which alone tells its figures */
+export function nodes(cluster: Item, status: Item, asked: string | null): BrokerNode[] {
+  const running = strings(cluster['running_nodes'])
+  const names = [...new Set([...strings(cluster['disk_nodes']), ...strings(cluster['ram_nodes']), ...running])]
+  const alarms = Array.isArray(cluster['alarms']) ? cluster['alarms'].filter(isRecord) : []
+  const isRaised = (name: string, resource: string): boolean => alarms.some((it) => it['node'] === name && it['resource'] === resource)
+  return names.map((name) => ({
+    name,
+    running: running.includes(name),
+    memoryAlarm: isRaised(name, 'memory'),
+    diskAlarm: isRaised(name, 'disk'),
+    figures: name === asked ? figuresOf(status) : null,
+  }))
+}
+
+function figuresOf(status: Item): BrokerNode['figures'] {
+  const memory = isRecord(status['memory']) ? status['memory'] : {}
+  const total = isRecord(memory['total']) ? memory['total'] : {}
+  const used = figure(total, text(memory, 'strategy'))
+  const [limit, free, least] = ['vm_memory_high_watermark_limit', 'disk_free', 'disk_free_limit'].map((name) => figure(status, name))
+  if (used === null || limit == null || free == null || least == null) return null
+  return { memoryUsedBytes: used, memoryLimitBytes: limit, diskFreeBytes: free, diskLimitBytes: least }
+}
+
+/** `[name, type, value]` of each argument. */
+function table(value: unknown, of: string): Item {
+  if (!Array.isArray(value)) return {}
+  const entries = (value as unknown[]).map((it): [string, unknown] => {
+    const [name, type, held] = Array.isArray(it) ? (it as unknown[]) : []
+    return [String(name), valueOf(type, held, of)]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** A list comes as one value for each type in it: what it held, nobody can tell any more. */
+function valueOf(type: unknown, held: unknown, of: string): unknown {
+  if (type === 'table') return table(held, of)
+  if (type === 'void') return null
+  if (type !== 'array') return held
+  if (Array.isArray(held) && held.length === 0) return []
+  throw new AdminError('UNEXPECTED_ANSWER', `an argument of ${of} is a list, which rabbitmqctl does not tell whole`, [
+    'rabbitmq-plugins enable rabbitmq_management',
+  ])
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((it) => typeof it === 'string') : []
+}

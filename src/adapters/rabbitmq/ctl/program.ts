@@ -1,0 +1,139 @@
+import type { BrokerEndpoint } from '../../../core/endpoint.ts'
+import { AdminError } from '../../../core/error.ts'
+import { typed } from '../../../core/typed.ts'
+import { hostPort } from '../../failure.ts'
+import { isRecord } from '../../http.ts'
+import { endOf, runProgram } from '../../process.ts'
+import type { ProgramResult } from '../../process.ts'
+import type { Item } from '../management.ts'
+
+/** `rabbitmqctl` as a program and its first arguments, and the environment that it gets. */
+export interface CtlCommand {
+  command: readonly [string, ...string[]]
+  environment?: Readonly<Record<string, string | undefined>> | undefined
+}
+
+/** The part of `rabbitmqctl` that is read. */
+export interface Ctl {
+  /** the items of a list. Throws UNAVAILABLE where no such broker can be asked, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER */
+  list(...words: readonly string[]): Promise<readonly Item[]>
+  /** null: this version has no such command */
+  listIfAny(...words: readonly string[]): Promise<readonly Item[] | null>
+  /** what a command says that shows one thing */
+  show(...words: readonly string[]): Promise<Item>
+}
+
+/** each is an Erlang of its own: more of them at a time only wait for each other */
+const atOnce = 2
+
+/**
+ * Asks the node of this machine. `clusterName`: how the broker at the other end of AMQP calls itself; a node of another cluster
+ * says nothing of that one.
+ */
+export function ctlProgram(
+  { command, environment }: CtlCommand,
+  endpoint: BrokerEndpoint,
+  clusterName: string | null,
+  timeoutMs: number,
+): Ctl {
+  const underWay = new Map<string, Promise<ProgramResult>>()
+  const waiting: (() => void)[] = []
+  let running = 0
+  let proof: Promise<void> | null = null
+  const shown = typed(command)
+
+  const run = async (words: readonly string[]): Promise<ProgramResult> => {
+    // Debian's rabbitmqctl hands its words to a shell, in double quotes
+    if (words.some((word) => /[$`\\\n]/.test(word)))
+      throw new AdminError('UNAVAILABLE', `\`${shown}\` cannot be asked for vhost ${endpoint.vhost}, whose name a shell may take for more`)
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+    running += 1
+    try {
+      return await runProgram([...command, '-q', '--formatter', 'json', ...words], {
+        timeoutMs,
+        maxBytes: 50_000_000,
+        ...(environment && { environment }),
+      })
+    } finally {
+      running -= 1
+      waiting.shift()?.()
+    }
+  }
+
+  /** Several checks ask the same at the same time: one run serves them all. */
+  const asked = async (words: readonly string[]): Promise<ProgramResult> => {
+    const key = JSON.stringify(words)
+    const same = underWay.get(key) ?? run(words).finally(() => underWay.delete(key))
+    underWay.set(key, same)
+    return same
+  }
+
+  const answer = async (words: readonly string[]): Promise<unknown> => {
+    const result = await asked(words)
+    if (result.exitCode !== 0) throw failure(result, shown, words[0] ?? '')
+    try {
+      return JSON.parse(result.stdout)
+    } catch (cause) {
+      throw strange(shown, words, cause)
+    }
+  }
+
+  const prove = async (): Promise<void> => {
+    const status = await answer(['cluster_status'])
+    const name = isRecord(status) ? status['cluster_name'] : null
+    if (name === clusterName) return
+    throw new AdminError(
+      'UNAVAILABLE',
+      `\`${shown}\` speaks of broker ${String(name)}, and ${clusterName ?? 'another one'} is at ${hostPort(endpoint.host, endpoint.port)}`,
+      [typed([...command, 'cluster_status']), 'set broker.rabbitmqctl in the configuration'],
+    )
+  }
+
+  const proven = async (): Promise<void> => {
+    proof ??= prove().catch((error: unknown) => {
+      proof = null
+      throw error
+    })
+    return proof
+  }
+
+  const list: Ctl['list'] = async (...words) => {
+    const [value] = await Promise.all([answer(words), proven()])
+    if (!Array.isArray(value)) throw strange(shown, words)
+    return value.filter(isRecord)
+  }
+
+  return {
+    list,
+    async listIfAny(...words) {
+      await proven()
+      const { exitCode, stderr, stdout } = await asked(words)
+      return exitCode === 64 && /not found/.test(stderr + stdout) ? null : list(...words)
+    },
+    async show(...words) {
+      const [value] = await Promise.all([answer(words), proven()])
+      if (!isRecord(value)) throw strange(shown, words)
+      return value
+    },
+  }
+}
+
+function failure(result: ProgramResult, shown: string, verb: string): AdminError {
+  const said = `${result.stdout}${result.stderr}`
+  const asSuperuser = [`sudo ${shown} ${verb}`, 'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration']
+  if (/[Oo]nly root or rabbitmq|cookie file .*(?:accessible|eacces)|Failed to read .*cookie|permission denied/i.test(said)) {
+    return new AdminError('FORBIDDEN', `this user may not use \`${shown}\``, asSuperuser)
+  }
+  if (/Erlang distribution failed|cookie.*reject|rejected by the (?:remote )?node/i.test(said)) {
+    return new AdminError('FORBIDDEN', `the broker does not admit \`${shown}\`: this user's Erlang cookie is another`, asSuperuser)
+  }
+  if (/unable to perform an operation on node '([^']*)'/.test(said)) {
+    const node = /unable to perform an operation on node '([^']*)'/.exec(said)?.[1] ?? ''
+    return new AdminError('UNAVAILABLE', `\`${shown}\` reaches no broker ${node} on this machine`, [`${shown} status`])
+  }
+  return new AdminError('UNEXPECTED_ANSWER', `\`${shown} ${verb}\` ${endOf(result)}`, [`${shown} ${verb}`])
+}
+
+function strange(shown: string, words: readonly string[], cause?: unknown): AdminError {
+  return new AdminError('UNEXPECTED_ANSWER', `\`${shown} ${words[0] ?? ''}\` does not answer as RabbitMQ's does`, [`${shown} version`], { cause })
+}

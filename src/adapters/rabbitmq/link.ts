@@ -1,0 +1,212 @@
+import type { Socket } from 'node:net'
+import type { Channel, ChannelModel } from 'amqplib'
+import type { BrokerEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import { peerFailure, withDeadline } from '../failure.ts'
+import type { Peer } from '../failure.ts'
+import { openConnection } from './handshake.ts'
+import { replyOf } from './reply.ts'
+import type { Reply } from './reply.ts'
+
+/** AMQP lets one request at a time wait on a channel. More of them than this win nothing, and cost the broker a process each. */
+const channelsAtOnce = 16
+/** so that a way between that drops silent connections does not drop this one, and a dead peer is noticed */
+const heartbeatSeconds = 30
+const closingMs = 1000
+
+/** A connection that is opened on first use, and again on the next use after it was lost. */
+export interface Link {
+  /**
+   * Does the same with each, many at a time and about in their order; gives the results in that order. `settle` makes a result of
+   * a refusal of the broker, or throws. Throws as the handshake, UNREACHABLE, TIMED_OUT for any that takes longer than the
+   * deadline, UNAVAILABLE while an alarm of the broker blocks the connection. What was begun has ended when it throws.
+   */
+  each<Item, Result>(
+    items: readonly Item[],
+    work: (channel: Channel, item: Item) => Promise<Result>,
+    settle: (reply: Reply, item: Item) => Result,
+  ): Promise<Result[]>
+  /** never throws */
+  close(): Promise<void>
+}
+
+interface Line {
+  model: ChannelModel
+  /** resolves with the reason once it is gone */
+  ended: Promise<unknown>
+  isOpen: boolean
+  /** why the broker takes nothing from this connection at the moment */
+  blocked: string | null
+  /** lets go of it at once; whoever comes next opens another */
+  drop(): void
+}
+
+/** Opens nothing yet. */
+export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Link {
+  let current: Promise<Line> | null = null
+
+  const line = async (): Promise<Line> => {
+    const before = current
+    const held = await before?.catch(() => null)
+    if (held?.isOpen) return held
+    // of several that find it closed, the first opens it
+    if (current === before || current === null) current = openLine(endpoint, peer, timeoutMs)
+    return current
+  }
+
+  /** What one request is refused for may close the connection for all: those that were not asked yet go on with another. */
+  const channelOfOne = async (): Promise<{ on: Line; channel: Channel }> => {
+    const on = await line()
+    try {
+      return await openChannel(on, work)
+    } catch (thrown) {
+      if (thrown instanceof AdminError) throw thrown
+      const reason = on.isOpen ? thrown : ((await on.ended) ?? thrown)
+      if (replyOf(reason) === null || isShutdown(replyOf(reason))) throw lost(reason, peer)
+      return openChannel(await line(), work)
+    }
+  }
+
+  const work = async <T>(on: Line, asked: Promise<T>): Promise<T> => {
+    try {
+      return await withDeadline(asked, timeoutMs, peer)
+    } catch (thrown) {
+      if (!(thrown instanceof AdminError) || thrown.code !== 'TIMED_OUT') throw thrown
+      // nobody knows what else would be answered on it
+      on.drop()
+      throw on.blocked === null ? thrown : blockedBy(on.blocked, peer, thrown)
+    }
+  }
+
+  return {
+    async each<Item, Result>(
+      items: readonly Item[],
+      ask: (channel: Channel, item: Item) => Promise<Result>,
+      settle: (reply: Reply, item: Item) => Result,
+    ) {
+      const results: Result[] = []
+      let next = 0
+      let failed: { error: unknown } | null = null
+      const worker = async (): Promise<void> => {
+        let open: { on: Line; channel: Channel } | null = null
+        try {
+          while (failed === null && next < items.length) {
+            const index = next++
+            const item = items[index] as Item
+            open ??= await channelOfOne()
+            try {
+              results[index] = await work(open.on, ask(open.channel, item))
+            } catch (thrown) {
+              const reply = await whatWasSaid(thrown, open.on, peer)
+              // a refusal closes the channel
+              open = null
+              results[index] = settle(reply, item)
+            }
+          }
+        } catch (error) {
+          failed ??= { error }
+        }
+        if (open) dropChannel(open.channel)
+      }
+      await Promise.all(Array.from({ length: Math.min(channelsAtOnce, items.length) }, worker))
+      const failure = failed as { error: unknown } | null
+      if (failure !== null) throw failure.error instanceof Error ? failure.error : lost(failure.error, peer)
+      return results
+    },
+    async close() {
+      const held = await current?.catch(() => null)
+      current = null
+      if (held) await closeGently(held.model)
+    },
+  }
+}
+
+async function openLine(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<Line> {
+  const model = await openConnection(endpoint, peer, timeoutMs, { heartbeatSeconds })
+  let end: (reason: unknown) => void = () => undefined
+  const ended = new Promise<unknown>((resolve) => (end = resolve))
+  const line: Line = {
+    model,
+    ended,
+    isOpen: true,
+    blocked: null,
+    drop() {
+      // amqplib does not notice this
+      hangUp(model)
+      line.isOpen = false
+      end(new Error('let go of'))
+    },
+  }
+  model.once('close', (reason) => {
+    line.isOpen = false
+    end(reason)
+  })
+  model.on('blocked', (reason) => (line.blocked = reason))
+  model.on('unblocked', () => (line.blocked = null))
+  return line
+}
+
+async function openChannel(on: Line, work: <T>(on: Line, asked: Promise<T>) => Promise<T>): Promise<{ on: Line; channel: Channel }> {
+  // of a connection that is closed, `createChannel` throws at once
+  const channel = await work(on, (async () => on.model.createChannel())())
+  // without a listener, a channel that the broker closes ends the process
+  channel.on('error', () => undefined)
+  return { on, channel }
+}
+
+/** Nothing is waited for: on a connection that is lost meanwhile, the end of a channel is never told. */
+export function dropChannel(channel: Channel): void {
+  // of one that is closed already, `close` throws at once
+  void (async () => channel.close())().catch(() => undefined)
+}
+
+/** What the broker refused. Throws where it refused nothing: the connection was lost, or there was no answer in time. */
+async function whatWasSaid(thrown: unknown, on: Line, peer: Peer): Promise<Reply> {
+  const reply = replyOf(thrown)
+  if (reply) return reply
+  if (thrown instanceof AdminError || thrown instanceof TypeError) throw thrown
+  // of a connection that is closed, its channels only say that they have ended
+  const reason = await Promise.race([on.ended, new Promise((resolve) => setTimeout(resolve, closingMs, thrown).unref())])
+  const ofConnection = replyOf(reason)
+  if (ofConnection && !isShutdown(ofConnection)) return ofConnection
+  throw lost(reason ?? thrown, peer)
+}
+
+/** The broker goes down, or its operator has closed the connection. */
+function isShutdown(reply: Reply | null): boolean {
+  return reply?.code === 320
+}
+
+/** The connection is gone, and not because of what was asked. */
+export function lost(reason: unknown, peer: Peer): AdminError {
+  const failure = peerFailure(reason, peer)
+  if (failure.code === 'UNREACHABLE' || failure.code === 'TIMED_OUT') return failure
+  const said = replyOf(reason)
+  return new AdminError(
+    'UNREACHABLE',
+    `RabbitMQ at ${peer.where} closed the connection${said ? `: ${said.text}` : ''}`,
+    peer.suggestions,
+    { cause: reason },
+  )
+}
+
+function blockedBy(reason: string, peer: Peer, cause: unknown): AdminError {
+  return new AdminError('UNAVAILABLE', `RabbitMQ at ${peer.where} takes nothing at the moment: its alarm says '${reason}'`, peer.suggestions, {
+    cause,
+  })
+}
+
+/** Closes a connection, whose peer may not answer any more. Never throws. */
+export async function closeGently(model: ChannelModel): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, closingMs)))
+  // of one that is closed already, `close` throws at once
+  const closed = (async () => model.close())().catch(() => undefined)
+  await Promise.race([closed, late])
+  clearTimeout(timer)
+  hangUp(model)
+}
+
+function hangUp(model: ChannelModel): void {
+  ;(model.connection as { stream?: Socket }).stream?.destroy()
+}

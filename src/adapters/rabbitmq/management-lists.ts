@@ -1,0 +1,70 @@
+import { AdminError } from '../../core/error.ts'
+import { binding, connection, consumer, exchange, isCounted, node, policy, queue, text } from './items.ts'
+import { deprecatedState, isPredeclared } from './lists.ts'
+import type { BrokerLists } from './lists.ts'
+import type { Item, Management } from './management.ts'
+
+const columns = {
+  queues: ['name', 'vhost', 'durable', 'auto_delete', 'exclusive', 'type', 'arguments', 'messages', 'consumers', 'policy'],
+  exchanges: ['name', 'vhost', 'durable', 'auto_delete', 'internal', 'type', 'arguments'],
+  connections: ['name', 'user', 'user_provided_name'],
+}
+
+/** Of one virtual host. */
+export function managementLists(management: Management, ofVhost: string): BrokerLists {
+  const vhost = encodeURIComponent(ofVhost)
+  const connections = async (): Promise<readonly Item[]> => {
+    // others than these are shown their own connections, and not told so
+    await management.requireTag(['monitoring', 'administrator'])
+    return management.pages(`/api/vhosts/${vhost}/connections`, columns.connections, 'monitoring')
+  }
+  return {
+    queues: async () => (await management.pages(`/api/queues/${vhost}`, columns.queues, 'management')).map(queue),
+    exchanges: async () =>
+      (await management.pages(`/api/exchanges/${vhost}`, columns.exchanges, 'management'))
+        .map(exchange)
+        .filter(({ name }) => !isPredeclared(name)),
+    async consumers() {
+      const [consumers, named] = await Promise.all([
+        management.list(`/api/consumers/${vhost}`, 'management'),
+        connections().catch(noneIfForbidden),
+      ])
+      const names = new Map(named.map((item) => [text(item, 'name'), text(item, 'user_provided_name')]))
+      return consumers.map((item) => consumer(item, names))
+    },
+    bindings: async () =>
+      (await management.list(`/api/bindings/${vhost}`, 'management')).map(binding).filter(({ source }) => source !== ''),
+    async policies() {
+      const [users, operators] = await Promise.all([
+        management.list(`/api/policies/${vhost}`, 'management'),
+        management.list(`/api/operator-policies/${vhost}`, 'management'),
+      ])
+      return [...users.map((item) => policy(item, false)), ...operators.map((item) => policy(item, true))]
+    },
+    connections: async () => (await connections()).map(connection),
+    async deprecatedFeature(name) {
+      const [all, used] = await Promise.all([
+        management.listIfAny('/api/deprecated-features', 'management'),
+        management.listIfAny('/api/deprecated-features/used', 'management'),
+      ])
+      const feature = all?.find((item) => item['name'] === name)
+      if (!all || !feature) return null
+      return {
+        state: deprecatedState(feature['state'], feature['deprecation_phase']),
+        used: used === null ? null : used.some((item) => item['name'] === name),
+      }
+    },
+    async nodes() {
+      const nodes = await management.list('/api/nodes', 'monitoring')
+      // a node that has just started is listed for some seconds without its figures, and without its alarms
+      const alarms = nodes.every((item) => item['running'] !== true || isCounted(item)) ? [] : await management.alarms()
+      return nodes.map((item) => node(item, alarms))
+    },
+  }
+}
+
+/** Without the names of others' connections, their addresses are shown. */
+function noneIfForbidden(error: unknown): readonly Item[] {
+  if (error instanceof AdminError && error.code === 'FORBIDDEN') return []
+  throw error
+}

@@ -1,0 +1,56 @@
+import { AdminError } from '../../../core/error.ts'
+import { typedOn } from '../../../core/host.ts'
+import { oneLine, peerFailure, seconds } from '../../failure.ts'
+import type { Peer } from '../../failure.ts'
+import { ClosedByBroker, NoAnswer } from './link.ts'
+import { Refusal } from './refusal.ts'
+
+/** What ended a move, as an error of the operator's. `doing`: 'moving the messages of queue a into b' */
+export function moveFailure(
+  thrown: unknown,
+  { doing, blocked, peer, timeoutMs }: { doing: string; blocked: string | null; peer: Peer; timeoutMs: number },
+): AdminError {
+  if (thrown instanceof AdminError) return thrown
+  const cause = { cause: thrown }
+  if (thrown instanceof Refusal) {
+    return new AdminError('REFUSED', `${doing}: ${thrown.message}`, [typedOn(peer.host, thrown.command)], cause)
+  }
+  if (thrown instanceof ClosedByBroker) {
+    const { replyCode, message } = thrown
+    return new AdminError(codes[replyCode] ?? kindOf(replyCode, message), `${doing}: ${said(peer, message)}`, next(thrown, peer), cause)
+  }
+  if (!(thrown instanceof NoAnswer)) {
+    const failure = peerFailure(thrown, peer)
+    return new AdminError(failure.code, `${doing}: ${failure.message}`, failure.suggestions, { cause: thrown, obstacle: failure.obstacle })
+  }
+  if (blocked === null) return new AdminError('TIMED_OUT', `${doing}: ${peer.what} at ${peer.where} did nothing within ${seconds(timeoutMs)}`, peer.suggestions, cause)
+  return new AdminError(
+    'UNAVAILABLE',
+    `${doing}: ${peer.what} at ${peer.where} takes no messages for ${seconds(timeoutMs)}, since it is ${blocked}; what was not taken is where it was`,
+    [typedOn(peer.host, 'rabbitmq-diagnostics alarms'), typedOn(peer.host, 'df -h')],
+    cause,
+  )
+}
+
+/** Reply codes of AMQP 0-9-1. */
+const codes: Readonly<Record<number, AdminError['code']>> = { 311: 'REFUSED', 320: 'UNREACHABLE', 404: 'REFUSED', 405: 'REFUSED', 406: 'REFUSED' }
+
+function kindOf(replyCode: number, text: string): AdminError['code'] {
+  if (replyCode !== 403) return 'UNEXPECTED_ANSWER'
+  return isInUse(text) ? 'REFUSED' : 'FORBIDDEN'
+}
+
+/** FIELD-NOTES.md 3: a queue with an exclusive consumer, or one whose consumers exclude ours */
+function isInUse(text: string): boolean {
+  return /in exclusive use|exclusive consumer/.test(text)
+}
+
+function said({ what, where }: Peer, text: string): string {
+  return `${what} at ${where} refused: ${oneLine(text)}`
+}
+
+function next({ replyCode, message }: ClosedByBroker, peer: Peer): readonly string[] {
+  if (replyCode !== 403) return [typedOn(peer.host, 'rabbitmqctl list_queues name messages consumers')]
+  const list = isInUse(message) ? 'rabbitmqctl list_consumers' : 'rabbitmqctl list_permissions'
+  return [typedOn(peer.host, list)]
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import type { BrokerEndpoint, Opened } from '../../../core/endpoint.ts'
+import type { MessageMover, Move, Moved } from '../../../core/message-mover.ts'
+import { shakeHands } from '../handshake.ts'
+import { backExchangePrefix } from '../../../knowledge/broker.ts'
+import { brokerPeer } from '../peer.ts'
+import { holding, restoring } from './conversion.ts'
+import type { Conversion } from './conversion.ts'
+import { moveFailure } from './failure.ts'
+import { Link, NoAnswer } from './link.ts'
+import { declareHolding, look, openExchange, removeExchange } from './queues.ts'
+import { Transfer, readByOthers } from './transfer.ts'
+
+/**
+ * Moves messages over two connections, one to read and one to publish: a broker that is out of memory or disk blocks those that
+ * publish, and what it has confirmed is still to be acknowledged. `timeoutMs`: how long nothing at all may happen.
+ * Throws as `openBroker`.
+ */
+export async function openMessageMover(endpoint: BrokerEndpoint, { timeoutMs }: { timeoutMs: number }): Promise<Opened<MessageMover>> {
+  const peer = brokerPeer(endpoint)
+  await shakeHands(endpoint, peer, timeoutMs)
+  let ends: Ends | null = null
+
+  const opened = async (): Promise<Ends> => {
+    if (ends && !(ends.source.isUsable && ends.target.isUsable)) await closeBoth(ends)
+    if (!ends?.source.isUsable) {
+      const source = await Link.open(endpoint, timeoutMs)
+      ends = { source, target: await Link.open(endpoint, timeoutMs).catch(endingWith(source)) }
+    }
+    await ends.source.openChannel()
+    await ends.target.openChannel()
+    return ends
+  }
+
+  const move = async (of: Move, prepare: (target: Link) => Promise<Conversion>, tidy = async (_: Link) => {}): Promise<Moved> => {
+    try {
+      const { source, target } = await opened()
+      if ((await look(source, of.from)).consumers > (of.kept ? 1 : 0)) throw readByOthers(of.from)
+      return await watched(new Transfer({ source, target, conversion: await prepare(target) }, of), timeoutMs)
+    } catch (error) {
+      const doing = `moving the messages of queue ${of.from} into ${of.to}`
+      throw moveFailure(error, { doing, blocked: ends?.target.blocked ?? null, peer, timeoutMs })
+    } finally {
+      if (ends) await settle(ends, tidy)
+    }
+  }
+
+  const source: MessageMover = {
+    target: peer.where,
+    aside: async (of) =>
+      move(of, async (target) => {
+        await declareHolding(target, of.to)
+        return holding({ to: of.to, user: endpoint.user, frameMax: target.frameMax })
+      }),
+    async back(of) {
+      const exchange = exchangeFor(of.to)
+      const prepare = async (target: Link): Promise<Conversion> => {
+        await look(target, of.to)
+        await openExchange(target, exchange, of.to)
+        return restoring({ from: of.from, exchange, user: endpoint.user })
+      }
+      return move(of, prepare, async (target) => removeExchange(target, exchange))
+    },
+  }
+  return { source, close: async () => closeBoth(ends) }
+}
+
+interface Ends {
+  source: Link
+  target: Link
+}
+
+/** Leaves nothing of a move behind, and what was delivered and not acknowledged in its place. */
+async function settle({ source, target }: Ends, tidy: (target: Link) => Promise<void>): Promise<void> {
+  // a broker that takes nothing answers nothing
+  if (target.blocked !== null) target.destroy()
+  try {
+    if (target.isUsable && !target.isChannelOpen) await target.openChannel()
+    if (target.isUsable) await tidy(target)
+  } catch {
+    // it was not made, or goes with its queue; the next attempt removes it
+  }
+  for (const link of [source, target]) await link.closeChannel().catch(() => link.destroy())
+}
+
+function endingWith(link: Link): (error: unknown) => never {
+  return (error) => {
+    link.destroy()
+    throw error
+  }
+}
+
+/** A name of our own, the same in each attempt, so that the next one removes what a killed one left. */
+function exchangeFor(queue: string): string {
+  return `${backExchangePrefix}${createHash('sha256').update(queue).digest('hex').slice(0, 16)}`
+}
+
+/** Counts how often nothing has happened, not the time: a program that was stopped meanwhile has missed nothing. */
+async function watched(transfer: Transfer, timeoutMs: number): Promise<Moved> {
+  let seen = transfer.activity
+  let idle = 0
+  const timer = setInterval(() => {
+    idle = transfer.activity === seen ? idle + 1 : 0
+    seen = transfer.activity
+    if (idle > looksPerTimeout) transfer.fail(new NoAnswer())
+  }, timeoutMs / looksPerTimeout)
+  try {
+    return await transfer.run()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+const looksPerTimeout = 10
+
+async function closeBoth(ends: Ends | null): Promise<void> {
+  for (const link of ends ? [ends.source, ends.target] : []) await link.close().catch(() => link.destroy())
+}

@@ -1,0 +1,268 @@
+import { connect as connectPlain, isIP } from 'node:net'
+import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { BrokerEndpoint } from '../../../core/endpoint.ts'
+import { ownConnectionName } from '../../../knowledge/broker.ts'
+import { FrameReader, FrameWriter, methodFrame, readShort } from './frames.ts'
+import type { OnFrame } from './frames.ts'
+import { method } from './methods.ts'
+
+/** The channel of every link; the same everywhere, so that the frames of a body pass from one to another as they are. */
+export const channel = 1
+/** the largest frame that is asked for; RabbitMQ allows 131,072 unless it is configured otherwise */
+const frameMaxWanted = 131_072
+
+/** The broker ended the channel or the connection, and said why: a reply code of AMQP 0-9-1 and its text. */
+export class ClosedByBroker extends Error {
+  constructor(
+    readonly replyCode: number,
+    replyText: string,
+  ) {
+    super(replyText)
+  }
+}
+
+/** The broker has said nothing for as long as it is waited for. */
+export class NoAnswer extends Error {}
+
+export interface LinkUser {
+  /** every frame of the channel that no `ask` waits for */
+  onFrame: OnFrame
+  /** after the frames of what arrived at once */
+  onPause: () => void
+  onFailure: (error: Error) => void
+}
+
+/** A connection with one channel, worked with frame by frame. */
+export class Link {
+  readonly #socket: Socket
+  readonly #reader = new FrameReader()
+  #frameMax = frameMaxWanted
+  #waiting: { id: number; resolve: (payload: Buffer) => void; reject: (error: Error) => void } | null = null
+  #user: LinkUser | null = null
+  #failure: Error | null = null
+  #isChannelOpen = false
+  #blocked: string | null = null
+
+  readonly #timeoutMs: number
+
+  private constructor(socket: Socket, timeoutMs: number) {
+    this.#socket = socket
+    this.#timeoutMs = timeoutMs
+    socket.setNoDelay(true)
+    socket.on('data', (chunk: Buffer) => this.#arrived(chunk))
+    socket.on('error', (error) => this.#fail(error))
+    socket.on('close', () => this.#fail(Object.assign(new Error('socket closed'), { code: 'ECONNRESET' })))
+  }
+
+  /** Signs in. The password has been tried by `shakeHands`, which tells apart what can be wrong with it. */
+  static async open(endpoint: BrokerEndpoint, timeoutMs: number): Promise<Link> {
+    const link = new Link(socketTo(endpoint), timeoutMs)
+    try {
+      await link.#signIn(endpoint)
+      return link
+    } catch (error) {
+      link.destroy()
+      throw error
+    }
+  }
+
+  /** bytes of a frame, with all that is around its payload */
+  get frameMax(): number {
+    return this.#frameMax
+  }
+
+  get isUsable(): boolean {
+    return this.#failure === null
+  }
+
+  get isChannelOpen(): boolean {
+    return this.#isChannelOpen && this.isUsable
+  }
+
+  /** why the broker takes nothing from this connection: 'low on disk'; null: it does */
+  get blocked(): string | null {
+    return this.#blocked
+  }
+
+  /** Who gets what arrives on the channel; null: nobody. */
+  use(user: LinkUser | null): void {
+    this.#user = user
+  }
+
+  async openChannel(): Promise<void> {
+    await this.ask(method.channelOpenOk, (out) => out.method(channel, method.channelOpen).u8(0).end())
+    this.#isChannelOpen = true
+  }
+
+  /** What was delivered and not acknowledged goes back to its place. */
+  async closeChannel(): Promise<void> {
+    if (this.#failure || !this.#isChannelOpen) return
+    this.#isChannelOpen = false
+    await this.ask(method.channelCloseOk, (out) => out.method(channel, method.channelClose).u16(200).u8(0).u32(0).end())
+  }
+
+  /** Sends a method and gives the payload of its answer, behind class and number. */
+  async ask(id: number, write: (out: FrameWriter) => unknown): Promise<Buffer> {
+    if (this.#failure) throw this.#failure
+    const answer = this.#answer(id)
+    const out = new FrameWriter(1024)
+    write(out)
+    this.send(out)
+    return answer
+  }
+
+  async #answer(id: number): Promise<Buffer> {
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await new Promise<Buffer>((resolve, reject) => {
+        this.#waiting = { id, resolve, reject }
+        timer = setTimeout(() => reject(new NoAnswer()), this.#timeoutMs)
+      })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  send(out: FrameWriter): void {
+    const parts = out.take()
+    if (parts.length === 1) {
+      this.#socket.write(parts[0] ?? '')
+      return
+    }
+    this.#socket.cork()
+    for (const part of parts) this.#socket.write(part)
+    this.#socket.uncork()
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  destroy(): void {
+    this.#failure ??= new Error('closed')
+    this.#socket.destroy()
+  }
+
+  async close(): Promise<void> {
+    if (!this.#failure) {
+      await this.ask(method.connectionCloseOk, (out) => out.method(0, method.connectionClose).u16(200).u8(0).u32(0).end())
+    }
+    this.destroy()
+  }
+
+  async #signIn({ user, password, vhost }: BrokerEndpoint): Promise<void> {
+    const hello = this.#answer(method.connectionStart)
+    this.#socket.write(Buffer.from('AMQP\u0000\u0000\u0009\u0001', 'latin1'))
+    await hello
+    const tune = await this.ask(method.connectionTune, (out) => {
+      out.method(0, method.connectionStartOk)
+      writeTable(out, clientProperties)
+      out.short('PLAIN').long(`\u0000${user}\u0000${password?.reveal() ?? ''}`).short('en_US').end()
+    })
+    const offered = tune.readUInt32BE(2)
+    this.#frameMax = offered === 0 ? frameMaxWanted : Math.min(offered, frameMaxWanted)
+    await this.ask(method.connectionOpenOk, (out) => {
+      out.method(0, method.connectionTuneOk).u16(tune.readUInt16BE(0)).u32(this.#frameMax).u16(0).end()
+      out.method(0, method.connectionOpen).short(vhost).u8(0).u8(0).end()
+    })
+  }
+
+  #arrived(chunk: Buffer): void {
+    try {
+      this.#reader.read(chunk, this.#frame)
+      this.#user?.onPause()
+    } catch (error) {
+      this.#fail(error as Error)
+    }
+  }
+
+  readonly #frame: OnFrame = (type, on, bytes, start, end) => {
+    if (type === methodFrame) {
+      const id = bytes.readUInt32BE(start)
+      if (this.#waiting?.id === id) {
+        const { resolve } = this.#waiting
+        this.#waiting = null
+        resolve(bytes.subarray(start + 4, end))
+        return
+      }
+      if (id === method.channelClose || id === method.connectionClose) return this.#closedByBroker(id, bytes, start + 4)
+      if (on === 0) {
+        if (id === method.connectionBlocked) this.#blocked = readShort(bytes, start + 4).text
+        if (id === method.connectionUnblocked) this.#blocked = null
+        return
+      }
+    }
+    if (on !== 0) this.#user?.onFrame(type, on, bytes, start, end)
+  }
+
+  #closedByBroker(id: number, bytes: Buffer, at: number): void {
+    const error = new ClosedByBroker(bytes.readUInt16BE(at), readShort(bytes, at + 2).text)
+    const out = new FrameWriter(64)
+    if (id === method.connectionClose) {
+      this.send(out.method(0, method.connectionCloseOk).end())
+      return this.#fail(error)
+    }
+    this.send(out.method(channel, method.channelCloseOk).end())
+    this.#isChannelOpen = false
+    this.#tell(error)
+  }
+
+  #fail(error: Error): void {
+    if (this.#failure) return
+    this.#failure = error
+    this.#socket.destroy()
+    this.#tell(error)
+  }
+
+  #tell(error: Error): void {
+    const waiting = this.#waiting
+    this.#waiting = null
+    if (waiting) waiting.reject(error)
+    else this.#user?.onFailure(error)
+  }
+}
+
+function socketTo({ host, port, tls }: BrokerEndpoint): Socket {
+  if (tls.mode !== 'require' && tls.mode !== 'verify') return connectPlain({ host, port })
+  return connectTls({
+    host,
+    port,
+    rejectUnauthorized: tls.mode === 'verify',
+    ...(isIP(host) ? {} : { servername: host }),
+    ...(tls.ca === null ? {} : { ca: [tls.ca] }),
+  })
+}
+
+type Table = { readonly [name: string]: string | boolean | Table }
+
+const clientProperties: Table = {
+  product: 'testops-admin',
+  connection_name: ownConnectionName,
+  capabilities: {
+    publisher_confirms: true,
+    'basic.nack': true,
+    consumer_cancel_notify: true,
+    'connection.blocked': true,
+    authentication_failure_close: true,
+  },
+}
+
+/** A table of arguments. */
+export function writeTable(out: FrameWriter, table: Table): void {
+  const inner = new FrameWriter(1024)
+  for (const [name, value] of Object.entries(table)) {
+    inner.short(name)
+    if (typeof value === 'string') inner.u8('S'.charCodeAt(0)).long(value)
+    else if (typeof value === 'boolean') inner.u8('t'.charCodeAt(0)).u8(value ? 1 : 0)
+    else {
+      inner.u8('F'.charCodeAt(0))
+      writeTable(inner, value)
+    }
+  }
+  out.long(Buffer.concat(inner.take()))
+}

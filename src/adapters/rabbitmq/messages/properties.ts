@@ -1,0 +1,111 @@
+import type { FrameWriter } from './frames.ts'
+
+/**
+ * A message's properties as they are in its header frame: two bytes that say which are there, then their values. They are carried
+ * as bytes; only what has to differ is touched.
+ */
+export interface Properties {
+  bytes: Buffer
+  start: number
+  end: number
+}
+
+/** Bits of the flags, in the order of the values. */
+const contentType = 0x8000
+const contentEncoding = 0x4000
+const headers = 0x2000
+const deliveryMode = 0x1000
+const priority = 0x0800
+const correlationId = 0x0400
+const replyTo = 0x0200
+const expiration = 0x0100
+const messageId = 0x0080
+const timestamp = 0x0040
+const type = 0x0020
+const userId = 0x0010
+
+const persistent = 2
+
+/** Writes only a table of headers, persistent. */
+export function writeHeaders(out: FrameWriter, table: (out: FrameWriter) => void): void {
+  out.u16(headers | deliveryMode)
+  table(out)
+  out.u8(persistent)
+}
+
+/** Where the table of headers lies, its length before it; null: there is none. */
+export function headersOf({ bytes, start }: Properties): { start: number; end: number } | null {
+  const flags = bytes.readUInt16BE(start)
+  if (!(flags & headers)) return null
+  let at = start + 2
+  if (flags & contentType) at = afterShort(bytes, at)
+  if (flags & contentEncoding) at = afterShort(bytes, at)
+  return { start: at, end: afterLong(bytes, at) }
+}
+
+/** As they are, but persistent, and without a user_id that is not `user`. True: one was left out. */
+export function writePersistent(out: FrameWriter, of: Properties, user: string): boolean {
+  const { bytes, start, end } = of
+  const flags = bytes.readUInt16BE(start)
+  const mode = afterHeaders(bytes, start, flags)
+  const rest = flags & deliveryMode ? mode + 1 : mode
+  const drop = flags & userId ? userIdAt(bytes, rest, flags) : null
+  const isForeign = drop !== null && bytes.toString('utf8', drop + 1, afterShort(bytes, drop)) !== user
+  out
+    .u16((flags | deliveryMode) & ~(isForeign ? userId : 0))
+    .bytes(bytes, start + 2, mode)
+    .u8(persistent)
+  if (isForeign) out.bytes(bytes, rest, drop).bytes(bytes, afterShort(bytes, drop), end)
+  else out.bytes(bytes, rest, end)
+  return isForeign
+}
+
+/** Whether there is a user_id of another user. */
+export function isOfAnother({ bytes, start }: Properties, user: string): boolean {
+  const flags = bytes.readUInt16BE(start)
+  if (!(flags & userId)) return false
+  const mode = afterHeaders(bytes, start, flags)
+  const at = userIdAt(bytes, flags & deliveryMode ? mode + 1 : mode, flags)
+  return bytes.toString('utf8', at + 1, afterShort(bytes, at)) !== user
+}
+
+function afterHeaders(bytes: Buffer, start: number, flags: number): number {
+  let at = start + 2
+  if (flags & contentType) at = afterShort(bytes, at)
+  if (flags & contentEncoding) at = afterShort(bytes, at)
+  return flags & headers ? afterLong(bytes, at) : at
+}
+
+/** `at`: behind the delivery mode */
+function userIdAt(bytes: Buffer, at: number, flags: number): number {
+  if (flags & priority) at += 1
+  for (const text of [correlationId, replyTo, expiration, messageId]) if (flags & text) at = afterShort(bytes, at)
+  if (flags & timestamp) at += 8
+  return flags & type ? afterShort(bytes, at) : at
+}
+
+function afterShort(bytes: Buffer, at: number): number {
+  return at + 1 + (bytes[at] ?? 0)
+}
+
+function afterLong(bytes: Buffer, at: number): number {
+  return at + 4 + bytes.readUInt32BE(at)
+}
+
+/** Lengths of the values of a table by their type; -1: the length is before it, in four bytes. */
+const lengths: Readonly<Record<string, number>> = {
+  t: 1, b: 1, B: 1, s: 2, u: 2, U: 2, I: 4, i: 4, f: 4, D: 5, l: 8, L: 8, d: 8, T: 8, V: 0, S: -1, x: -1, A: -1, F: -1,
+} // prettier-ignore
+
+/** Where the value of a header begins, at its type; null: there is no such header. `table`: with its length before it. */
+export function findHeader(bytes: Buffer, table: { start: number; end: number }, name: string): number | null {
+  let at = table.start + 4
+  while (at < table.end) {
+    const value = afterShort(bytes, at)
+    if (bytes.toString('utf8', at + 1, value) === name) return value
+    const length = lengths[String.fromCharCode(bytes[value] ?? 0)]
+    if (length === undefined) return null
+    at = length === -1 ? afterLong(bytes, value + 1) : value + 1 + length
+  }
+  return null
+}

@@ -1,0 +1,9 @@
+/** Why messages are not moved; `command` shows the operator more of it. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly command: string,
+  ) {
+    super(message)
+  }
+}

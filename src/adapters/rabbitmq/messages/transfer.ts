@@ -1,0 +1,297 @@
+import { AdminError } from '../../../core/error.ts'
+import type { Move, Moved, MoverFailpoint } from '../../../core/message-mover.ts'
+import { Confirms } from './confirms.ts'
+import type { Conversion } from './conversion.ts'
+import { Deliveries } from './delivery.ts'
+import { FrameWriter, methodFrame, readShort, readU64 } from './frames.ts'
+import { ClosedByBroker, channel } from './link.ts'
+import type { Link, LinkUser } from './link.ts'
+import { method } from './methods.ts'
+import { cancel, consume, look } from './queues.ts'
+import { Refusal } from './refusal.ts'
+import { Window } from './window.ts'
+
+/** flags of `basic.ack` and `basic.nack` */
+const multiple = 1
+const requeue = 2
+/** how many messages of a queue that was taken over are under way; others may be read with more */
+const keptWindow = 32
+
+interface Ends {
+  /** where messages are delivered from, and where they are published to, each with a channel that has not been used */
+  source: Link
+  target: Link
+  conversion: Conversion
+}
+
+/**
+ * Publishes what a queue delivers, and acknowledges what the broker has confirmed. The n-th delivery is the n-th publication, so
+ * the number of a confirmation is the tag to acknowledge, and an acknowledgement is always of all up to one: order and contents
+ * of the queue are, at any instant, those of its unacknowledged rest.
+ */
+export class Transfer {
+  readonly #ends: Ends
+  readonly #move: Move
+  readonly #out = new FrameWriter()
+  readonly #window = new Window()
+  readonly #confirms = new Confirms()
+  readonly #deliveries: Deliveries
+  #published = 0
+  #acknowledged = 0
+  #redelivered = 0
+  #bytes = 0
+  #consumers = 0
+  #isSkipping = false
+  #isStopped = false
+  #isRefused = false
+  #isReturned = false
+  #exclusive = true
+  #failure: Error | null = null
+  #activity = 0
+  /** deliveries that do not count: those before a queue was taken over */
+  #givenBack = 0
+  #isTakingOver: boolean
+  #wake: () => void = () => undefined
+
+  constructor(ends: Ends, move: Move) {
+    this.#ends = ends
+    this.#move = move
+    this.#isTakingOver = move.kept !== undefined
+    this.#deliveries = new Deliveries({
+      onHead: (head, redelivered) => {
+        this.#activity += 1
+        this.#isSkipping = this.#isStopped || this.#isRefused || this.#failure !== null || this.#isTakingOver || this.#deliveries.delivered <= this.#givenBack
+        if (this.#isSkipping) return
+        this.#published += 1
+        // all of a queue that was taken over has been delivered before
+        if (redelivered && !move.kept) this.#redelivered += 1
+        this.#bytes = head.bodyBytes + head.properties.end - head.properties.start
+        this.#convert(() => ends.conversion.head(this.#out, head))
+      },
+      onBody: (bytes, start, end) => {
+        this.#activity += 1
+        if (!this.#isSkipping) this.#convert(() => ends.conversion.body(this.#out, bytes, start, end))
+      },
+      onEnd: () => {
+        // a queue that vanishes with its last consumer must not lose its only one
+        if (!this.#isSkipping && !move.kept && this.#window.saw(this.#bytes)) this.#consumeAnew()
+      },
+      onCancel: () => this.#fail(gone(move.from)),
+    })
+  }
+
+  async run(): Promise<Moved> {
+    const { source, target } = this.#ends
+    const { signal } = this.#move
+    const stop = (): void => {
+      this.#isStopped = true
+      this.#wake()
+    }
+    signal?.addEventListener('abort', stop)
+    try {
+      if (signal?.aborted) stop()
+      source.use(this.#sourceUser)
+      target.use(this.#targetUser)
+      await target.ask(method.confirmSelectOk, (out) => out.method(channel, method.confirmSelect).u8(0).end())
+      await this.#failpoint('opened')
+      await this.#begin()
+      if (this.#move.kept) await this.#takeOver(this.#move.kept)
+      await this.#untilEmpty()
+      await this.#failpoint('emptied')
+      return this.#moved()
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      // what is confirmed is acknowledged even where the rest failed, so that it is not there twice
+      if (source.isUsable) this.#acknowledge()
+      source.use(null)
+      target.use(null)
+    }
+  }
+
+  /** grows with every message, part of one and confirmation */
+  get activity(): number {
+    return this.#activity
+  }
+
+  /** Ends it. The first error is thrown by `run`. */
+  fail(error: Error): void {
+    this.#fail(error)
+  }
+
+  #convert(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#isSkipping = true
+      this.#fail(error as Error)
+    }
+  }
+
+  #moved(): Moved {
+    return { moved: this.#acknowledged, perhapsTwice: this.#redelivered, withoutUserId: this.#ends.conversion.ofAnother }
+  }
+
+  async #untilEmpty(): Promise<void> {
+    for (;;) {
+      await this.#untilSettled()
+      if (this.#isStopped) throw interrupted(this.#move, this.#acknowledged)
+      const before = this.#deliveries.delivered
+      // the second answer comes after all that was under way to us when the first one was given
+      const looks = [await look(this.#ends.source, this.#move.from), await look(this.#ends.source, this.#move.from)]
+      const isQuiet = before === this.#deliveries.delivered && this.#isSettled
+      if (isQuiet && looks.every(({ ready }) => ready === 0)) return
+      // a quorum queue counts those that were cancelled until their messages are acknowledged
+      if (looks.some(({ consumers }) => consumers > this.#consumers)) throw readByOthers(this.#move.from)
+      if (isQuiet) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  get #isSettled(): boolean {
+    const all = this.#isStopped ? this.#published : this.#deliveries.delivered - this.#givenBack
+    return this.#acknowledged === all
+  }
+
+  async #untilSettled(): Promise<void> {
+    while (!this.#isSettled || this.#failure !== null) {
+      if (this.#failure !== null) throw this.#failure
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+
+  readonly #sourceUser: LinkUser = {
+    onFrame: (type, _, bytes, start, end) => this.#deliveries.frame(type, bytes, start, end),
+    onPause: () => {
+      if (this.#failure !== null || this.#out.isEmpty) return
+      this.#ends.target.send(this.#out)
+      this.#hold(async () => this.#failpoint('published'))
+    },
+    onFailure: (error) => this.#fail(error),
+  }
+
+  readonly #targetUser: LinkUser = {
+    onFrame: (type, _, bytes, start) => {
+      // a message that came back is confirmed next, and must not be acknowledged for that
+      if (type !== methodFrame || this.#isReturned) return
+      this.#activity += 1
+      const id = bytes.readUInt32BE(start)
+      if (id === method.ack) this.#confirms.confirm(readU64(bytes, start + 4), bytes[start + 12] === 1)
+      else if (id === method.nack) {
+        this.#isRefused = true
+        this.#confirms.refuse(readU64(bytes, start + 4), ((bytes[start + 12] ?? 0) & 1) === 1)
+      } else if (id === method.return) {
+        this.#isReturned = true
+        this.#fail(notTaken(this.#move.to, readShort(bytes, start + 6).text))
+      }
+    },
+    onPause: () => {
+      const { upTo, answered } = this.#confirms
+      // once all that it was given has been answered
+      if (this.#isRefused && answered === this.#published) this.#fail(notTaken(this.#move.to, 'it is full, and set to refuse what comes then'))
+      const enough = upTo - this.#acknowledged >= this.#window.size / 4 || upTo === this.#published
+      if (this.#failure !== null || upTo === this.#acknowledged || !enough) return
+      if (!this.#move.failpoint) return this.#acknowledge()
+      this.#hold(async () => {
+        await this.#failpoint('confirmed')
+        this.#acknowledge()
+        await this.#failpoint('acked')
+      })
+    },
+    onFailure: (error) => this.#fail(error),
+  }
+
+  #acknowledge(): void {
+    const { upTo } = this.#confirms
+    if (upTo === this.#acknowledged) return
+    this.#ends.source.send(new FrameWriter(64).method(channel, method.ack).u64(upTo + this.#givenBack).u8(multiple).end())
+    this.#acknowledged = upTo
+    this.#move.onProgress?.({ moved: upTo })
+    if (this.#isSettled) this.#wake()
+  }
+
+  async #begin(): Promise<void> {
+    const { source } = this.#ends
+    const ask = async (): Promise<unknown> => source.ask(method.consumeOk, (out) => this.#writeConsume(out))
+    try {
+      await ask()
+    } catch (error) {
+      // nobody reads it, so it is one with `x-single-active-consumer`, which nobody can have for himself
+      if (!(error instanceof ClosedByBroker && error.replyCode === 403 && / in exclusive use/.test(error.message))) throw error
+      this.#exclusive = false
+      await source.openChannel()
+      await ask()
+    }
+  }
+
+  /**
+   * Another consumer of ours holds a message. It lets go, and once nothing is under way to us any more, all that was delivered here is
+   * given back at once: so the queue stays, and delivers everything in its order.
+   */
+  async #takeOver({ release }: NonNullable<Move['kept']>): Promise<void> {
+    await release()
+    await this.#untilDelivered()
+    this.#givenBack = this.#deliveries.delivered
+    this.#isTakingOver = false
+    if (this.#givenBack === 0) return
+    this.#ends.source.send(new FrameWriter(64).method(channel, method.nack).u64(this.#givenBack).u8(multiple | requeue).end())
+  }
+
+  async #untilDelivered(): Promise<void> {
+    for (;;) {
+      const before = this.#deliveries.delivered
+      await look(this.#ends.source, this.#move.from)
+      const { ready } = await look(this.#ends.source, this.#move.from)
+      if (this.#failure !== null) throw this.#failure
+      if (this.#deliveries.delivered === before && (ready === 0 || before >= keptWindow)) return
+    }
+  }
+
+  #consumeAnew(): void {
+    const out = new FrameWriter(1024)
+    cancel(out, this.#consumers)
+    this.#writeConsume(out)
+    this.#ends.source.send(out)
+  }
+
+  #writeConsume(out: FrameWriter): void {
+    this.#consumers += 1
+    consume(out, { queue: this.#move.from, consumer: this.#consumers, prefetch: this.#move.kept ? keptWindow : this.#window.size, exclusive: this.#exclusive && !this.#move.kept })
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error
+    this.#wake()
+  }
+
+  /** nothing else happens meanwhile; without failpoints, nothing is waited for */
+  #hold(work: () => Promise<void>): void {
+    if (!this.#move.failpoint) return
+    const links = [this.#ends.source, this.#ends.target]
+    for (const link of links) link.pause()
+    work()
+      .catch((error: unknown) => this.#fail(error as Error))
+      .finally(() => {
+        for (const link of links) link.resume()
+      })
+  }
+
+  async #failpoint(name: MoverFailpoint): Promise<void> {
+    await this.#move.failpoint?.(name)
+  }
+}
+
+function gone(queue: string): Refusal {
+  return new Refusal(`queue ${queue} was deleted, or moved to another node`, 'rabbitmqctl list_queues name messages state')
+}
+
+export function readByOthers(queue: string): Refusal {
+  return new Refusal(`queue ${queue} is read by others: whoever reads it has to stop first`, 'rabbitmqctl list_consumers')
+}
+
+function notTaken(queue: string, reason: string): Refusal {
+  const message = `queue ${queue} does not take a message: ${reason}; what was not taken is where it was`
+  return new Refusal(message, 'rabbitmqctl list_queues name messages arguments policy')
+}
+
+function interrupted({ from, to }: Move, moved: number): AdminError {
+  return new AdminError('INTERRUPTED', `interrupted after ${moved} messages of queue ${from} were in ${to}; the others are where they were`)
+}

@@ -1,0 +1,32 @@
+import type { BrokerEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import { typedOn } from '../../core/host.ts'
+import { typed } from '../../core/typed.ts'
+import { transientQueues } from '../../knowledge/broker.ts'
+import { hostPort } from '../failure.ts'
+import type { Reply } from './reply.ts'
+
+/** What the broker's refusal means to the operator, where it is not an answer in itself (SERVERS.md: what it answers). */
+export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): AdminError {
+  const { host, port, vhost, user } = endpoint
+  const broker = `RabbitMQ at ${hostPort(host, port)}`
+  const on = (...command: string[]): string => typedOn(host, typed(['rabbitmqctl', ...command]))
+  const { code, text } = reply
+  // before 4.0 it does not say which permission that is
+  const denied = /^(?:(configure|write|read) )?access to (\w+ '.*?') in vhost /.exec(text)
+  if (code === 403 && denied) {
+    const [, right = 'sufficient', object = ''] = denied
+    return new AdminError('FORBIDDEN', `user ${user} has no ${right} permission on ${object} in vhost ${vhost} of ${broker}: ${what}`, [
+      on('list_permissions', '-p', vhost),
+      on('set_permissions', '-p', vhost, user, '.*', '.*', '.*'),
+    ])
+  }
+  if (code === transientQueues.replyCode && text.includes(transientQueues.feature)) {
+    return new AdminError(
+      'REFUSED',
+      `${broker} takes no transient queue: ${what} (${transientQueues.feature} is denied)`,
+      ['declare it durable', `or set ${transientQueues.permitSetting} = true on every node`],
+    )
+  }
+  return new AdminError('REFUSED', `${broker} refuses this in vhost ${vhost}: ${what}: ${text}`, [on('list_queues', '-p', vhost)])
+}

@@ -1,0 +1,17 @@
+import { messageOf } from '../../core/error.ts'
+import { oneLine } from '../failure.ts'
+
+/** How the broker refuses something: it closes the channel, or the connection, with a number and a text. */
+export interface Reply {
+  code: number
+  /** on one line, without the name of the code in front */
+  text: string
+}
+
+/** Null where what amqplib threw was not said by the broker. */
+export function replyOf(thrown: unknown): Reply | null {
+  if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'number') return null
+  const said = messageOf(thrown)
+  const [, text = said] = /with message "([\s\S]*)"$/.exec(said) ?? []
+  return { code: thrown.code, text: oneLine(text.replace(/^[A-Z_]+ - /, '')) }
+}

@@ -1,0 +1,72 @@
+import type { BrokerEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import { ctlLists } from './ctl/index.ts'
+import { ctlProgram } from './ctl/program.ts'
+import type { CtlCommand } from './ctl/program.ts'
+import type { BrokerLists } from './lists.ts'
+import { managementLists } from './management-lists.ts'
+import { managementApi } from './management.ts'
+
+export interface ListOptions {
+  timeoutMs: number
+  /** the second way, asked for when it is needed; null: there is none */
+  rabbitmqctl?: (() => Promise<CtlCommand | null>) | undefined
+}
+
+/**
+ * What is asked of the management API, and of `rabbitmqctl` on the broker's machine where that is not there.
+ * Throws UNAVAILABLE where neither can be had, with both reasons.
+ */
+export function brokerLists(
+  given: BrokerEndpoint,
+  clusterName: string | null,
+  { timeoutMs, rabbitmqctl }: ListOptions,
+): { lists: BrokerLists; close: () => Promise<void> } {
+  const endpoint = { ...given, managementUrl: given.managementUrl?.replace(/\/+$/, '') ?? null }
+  const management = managementApi(endpoint, timeoutMs)
+  const first = managementLists(management, endpoint.vhost)
+  let second: Promise<BrokerLists | null> | null = null
+  const secondWay = async (): Promise<BrokerLists | null> => {
+    second ??= (async () => {
+      const command = await rabbitmqctl?.()
+      return command ? ctlLists(ctlProgram(command, endpoint, clusterName, timeoutMs), endpoint.vhost) : null
+    })()
+    return second
+  }
+
+  const either = async <T>(ask: (lists: BrokerLists) => Promise<T>): Promise<T> => {
+    try {
+      return await ask(first)
+    } catch (error) {
+      if (!(error instanceof AdminError) || error.code !== 'UNAVAILABLE') throw error
+      const other = await secondWay()
+      if (other === null) throw error
+      return await ask(other).catch((why: unknown) => {
+        throw neither(error, why)
+      })
+    }
+  }
+  return {
+    lists: {
+      queues: async () => either(async (lists) => lists.queues()),
+      exchanges: async () => either(async (lists) => lists.exchanges()),
+      consumers: async () => either(async (lists) => lists.consumers()),
+      bindings: async () => either(async (lists) => lists.bindings()),
+      policies: async () => either(async (lists) => lists.policies()),
+      connections: async () => either(async (lists) => lists.connections()),
+      deprecatedFeature: async (name) => either(async (lists) => lists.deprecatedFeature(name)),
+      nodes: async () => either(async (lists) => lists.nodes()),
+    },
+    close: async () => management.close(),
+  }
+}
+
+function neither(management: AdminError, why: unknown): AdminError {
+  if (!(why instanceof AdminError)) throw why
+  return new AdminError(
+    'UNAVAILABLE',
+    `${management.message}, and neither helps rabbitmqctl: ${why.message}`,
+    [...management.suggestions, ...why.suggestions],
+    { cause: why },
+  )
+}

@@ -1,0 +1,206 @@
+import { connect } from 'node:net'
+import amqp from 'amqplib'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { openBrokerControl } from '../../src/adapters/rabbitmq/control/index.ts'
+import { openBroker } from '../../src/adapters/rabbitmq/index.ts'
+import type { BrokerControl } from '../../src/core/broker-control.ts'
+import type { BrokerEndpoint } from '../../src/core/endpoint.ts'
+import type { QueueDeclaration } from '../../src/core/topology.ts'
+import { freshVhost } from '../servers/index.ts'
+import type { FreshVhost } from '../servers/index.ts'
+import { errorOf, failureOf } from './failure-of.ts'
+import { closedPort, cuttableProxy } from './peers.ts'
+
+describe.each(['3', '4.3'] as const)('%s', (line) => {
+  let vhost: FreshVhost
+  beforeEach(async () => {
+    vhost = await freshVhost(line)
+  })
+  afterEach(async () => vhost.cleanup())
+
+  function opened(of: Partial<BrokerEndpoint> = {}, timeoutMs = 10_000): BrokerControl {
+    const { source, close } = openBrokerControl({ ...vhost.endpoint, ...of }, { timeoutMs })
+    onTestFinished(close)
+    return source
+  }
+
+  async function allow(configure: string, write: string, read: string): Promise<void> {
+    await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${vhost.endpoint.user}`, { configure, write, read })
+  }
+
+  async function connected(): Promise<amqp.ChannelModel> {
+    const client = await amqp.connect(vhost.url)
+    client.on('error', () => undefined)
+    return client
+  }
+
+  async function queues(): Promise<string[]> {
+    const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
+    const found = await source.queues()
+    await close()
+    return found.map(({ name }) => name).sort()
+  }
+
+  test('a thousand queues are declared, counted, bound and deleted side by side', async () => {
+    const control = opened()
+    const names = Array.from({ length: 1000 }, (_, index) => `q${index}`)
+    const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
+    onTestFinished(close)
+    await control.declareExchange({ name: 'e', type: 'direct', durable: true, autoDelete: false, internal: false, arguments: {} })
+    const declared = await control.declareQueues(names.map(durable))
+    expect([...declared]).toEqual(names.map((name) => [name, 'declared']))
+    await control.bind(names.map((destination) => ({ source: 'e', destination, destinationKind: 'queue', routingKey: destination, arguments: {} })))
+    expect((await source.bindings()).length).toBe(1000)
+    expect([...(await source.counts(names))]).toEqual(names.map((name) => [name, { ready: 0, consumers: 0 }]))
+    const deleted = await control.deleteQueues(names.map((name) => ({ name, most: 0 })))
+    expect([...deleted]).toEqual(names.map((name) => [name, 'deleted']))
+    expect([...(await source.counts(names))]).toEqual(names.map((name) => [name, null]))
+  })
+
+  test('without a permission it names the one that is missing', async () => {
+    await opened().declareQueues([durable('there')])
+    await opened().declareExchange({ name: 'e', type: 'direct', durable: true, autoDelete: false, internal: false, arguments: {} })
+    const { user, host, port } = vhost.endpoint
+    const message = (right: string, object: string, what: string): string =>
+      `FORBIDDEN user ${user} has no ${line === '3' ? 'sufficient' : right} permission on ${object} in vhost ${vhost.vhost} of RabbitMQ at ${host}:${port}: ${what}`
+    await allow('^$', '^$', '^$')
+    const control = opened()
+    expect(await failureOf(control.declareQueues([durable('q')]))).toBe(message('configure', "queue 'q'", 'declaring queue q'))
+    expect(await failureOf(control.deleteQueue('there', { most: 0 }))).toBe(message('configure', "queue 'there'", 'deleting queue there'))
+    expect(await failureOf(control.purge('there'))).toBe(message('read', "queue 'there'", 'emptying queue there'))
+    expect(await failureOf(control.deleteExchange('e'))).toBe(message('configure', "exchange 'e'", 'deleting exchange e'))
+    expect(await failureOf(control.keep(['there']))).toBe(message('configure', "queue 'there'", line === '3' ? 'keeping queue there open' : 'counting queue there'))
+    const refused = await errorOf(control.bind([{ source: 'e', destination: 'there', destinationKind: 'queue', routingKey: 'k', arguments: {} }]))
+    expect(`${refused?.code} ${refused?.message}`).toBe(message('write', "queue 'there'", 'binding queue there to exchange e by k'))
+    expect(refused?.suggestions).toEqual([
+      `rabbitmqctl list_permissions -p ${vhost.vhost}`,
+      `rabbitmqctl set_permissions -p ${vhost.vhost} ${user} '.*' '.*' '.*'`,
+    ])
+    await allow('.*', '.*', '.*')
+    expect(await control.deleteQueue('there', { most: 0 })).toBe('deleted')
+  })
+
+  test('what the broker does not take is refused, and the rest goes on', async () => {
+    const control = opened()
+    const refusal = async (of: Partial<QueueDeclaration>): Promise<string | null> =>
+      failureOf(control.declareQueues([durable('a'), { ...durable('q'), ...of }]))
+    const start = `REFUSED RabbitMQ at ${vhost.endpoint.host}:${vhost.endpoint.port} refuses this in vhost ${vhost.vhost}: declaring `
+    expect(await refusal({ arguments: { 'x-max-length': -1 } })).toBe(
+      `${start}queue q: invalid arg 'x-max-length' for queue 'q' in vhost '${vhost.vhost}': {value_negative,-1}`,
+    )
+    expect(await refusal({ name: 'amq.q' })).toBe(`${start}queue amq.q: queue name 'amq.q' contains reserved prefix 'amq.*'`)
+    expect(await refusal({ autoDelete: true, arguments: { 'x-queue-type': 'quorum' } })).toBe(
+      `${start}queue q: invalid property 'auto-delete' for queue 'q' in vhost '${vhost.vhost}'`,
+    )
+    expect(await refusal({ name: '' })).toBe('REFUSED a queue without a name cannot be declared')
+    const exchange = { name: 'e', type: 'x-of-a-plugin', durable: true, autoDelete: false, internal: false, arguments: {} }
+    expect(await failureOf(control.declareExchange(exchange))).toBe(`${start}exchange e: unknown exchange type 'x-of-a-plugin'`)
+    expect(await control.declareExchange({ ...exchange, type: 'topic' })).toBe('declared')
+    expect(await queues()).toEqual(['a'])
+  })
+
+  test('a queue that the broker does not guard is guarded by its counts alone', async () => {
+    const control = opened()
+    const quorum = ['q1', 'q2', 'q3'].map((name) => ({ ...durable(name), arguments: { 'x-queue-type': 'quorum' } }))
+    const all = [...quorum, durable('c1'), durable('c2')]
+    await control.declareQueues(all)
+    const client = await connected()
+    const channel = await client.createConfirmChannel()
+    for (const queue of ['q2', 'c2']) channel.sendToQueue(queue, Buffer.from('x'))
+    await channel.waitForConfirms()
+    await channel.consume('q3', () => undefined)
+    expect(Object.fromEntries(await control.deleteQueues(all.map(({ name }) => ({ name, most: 0 }))))).toEqual({
+      q1: 'deleted',
+      q2: 'in-use',
+      q3: 'in-use',
+      c1: 'deleted',
+      c2: 'in-use',
+    })
+    expect(await queues()).toEqual(['c2', 'q2', 'q3'])
+  })
+
+  test("another connection's own queue", async () => {
+    const client = await connected()
+    await (await client.createChannel()).assertQueue('own', { exclusive: true, durable: false })
+    const control = opened()
+    expect([...(await control.declareQueues([durable('own')]))]).toEqual([['own', 'otherwise']])
+    expect(await failureOf(control.deleteQueue('own', { most: 0 }))).toMatch(/^REFUSED .*: deleting queue own: cannot obtain exclusive access/)
+    const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
+    onTestFinished(close)
+    expect(await failureOf(source.counts(['own']))).toMatch(/^REFUSED .*: counting queue own: cannot obtain exclusive access/)
+  })
+
+  test('a binding in any width that a client may have given its numbers', async () => {
+    const control = opened()
+    await control.declareQueues([durable('q')])
+    await control.declareExchange({ name: 'h', type: 'headers', durable: true, autoDelete: false, internal: false, arguments: {} })
+    const client = await connected()
+    const channel = await client.createChannel()
+    for (const type of ['int8', 'int16', 'int32', 'int64']) await channel.bindQueue('q', 'h', '', { 'x-match': 'all', n: { '!': type, value: 5 } })
+    const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
+    onTestFinished(close)
+    expect((await source.bindings()).length).toBe(4)
+    await control.unbind([{ source: 'h', destination: 'q', destinationKind: 'queue', routingKey: '', arguments: { 'x-match': 'all', n: 5 } }])
+    expect(await source.bindings()).toEqual([])
+  })
+
+  test('a connection that breaks is opened again by the next call', async () => {
+    const { host, port } = vhost.endpoint
+    const proxy = await cuttableProxy(() => connect({ host, port }))
+    const control = opened({ host: '127.0.0.1', port: proxy.port }, 2000)
+    await control.declareQueues([durable('a')])
+    const names = Array.from({ length: 200 }, (_, index) => durable(`q${index}`))
+    const declaring = control.declareQueues(names)
+    proxy.cut()
+    expect((await errorOf(declaring))?.code).toBe('UNREACHABLE')
+    expect(await failureOf(control.declareQueues(names))).toMatch(handshakeCut)
+    const direct = opened()
+    await direct.declareQueues([durable('a')])
+    for (const { name } of (await vhost.manage('GET', `/api/vhosts/${vhost.vhost}/connections?columns=name`)) as { name: string }[])
+      await vhost.manage('DELETE', `/api/connections/${encodeURIComponent(name)}`)
+    expect(await direct.deleteQueue('a', { most: 0 })).toBe('deleted')
+  })
+
+  test('a broker that does not answer any more', async () => {
+    const { host, port } = vhost.endpoint
+    const proxy = await cuttableProxy(() => connect({ host, port }))
+    const control = opened({ host: '127.0.0.1', port: proxy.port }, 500)
+    await control.declareQueues([durable('a')])
+    proxy.stall()
+    expect(await failureOf(control.declareQueues([durable('b')]))).toMatch(/^TIMED_OUT RabbitMQ at \S+, vhost \S+ .* within 0\.5 s$/)
+  })
+
+  test('what was kept open and is lost is told once', async () => {
+    const { host, port } = vhost.endpoint
+    const proxy = await cuttableProxy(() => connect({ host, port }))
+    const control = opened({ host: '127.0.0.1', port: proxy.port }, 2000)
+    await control.declareQueues([{ ...durable('kept'), autoDelete: true }])
+    await control.keep(['kept'])
+    proxy.cut()
+    const told = async (): Promise<string | null> => failureOf(control.purge('kept'))
+    await expect.poll(told, { timeout: 5000 }).toMatch(
+      /^UNREACHABLE RabbitMQ at \S+, vhost \S+ closed the connection: it kept open kept, of which those that vanish without a consumer may be gone$/,
+    )
+    expect(await told()).toMatch(handshakeCut)
+    expect([...control.kept()]).toEqual([])
+  })
+})
+
+test('where nothing listens', async () => {
+  const vhost = await freshVhost('3')
+  onTestFinished(async () => vhost.cleanup())
+  const port = await closedPort()
+  const { source, close } = openBrokerControl({ ...vhost.endpoint, port }, { timeoutMs: 1000 })
+  onTestFinished(close)
+  expect(await failureOf(source.declareQueues([durable('q')]))).toMatch(/^UNREACHABLE RabbitMQ at \S+, vhost \S+ refused the connection/)
+  expect(await failureOf(source.keep(['q']))).toMatch(/^UNREACHABLE /)
+  expect(await failureOf(source.mover())).toMatch(/^UNREACHABLE /)
+  expect(await source.declareQueues([])).toEqual(new Map())
+})
+
+/** The proxy accepts a connection and closes it. */
+const handshakeCut = /^UNEXPECTED_ANSWER what listens at 127\.0\.0\.1:\d+ does not speak AMQP 0-9-1 as RabbitMQ does: Socket closed abruptly/
+
+function durable(name: string): QueueDeclaration {
+  return { name, durable: true, autoDelete: false, arguments: {} }
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openMessageMover } from '../../../src/adapters/rabbitmq/messages/index.ts'
+import type { MessageMover } from '../../../src/core/message-mover.ts'
+import { freshVhost } from '../../servers/index.ts'
+import type { FreshVhost } from '../../servers/index.ts'
+import { awkward, header, propertiesOf, text } from './messages.ts'
+import { bodies, drainRaw, makeQueue, numbered, publishRaw, readyIn } from './raw.ts'
+import type { RawMessage } from './raw.ts'
+
+async function opened(line: '3' | '4.3'): Promise<{ vhost: FreshVhost; mover: MessageMover }> {
+  const vhost = await freshVhost(line)
+  const { source, close } = await openMessageMover(vhost.endpoint, { timeoutMs: 20_000 })
+  onTestFinished(async () => {
+    await close()
+    await vhost.cleanup()
+  })
+  return { vhost, mover: source }
+}
+
+/** What has to stay: everything but the exchange; large bodies as their sum. */
+function kept(messages: readonly RawMessage[]): readonly unknown[] {
+  return messages.map(({ routingKey, properties, body }) => ({
+    routingKey,
+    properties: persistent(properties).toString('latin1'),
+    body: `${body.length} ${createHash('sha256').update(body).digest('hex')}`,
+  }))
+}
+
+/** The same properties with delivery_mode 2, made in another way than the mover does it. */
+function persistent(properties: Buffer): Buffer {
+  const flags = properties.readUInt16BE(0)
+  let at = 2
+  for (const flag of [0x8000, 0x4000]) if (flags & flag) at += 1 + (properties[at] ?? 0)
+  if (flags & 0x2000) at += 4 + properties.readUInt32BE(at)
+  const rest = properties.subarray(flags & 0x1000 ? at + 1 : at)
+  const head = Buffer.alloc(2)
+  head.writeUInt16BE(flags | 0x1000)
+  return Buffer.concat([head, properties.subarray(2, at), Buffer.of(2), rest])
+}
+
+describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
+  test('every kind of message comes back as it was, in its place', async () => {
+    const { vhost, mover } = await opened(line)
+    for (const queue of ['q', 'q.copy']) await makeQueue(vhost, queue)
+    const all = awkward('q', vhost.endpoint.user)
+    await publishRaw(vhost.endpoint, all)
+    expect((await drainRaw(vhost.endpoint, 'q.copy')).length).toBe(1)
+    const before = await drainRaw(vhost.endpoint, 'q')
+    expect(before.length).toBe(all.length)
+    await publishRaw(vhost.endpoint, all)
+    await drainRaw(vhost.endpoint, 'q.copy')
+
+    expect(await mover.aside({ from: 'q', to: 'held' })).toEqual({ moved: all.length, perhapsTwice: 0, withoutUserId: 0 })
+    expect(await readyIn(vhost.endpoint, 'q')).toBe(0)
+    expect(await mover.back({ from: 'held', to: 'q' })).toEqual({ moved: all.length, perhapsTwice: 0, withoutUserId: 0 })
+    expect(await readyIn(vhost.endpoint, 'held')).toBe(0)
+
+    expect(await readyIn(vhost.endpoint, 'q.copy')).toBe(0)
+    const after = await drainRaw(vhost.endpoint, 'q')
+    expect(kept(after)).toEqual(kept(before))
+    expect(new Set(after.map(({ exchange }) => exchange))).toEqual(new Set([expect.stringMatching(/^testops-admin\.back\.\w{16}$/)]))
+    const exchanges = (await vhost.manage('GET', `/api/exchanges/${vhost.vhost}`)) as { name: string }[]
+    expect(exchanges.filter(({ name }) => name.startsWith('testops-admin'))).toEqual([])
+  })
+
+  test('messages with keys, from an exchange, keep the key that they were published with', async () => {
+    const { vhost, mover } = await opened(line)
+    await makeQueue(vhost, 'q')
+    await vhost.manage('PUT', `/api/exchanges/${vhost.vhost}/topics`, { type: 'topic', durable: true })
+    await vhost.manage('POST', `/api/bindings/${vhost.vhost}/e/topics/q/q`, { routing_key: '#' })
+    const keys = ['', 'a.b', '\u00ff\u0000.x', 'k'.repeat(255)]
+    await publishRaw(
+      vhost.endpoint,
+      keys.map((routingKey) => ({ exchange: 'topics', routingKey, properties: propertiesOf({}), body: Buffer.alloc(0) })),
+    )
+    await mover.aside({ from: 'q', to: 'held' })
+    await mover.back({ from: 'held', to: 'q' })
+    expect((await drainRaw(vhost.endpoint, 'q')).map(({ routingKey }) => routingKey)).toEqual(keys)
+  })
+
+  test('10,000 messages keep their order', async () => {
+    const { vhost, mover } = await opened(line)
+    await makeQueue(vhost, 'q')
+    const all = numbered('q', 10_000)
+    await publishRaw(vhost.endpoint, all)
+    const told: number[] = []
+    await mover.aside({ from: 'q', to: 'held', onProgress: ({ moved }) => void told.push(moved) })
+    expect(told.at(-1)).toBe(10_000)
+    expect(told).toEqual([...told].sort((a, b) => a - b))
+    await mover.back({ from: 'held', to: 'q' })
+    expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))
+  })
+
+  test('what is held does not expire, and expires again once it is back', async () => {
+    const { vhost, mover } = await opened(line)
+    await makeQueue(vhost, 'q')
+    const properties = propertiesOf({ expiration: '700', headers: header('a', 'S', text('b')) })
+    await publishRaw(vhost.endpoint, [{ exchange: '', routingKey: 'q', properties, body: Buffer.from('short') }])
+    await mover.aside({ from: 'q', to: 'held' })
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(await readyIn(vhost.endpoint, 'held')).toBe(1)
+    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({ moved: 1 })
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(await readyIn(vhost.endpoint, 'q')).toBe(0)
+  })
+
+  test('priorities are held in the order of delivery, and order again', async () => {
+    const { vhost, mover } = await opened(line)
+    await makeQueue(vhost, 'q', { 'x-max-priority': 5 })
+    const message = (priority: number, index: number): RawMessage => ({
+      exchange: '',
+      routingKey: 'q',
+      properties: propertiesOf({ priority }),
+      body: Buffer.from(`${priority}-${index}`),
+    })
+    await publishRaw(vhost.endpoint, [1, 5, 3, 1, 5].map(message))
+    await mover.aside({ from: 'q', to: 'held' })
+    await mover.back({ from: 'held', to: 'q' })
+    expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(['5-1', '5-4', '3-2', '1-0', '1-3'])
+  })
+
+  test('the user_id of another user cannot come back, and is counted', async () => {
+    const { vhost, mover } = await opened(line)
+    await makeQueue(vhost, 'q')
+    const other = `${vhost.vhost}-other`
+    await vhost.manage('PUT', `/api/users/${other}`, { password: 'other', tags: '' })
+    onTestFinished(async () => void (await vhost.manage('DELETE', `/api/users/${other}`)))
+    await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${other}`, { configure: '', write: '.*', read: '' })
+    const { Secret } = await import('../../../src/core/secret.ts')
+    const message = (userId: string): RawMessage => ({
+      exchange: '',
+      routingKey: 'q',
+      properties: propertiesOf({ deliveryMode: 2, timestamp: 1n, userId, appId: 'app' }),
+      body: Buffer.alloc(0),
+    })
+    await publishRaw({ ...vhost.endpoint, user: other, password: new Secret('other') }, [message(other)])
+    await publishRaw(vhost.endpoint, [message(vhost.endpoint.user)])
+    expect(await mover.aside({ from: 'q', to: 'held' })).toEqual({ moved: 2, perhapsTwice: 0, withoutUserId: 1 })
+    expect(await mover.back({ from: 'held', to: 'q' })).toEqual({ moved: 2, perhapsTwice: 0, withoutUserId: 1 })
+    expect((await drainRaw(vhost.endpoint, 'q')).map(({ properties }) => properties)).toEqual([
+      propertiesOf({ deliveryMode: 2, timestamp: 1n, appId: 'app' }),
+      propertiesOf({ deliveryMode: 2, timestamp: 1n, userId: vhost.endpoint.user, appId: 'app' }),
+    ])
+  })
+
+  test.each([{ 'x-single-active-consumer': true }, { 'x-queue-type': 'quorum' }])('a queue with %o', async (table) => {
+    const { vhost, mover } = await opened(line)
+    await makeQueue(vhost, 'q', table)
+    const all = numbered('q', 300)
+    await publishRaw(vhost.endpoint, all)
+    expect(await mover.aside({ from: 'q', to: 'held' })).toEqual({ moved: 300, perhapsTwice: 0, withoutUserId: 0 })
+    expect(await mover.back({ from: 'held', to: 'q' })).toEqual({ moved: 300, perhapsTwice: 0, withoutUserId: 0 })
+    expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))
+  })
+
+  test('an empty queue', async () => {
+    const { vhost, mover } = await opened(line)
+    await makeQueue(vhost, 'q')
+    expect(await mover.aside({ from: 'q', to: 'held' })).toEqual({ moved: 0, perhapsTwice: 0, withoutUserId: 0 })
+    expect(await mover.back({ from: 'held', to: 'q' })).toEqual({ moved: 0, perhapsTwice: 0, withoutUserId: 0 })
+  })
+})

@@ -1,0 +1,107 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { openBroker } from '../../src/adapters/rabbitmq/index.ts'
+import { openRunStore } from '../../src/adapters/rabbitmq/run-store.ts'
+import type { BrokerSource } from '../../src/core/sources.ts'
+import { controlOf } from '../../src/lab/servers/local/rabbitmq.ts'
+import { freshVhost, servers } from '../servers/index.ts'
+import type { FreshVhost } from '../servers/index.ts'
+import { errorOf, failureOf } from './failure-of.ts'
+
+let vhost: FreshVhost
+beforeAll(async () => {
+  vhost = await freshVhost('3')
+})
+afterAll(async () => vhost.cleanup())
+
+/** A broker without its management API, whose `rabbitmqctl` is a shell script that does this. */
+async function opened(script: string, { timeoutMs = 5000, name = 'rabbitmqctl' } = {}): Promise<BrokerSource> {
+  const folder = await mkdtemp(join(tmpdir(), 'rabbitmqctl-'))
+  onTestFinished(async () => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'rabbitmqctl'), `#!/bin/sh\n${script}\n`)
+  await chmod(join(folder, 'rabbitmqctl'), 0o755)
+  const environment = { PATH: `${folder}:/usr/bin:/bin` }
+  const rabbitmqctl = async (): Promise<{ command: [string]; environment: { PATH: string } }> => ({ command: [name], environment })
+  const { source, close } = await openBroker({ ...vhost.endpoint, managementUrl: null }, { timeoutMs, rabbitmqctl })
+  onTestFinished(close)
+  return source
+}
+
+/** The cluster's name comes first or last: both are asked at the same time. */
+const clusterName = 'case "$*" in *cluster_status*) echo "{\\"cluster_name\\": \\"lab@localhost\\"}"; exit;; esac'
+
+const unreachable = "Error: unable to perform an operation on node 'rabbit@mq'. Please see diagnostics information and suggestions below."
+const refusals: { what: string; script: string; why: string; next: string }[] = [
+  {
+    what: 'with another Erlang cookie',
+    script: `echo "${unreachable}" >&2; echo "  * TCP connection succeeded but Erlang distribution failed" >&2; exit 69`,
+    why: "the broker does not admit `rabbitmqctl`: this user's Erlang cookie is another",
+    next: 'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration',
+  },
+  {
+    what: 'that other users may not use',
+    script: 'echo; echo "Only root or rabbitmq should run rabbitmqctl"; echo; exit 1',
+    why: 'this user may not use `rabbitmqctl`',
+    next: 'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration',
+  },
+  {
+    what: 'whose node does not run',
+    script: `echo "${unreachable}" >&2; exit 69`,
+    why: '`rabbitmqctl` reaches no broker rabbit@mq on this machine',
+    next: 'rabbitmqctl status',
+  },
+  {
+    what: 'of another broker',
+    script: 'case "$*" in *cluster_status*) echo "{\\"cluster_name\\": \\"other\\"}";; *) echo "[]";; esac',
+    why: '`rabbitmqctl` speaks of broker other, and lab@localhost is at ',
+    next: 'set broker.rabbitmqctl in the configuration',
+  },
+  {
+    what: 'that says something else',
+    script: `${clusterName}\necho "Listing queues ..."`,
+    why: '`rabbitmqctl list_queues` does not answer as RabbitMQ\'s does',
+    next: 'rabbitmqctl version',
+  },
+  {
+    what: 'that fails',
+    script: `${clusterName}\necho "Error: timeout" >&2; exit 75`,
+    why: '`rabbitmqctl list_queues` ended with 75: Error: timeout',
+    next: 'rabbitmqctl list_queues',
+  },
+]
+test.each(refusals)('a rabbitmqctl $what', async ({ script, why, next }) => {
+  const error = await errorOf((await opened(script)).queues())
+  const { host, port } = vhost.endpoint
+  const start = `the management API of RabbitMQ at ${host}:${port} is not known, and neither helps rabbitmqctl: ${why}`
+  expect(`${error?.code} ${error?.message}`.replace(/lab@localhost is at \S+$/, 'lab@localhost is at ')).toBe(`UNAVAILABLE ${start}`)
+  expect(error?.suggestions[0]).toBe('rabbitmq-plugins enable rabbitmq_management')
+  expect(error?.suggestions.at(-1)).toBe(next)
+})
+
+test('a rabbitmqctl that is not there, or takes too long', async () => {
+  expect(await failureOf((await opened('', { name: 'no-such-rabbitmqctl' })).queues())).toMatch(
+    /^UNAVAILABLE .* is not known, and neither helps rabbitmqctl: no-such-rabbitmqctl is not installed on this machine$/,
+  )
+  expect(await failureOf((await opened('exec sleep 30', { timeoutMs: 3000 })).queues())).toMatch(
+    /^UNAVAILABLE .*: `rabbitmqctl -q --formatter json list_queues -p \S+ name .*` did not finish within 3 s$/,
+  )
+})
+
+test('a list in an argument is not told whole', async () => {
+  const queue = '{"name": "q", "arguments": [["x", "array", {"byte": 1, "longstr": "two"}]], "durable": true}'
+  const source = await opened(`${clusterName}\necho '[${queue}]'`)
+  expect(await failureOf(source.queues())).toMatch(/: an argument of queue q is a list, which rabbitmqctl does not tell whole$/)
+})
+
+test('the journals in the deployment are found by it', async ({ skip }) => {
+  const { local, ...record } = servers().rabbitmq3
+  if (!local) return skip()
+  const rabbitmqctl = async (): Promise<ReturnType<typeof controlOf>> => controlOf({ ...record, local })
+  const { source, close } = await openRunStore({ ...vhost.endpoint, managementUrl: null }, { timeoutMs: 20_000, rabbitmqctl })
+  onTestFinished(close)
+  expect(await source.list()).toEqual([])
+  await vhost.manage('PUT', `/api/queues/${vhost.vhost}/testops-admin.run.r1`, { durable: true })
+  expect(await source.list()).toEqual([{ run: 'r1', unreadable: expect.stringMatching(/^queue testops-admin\.run\.r1 at .* is empty: run r1 was stopped before it changed anything$/) as string }])
+})

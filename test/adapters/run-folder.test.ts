@@ -1,0 +1,116 @@
+import { appendFile, chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { runFolder } from '../../src/adapters/run-folder.ts'
+import { runStoreContract } from '../contracts/run-store.ts'
+import { eventOf, recordOf, run, told } from '../engine/repairing.ts'
+import { failureOf } from './failure-of.ts'
+
+const intent = eventOf({ event: 'intent', step: 0 })
+const done = eventOf({ event: 'done', step: 0, durationMs: 3 })
+
+async function emptyFolder(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'testops-admin-runs-'))
+  onTestFinished(async () => {
+    await chmod(parent, 0o700)
+    await rm(parent, { recursive: true, force: true })
+  })
+  return join(parent, 'prod', 'runs')
+}
+
+describe('journals in a folder', () => {
+  runStoreContract(async () => {
+    const folder = await emptyFolder()
+    return { store: runFolder(folder), again: async () => runFolder(folder), close: async () => undefined }
+  })
+})
+
+test('nobody else may read them', async () => {
+  const folder = await emptyFolder()
+  await (await runFolder(folder).begin(recordOf())).close()
+  const modes = await Promise.all(['', 'run.json', 'journal.jsonl'].map(async (name) => ((await stat(join(folder, run, name))).mode & 0o777).toString(8)))
+  expect(modes).toEqual(['700', '600', '600'])
+})
+
+describe('a journal that is damaged', () => {
+  async function written(): Promise<{ folder: string; journal: string; record: string }> {
+    const folder = await emptyFolder()
+    await (await runFolder(folder).begin(recordOf(), [intent, done])).close()
+    return { folder, journal: join(folder, run, 'journal.jsonl'), record: join(folder, run, 'run.json') }
+  }
+
+  test('its last line is cut short: it says nothing, and does not swallow the next one', async () => {
+    const { folder, journal } = await written()
+    const { size } = await stat(journal)
+    await truncate(journal, size - 5)
+    expect(told(await runFolder(folder).read(run))).toEqual(['intent 0'])
+    const log = await runFolder(folder).reopen(run)
+    await log.append(done)
+    await log.close()
+    expect(told(await runFolder(folder).read(run))).toEqual(['intent 0', 'done 0'])
+  })
+
+  test.each<[what: string, damage: (of: { journal: string; record: string }) => Promise<void>, said: RegExp]>([
+    ['a line within it', async ({ journal }) => writeFile(journal, `${(await readFile(journal, 'utf8')).slice(5)}`), /journal\.jsonl, written by testops-admin 0\.1\.0, is damaged: line 1: it holds no event$/],
+    ['a line of nothing', async ({ journal }) => appendFile(journal, '\n'), /is damaged: line 3: it holds no event$/],
+    ['an event of a later version', async ({ journal }) => appendFile(journal, `${JSON.stringify({ ...intent, event: 'painted' })}\n`), /has a form that this version does not know: line 3: the event painted is not known$/],
+    ['no events file', async ({ journal }) => rm(journal), /^UNEXPECTED_ANSWER the journal of run .* is damaged: .*journal\.jsonl is missing$/],
+    ['no record', async ({ record }) => rm(record), /run\.json is missing$/],
+    ['a record cut short', async ({ record }) => truncate(record, 40), /run\.json is damaged: record is no object$/],
+    ['an empty record', async ({ record }) => truncate(record, 0), /run\.json is damaged: record is no object$/],
+    ['a record of another run', async ({ record }) => writeFile(record, JSON.stringify(recordOf({ run: '20261121T021244Z-unlock-changelog-ffff' }))), /is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff$/],
+    ['a record of a later version', async ({ record }) => writeFile(record, JSON.stringify({ ...recordOf(), schemaVersion: 2, program: '3.0.0' })), /written by testops-admin 3\.0\.0, has a form that this version does not know/],
+  ])('%s: it is not guessed at', async (_, damage, said) => {
+    const files = await written()
+    await damage(files)
+    const store = runFolder(files.folder)
+    expect(await failureOf(store.read(run))).toMatch(said)
+    expect(await failureOf(store.reopen(run))).toMatch(said)
+    expect(await store.list()).toEqual([{ run, unreadable: expect.stringMatching(new RegExp(said.source.replace('^UNEXPECTED_ANSWER ', ''))) as string }])
+  })
+
+  test('it is put aside, not lost', async () => {
+    const { folder, record } = await written()
+    await truncate(record, 3)
+    const store = runFolder(folder)
+    await store.remove(run)
+    await (await store.begin(recordOf(), [intent])).close()
+    expect(told(await store.read(run))).toEqual(['intent 0'])
+    expect((await readdir(folder)).sort()).toEqual([run, expect.stringMatching(new RegExp(`^${run}\\.aside-`))])
+  })
+})
+
+test('a process that was killed while it began one left nothing that counts', async () => {
+  const folder = await emptyFolder()
+  await mkdir(join(folder, `${run}.new`), { recursive: true })
+  await writeFile(join(folder, `${run}.new`, 'run.json'), '{"run"')
+  const store = runFolder(folder)
+  expect(await store.list()).toEqual([])
+  await (await store.begin(recordOf(), [intent])).close()
+  expect(await readdir(folder)).toEqual([run])
+  expect(told(await store.read(run))).toEqual(['intent 0'])
+})
+
+test('one that is there is not begun again', async () => {
+  const store = runFolder(await emptyFolder())
+  await (await store.begin(recordOf(), [intent])).close()
+  expect(await failureOf(store.begin(recordOf()))).toMatch(/^UNAVAILABLE the journal cannot be written: /)
+  expect(told(await store.read(run))).toEqual(['intent 0'])
+})
+
+test('a folder that cannot be written fails with what to do', async () => {
+  const folder = await emptyFolder()
+  await writeFile(dirname(folder), 'a file')
+  const failure = runFolder(folder).begin(recordOf())
+  await expect(failure).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringMatching(/^the journal cannot be written: E(NOTDIR|EXIST)/) as string,
+    suggestions: [`ls -ld ${folder}`, 'export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder'],
+  })
+})
+
+test('names of other things are no runs', async () => {
+  const folder = await emptyFolder()
+  expect(await failureOf(runFolder(folder).read('../../etc'))).toMatch(/^USAGE there is no run `\.\.\/\.\.\/etc`/)
+})

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import type { DatabaseControl } from '../../src/core/controls.ts'
+import type { ChangelogLockRow } from '../../src/core/sources.ts'
+
+export interface OpenedControl {
+  control: DatabaseControl
+  rows: () => Promise<readonly ChangelogLockRow[]>
+  close: () => Promise<void>
+}
+
+const free: ChangelogLockRow = { id: 1, locked: false, lockGranted: null, lockedBy: null }
+const held: ChangelogLockRow = { id: 1, locked: true, lockGranted: '2026-11-20 23:00:00.123456', lockedBy: 'testops-1 (10.0.0.7)' }
+const other: ChangelogLockRow = { ...free, id: 2 }
+
+/** What every control of a database keeps: what is not as it was seen is left alone. */
+export function databaseControlContract(open: (rows: readonly ChangelogLockRow[]) => Promise<OpenedControl>): void {
+  type Change = (control: DatabaseControl) => Promise<string>
+  const release: Change = async (control) => control.releaseLock('public', held)
+  const restore: Change = async (control) => control.restoreLock('public', held)
+  const insert: Change = async (control) => control.insertLockRow('public')
+  const remove: Change = async (control) => control.deleteLockRow('public')
+
+  describe.each<[what: string, change: Change, before: ChangelogLockRow[], compared: string, after: ChangelogLockRow[]]>([
+    ['a lock is released', release, [held], 'set', [free]],
+    ['a lock of another holder', release, [{ ...held, lockedBy: 'testops-2' }], 'changed', [{ ...held, lockedBy: 'testops-2' }]],
+    ['a lock of another moment', release, [{ ...held, lockGranted: '2026-11-20 23:00:00.123457' }], 'changed', [{ ...held, lockGranted: '2026-11-20 23:00:00.123457' }]],
+    ['a lock without a moment', release, [{ ...held, lockGranted: null }], 'changed', [{ ...held, lockGranted: null }]],
+    ['a lock that is free already', release, [free], 'changed', [free]],
+    ['a lock whose row is gone', release, [other], 'changed', [other]],
+    ['other rows stay as they are', release, [held, other], 'set', [free, other]],
+    ['a lock is put back', restore, [free], 'set', [held]],
+    ['a lock that was taken since is not', restore, [{ ...held, lockedBy: 'testops-2' }], 'changed', [{ ...held, lockedBy: 'testops-2' }]],
+    ['a row is inserted', insert, [other], 'set', [free, other]],
+    ['a row that is there is not', insert, [held], 'changed', [held]],
+    ['a free row is taken away', remove, [free, other], 'set', [other]],
+    ['a held one is not', remove, [held, other], 'changed', [held, other]],
+  ])('%s', (_, change, before, compared, after) => {
+    test('', async () => {
+      const { control, rows, close } = await open(before)
+      try {
+        expect(await change(control)).toBe(compared)
+        expect([...(await rows())].sort((a, b) => a.id - b.id)).toEqual(after)
+      } finally {
+        await close()
+      }
+    })
+  })
+
+  test('says which database it is', async () => {
+    const { control, close } = await open([])
+    expect(control.target).toMatch(/^[\w.-]+:\d+\/\w+$/)
+    await close()
+  })
+}

@@ -1,0 +1,98 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { localLock, localOperator } from '../../src/adapters/local-lock.ts'
+import { openDatabase, openDatabaseLock } from '../../src/adapters/postgres/index.ts'
+import type { RepairLock } from '../../src/core/lock.ts'
+import { failureOf } from '../adapters/failure-of.ts'
+import { freshDatabase } from '../servers/index.ts'
+import { repairLockContract } from './repair-lock.ts'
+
+describe('PostgreSQL', () => {
+  async function open(): Promise<{ lockOf: (who: string, what: string) => Promise<RepairLock>; fresh: Awaited<ReturnType<typeof freshDatabase>>; close: () => Promise<void> }> {
+    const fresh = await freshDatabase()
+    const opened: { close: () => Promise<void> }[] = []
+    return {
+      fresh,
+      async lockOf(who, what) {
+        const lock = await openDatabaseLock(fresh.endpoint, { who, what }, { timeoutMs: 10_000 })
+        opened.push(lock)
+        return lock.source
+      },
+      async close() {
+        for (const one of opened) await one.close()
+        await fresh.cleanup()
+      },
+    }
+  }
+  repairLockContract(open)
+
+  test('one whose connection is cut is lost, and says so', async () => {
+    const { lockOf, fresh, close } = await open()
+    const [first, second] = [await lockOf('op1@bastion', 'undo'), await lockOf('op2@bastion', 'undo')]
+    await first.take()
+    await fresh.query(`SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
+    await expect.poll(async () => first.isHeld(), { timeout: 10_000 }).toBe(false)
+    expect(await second.take()).toBeNull()
+    await first.release()
+    await second.release()
+    await close()
+  })
+
+  test('whoever looks is told who is at work, whatever their names hold', async () => {
+    const { lockOf, fresh, close } = await open()
+    const source = await openDatabase(fresh.endpoint, { timeoutMs: 10_000 })
+    expect(await source.source.operator()).toBeNull()
+    const lock = await lockOf(`o'neill@bästion`, 'resume unlock-changelog')
+    await lock.take()
+    expect(await source.source.operator()).toMatchObject({ who: `o'neill@b?stion`, what: 'resume unlock-changelog' })
+    await lock.release()
+    expect(await source.source.operator()).toBeNull()
+    await source.close()
+    await close()
+  })
+})
+
+describe('a file', () => {
+  async function open(): Promise<{ lockOf: (who: string, what: string) => Promise<RepairLock>; file: string; close: () => Promise<void> }> {
+    const folder = await mkdtemp(join(tmpdir(), 'testops-admin-lock-'))
+    const file = join(folder, 'prod', 'repair.lock')
+    return { file, lockOf: async (who, what) => localLock(file, { who, what }), close: async () => rm(folder, { recursive: true }) }
+  }
+
+  test('one has it, and the second is told who, since when and what', async () => {
+    const { lockOf, file, close } = await open()
+    const [first, second] = [await lockOf('op1@bastion', 'unlock-changelog'), await lockOf('op2@bastion', 'undo')]
+    expect(await first.take()).toBeNull()
+    expect(await second.take()).toMatchObject({ who: `op1@bastion (process ${process.pid})`, what: 'unlock-changelog' })
+    expect(await localOperator(file)).toMatchObject({ what: 'unlock-changelog' })
+    await second.release()
+    expect(await first.isHeld()).toBe(true)
+    await first.release()
+    expect([await second.take(), await localOperator(file)]).toMatchObject([null, { what: 'undo' }])
+    await second.release()
+    expect(await localOperator(file)).toBeNull()
+    await close()
+  })
+
+  test('one that a killed process left is taken over; one that holds nonsense too', async () => {
+    const { lockOf, file, close } = await open()
+    const lock = await lockOf('op1@bastion', 'undo')
+    await lock.take()
+    await lock.release()
+    for (const left of [JSON.stringify({ pid: 1, startTime: 'of another boot', who: 'x', what: 'y', since: 'z' }), 'nonsense', '']) {
+      await writeFile(file, left)
+      expect([await lock.take(), await lock.isHeld()]).toEqual([null, true])
+      await lock.release()
+    }
+    await close()
+  })
+
+  test('one that cannot be written fails with where it is', async () => {
+    const { file, lockOf, close } = await open()
+    await writeFile(join(file, '..', '..', 'prod'), 'a file')
+    expect(await failureOf((await lockOf('op', 'undo')).take())).toMatch(/^UNAVAILABLE the lock .*repair\.lock cannot be taken: E/)
+    await close()
+  })
+})

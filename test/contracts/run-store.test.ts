@@ -1,0 +1,91 @@
+import amqp from 'amqplib'
+import { describe, expect, test } from 'vitest'
+import { openRunStore } from '../../src/adapters/rabbitmq/run-store.ts'
+import type { Opened } from '../../src/core/endpoint.ts'
+import type { RunStore } from '../../src/core/run.ts'
+import { beginJournal } from '../../src/engine/journal.ts'
+import { failureOf } from '../adapters/failure-of.ts'
+import { eventOf, recordOf, run, told } from '../engine/repairing.ts'
+import { fakeRunStore } from '../fakes/index.ts'
+import { freshVhost } from '../servers/index.ts'
+import type { FreshVhost } from '../servers/index.ts'
+import { runStoreContract } from './run-store.ts'
+
+const queue = `testops-admin.run.${run}`
+
+async function open(line: '3' | '4.3'): Promise<{ vhost: FreshVhost; store: RunStore; again: () => Promise<RunStore>; close: () => Promise<void> }> {
+  const vhost = await freshVhost(line)
+  const opened: Opened<RunStore>[] = []
+  const again = async (): Promise<RunStore> => {
+    const one = await openRunStore(vhost.endpoint, { timeoutMs: 20_000 })
+    opened.push(one)
+    return one.source
+  }
+  return {
+    vhost,
+    store: await again(),
+    again,
+    async close() {
+      for (const one of opened) await one.close()
+      await vhost.cleanup()
+    },
+  }
+}
+
+describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
+  runStoreContract(async () => open(line))
+
+  test('its queue is durable, and of the kind that drops nothing that was read often', async () => {
+    const { vhost, store, close } = await open(line)
+    await (await store.begin(recordOf())).close()
+    expect(await vhost.manage('GET', `/api/queues/${vhost.vhost}/${queue}`)).toMatchObject({ durable: true, auto_delete: false, exclusive: false, type: 'classic' })
+    await close()
+  })
+
+  test('a connection that is cut is made again, and nothing is lost or told twice', async () => {
+    const { vhost, store, close } = await open(line)
+    const here = fakeRunStore()
+    const journal = await beginJournal({ here, there: async () => store }, recordOf(), { by: 'op@bastion', failpoint: async () => undefined })
+    await journal.append(eventOf({ event: 'intent', step: 0 }))
+    await cut(vhost)
+    await journal.append(eventOf({ event: 'done', step: 0, durationMs: 1 }))
+    await journal.append(eventOf({ event: 'intent', step: 1 }))
+    expect(journal.onlyHere).toBeNull()
+    expect(told(await store.read(run))).toEqual(['copied', 'intent 0', 'done 0', 'intent 1'])
+    await journal.close(true)
+    expect(await failureOf(store.read(run))).toMatch(/^USAGE there is no journal of run/)
+    await close()
+  })
+
+  test('what the broker confirms and puts nowhere is no success', async () => {
+    const { vhost, store, close } = await open(line)
+    const log = await store.begin(recordOf())
+    await vhost.manage('DELETE', `/api/queues/${vhost.vhost}/${queue}`)
+    expect(await failureOf(log.append(eventOf({ event: 'copied' })))).toMatch(/^USAGE queue testops-admin\.run\..* is gone$/)
+    await close()
+  })
+
+  test('what is no journal is named, with where to look', async () => {
+    const { vhost, store, close } = await open(line)
+    const connection = await amqp.connect(vhost.url)
+    const channel = await connection.createConfirmChannel()
+    await channel.assertQueue(queue, { durable: true })
+    expect(await failureOf(store.read(run))).toBe(`REFUSED queue ${queue} at ${store.where.replace(/: queue .*/, '')} is empty: run ${run} was stopped before it changed anything`)
+    channel.sendToQueue(queue, Buffer.from('hello'))
+    await channel.waitForConfirms()
+    await connection.close()
+    await expect(store.read(run)).rejects.toMatchObject({
+      code: 'UNEXPECTED_ANSWER',
+      message: expect.stringMatching(/^the journal of run .* in queue testops-admin\.run\..* is damaged: record is no object$/) as string,
+      suggestions: [expect.stringMatching(/^rabbitmqctl -p test-\w+ list_queues name messages/)],
+    })
+    await close()
+  })
+})
+
+/** Every connection of that user's, as a network does it that goes away. */
+async function cut(fresh: FreshVhost): Promise<void> {
+  await expect.poll(async () => (await fresh.manage('GET', `/api/vhosts/${fresh.vhost}/connections`)) as unknown[], { timeout: 20_000, interval: 500 }).not.toEqual([])
+  for (const { name } of (await fresh.manage('GET', `/api/vhosts/${fresh.vhost}/connections`)) as { name: string }[])
+    await fresh.manage('DELETE', `/api/connections/${encodeURIComponent(name)}`)
+}

@@ -1,0 +1,59 @@
+import { AdminError } from '../../src/core/error.ts'
+import type { RunEvent, RunHistory, RunRecord, RunStore } from '../../src/core/run.ts'
+import { parseEvents, parseRecord } from '../../src/core/run-record.ts'
+
+/** Journals in memory, as both kinds of places keep them: by a line each, read strictly. */
+export interface FakeRunStore extends RunStore {
+  /** of each run, the record first */
+  readonly kept: Map<string, unknown[]>
+  /** every write from now on fails so; null: none */
+  failing: AdminError | null
+  /** how often something was written */
+  writes: number
+}
+
+export function fakeRunStore(where = 'memory'): FakeRunStore {
+  const kept = new Map<string, unknown[]>()
+  const read = async (run: string): Promise<RunHistory> => {
+    const lines = kept.get(run)
+    if (!lines) throw new AdminError('USAGE', `there is no run \`${run}\` in ${where}`, ['testops-admin history -d {deployment}'])
+    if (lines.length === 0) throw new AdminError('REFUSED', `${where} holds nothing of run ${run}`)
+    const [head, ...events] = lines.map((line) => JSON.parse(JSON.stringify(line)) as unknown)
+    const place = { where, look: [] }
+    const record = parseRecord(head, run, place)
+    return { record, events: parseEvents(events, record, place, (index) => `line ${index + 1}`) }
+  }
+  const write = async (run: string, line: RunRecord | RunEvent): Promise<void> => {
+    if (store.failing) throw store.failing
+    store.writes += 1
+    const lines = kept.get(run)
+    if (!lines) throw new AdminError('USAGE', `${where} has lost run ${run}`)
+    lines.push(line)
+  }
+  const store: FakeRunStore = {
+    where,
+    kept,
+    failing: null,
+    writes: 0,
+    async begin(record, events = []) {
+      if (store.failing) throw store.failing
+      if (!kept.has(record.run)) kept.set(record.run, [])
+      for (const line of [record, ...events]) await write(record.run, line)
+      return { append: async (event) => write(record.run, event), close: async () => undefined }
+    },
+    async reopen(run) {
+      await read(run)
+      return { append: async (event) => write(run, event), close: async () => undefined }
+    },
+    read,
+    async list() {
+      const runs = [...kept.keys()].sort()
+      return Promise.all(runs.map(async (run) => read(run).catch((error: Error) => ({ run, unreadable: error.message }))))
+    },
+    async remove(run) {
+      if (store.failing) throw store.failing
+      kept.delete(run)
+    },
+  }
+  return store
+}
