@@ -15,6 +15,12 @@ export const logSignatures = {
   unknownHost: /java\.net\.UnknownHostException/,
 } as const
 
+/** Whether a piece of log tells of a lock that was released without having been taken: by Liquibase before 4.29.2 (FIELD-NOTES.md 2). */
+export function releasesForeignLock(log: string): boolean {
+  const { lockWaiting, lockRefused, lockTaken, lockReleased } = logSignatures
+  return lockReleased.test(log) && !lockTaken.test(log) && (lockWaiting.test(log) || lockRefused.test(log))
+}
+
 /** Host names in `java.net.UnknownHostException: HOST[: …]` of a record, each once (SPEC.md 7). */
 export function unknownHosts(text: string): string[] {
   const names = [...text.matchAll(/java\.net\.UnknownHostException:[ \t]*([^\s:,;()]+)/g)].map((match) =>
@@ -64,4 +70,11 @@ export function declaredQueues(text: string): DeclaredQueue[] {
     autoDelete: autoDelete === undefined ? null : autoDelete === 'true',
     exclusive: exclusive === undefined ? null : exclusive === 'true',
   }))
+}
+
+const declaredExchange = /Auto-declaring a non-durable or auto-delete Exchange \(([^)]*)\)/g
+
+/** Exchanges that Spring AMQP says it declares: those that are not durable, or auto-delete (FIELD-NOTES.md 3). */
+export function declaredExchanges(text: string): string[] {
+  return [...text.matchAll(declaredExchange)].map(([, name]) => name!)
 }

@@ -8,6 +8,8 @@ export interface ExplainEntry {
   /** how grave a problem found by the check can be */
   severities: readonly ('error' | 'warning')[]
   meaning: string
+  /** whether a pasted piece of the service's log tells of it for certain */
+  isToldBy?: (log: string) => boolean
   causes: readonly string[]
   /** commands to see it with one's own eyes; blanks to fill in are in capitals */
   verify: readonly string[]

@@ -32,8 +32,12 @@ export function searchEntries(
     .replace(/\/\*?$/, '')
   const exact = entries.filter(({ id }) => id === wanted || others.get(wanted)?.includes(id))
   if (exact.length > 0) return { found: exact.map((entry) => ({ entry, score: 1 })), nearest: [] }
-  const found = [byName(wanted, entries), byWords(wanted, entries)].find((some) => some.length > 0)
+  const found = [byLog(query, entries), byName(wanted, entries), byWords(wanted, entries)].find((some) => some.length > 0)
   return found ? { found, nearest: [] } : { found: [], nearest: nearestTo(wanted, entries, others) }
+}
+
+function byLog(query: string, entries: readonly ExplainEntry[]): ScoredEntry[] {
+  return entries.filter(({ isToldBy }) => isToldBy?.(query)).map((entry) => ({ entry, score: 0.95 }))
 }
 
 function byName(wanted: string, entries: readonly ExplainEntry[]): ScoredEntry[] {

@@ -1,12 +1,29 @@
+/** One assignment of a file, and where it stands in the text. */
+export interface Assignment {
+  name: string
+  value: string
+  /** from the start of its line to the end of its last line, the line's end included */
+  start: number
+  /** behind its `=` */
+  valueStart: number
+  end: number
+}
+
 /**
  * Reads an environment file as systemd does (systemd.exec(5), EnvironmentFile=): `NAME=value` lines, comments with # or ;,
  * quotes, and a backslash that continues a line. A later assignment of a name stands above an earlier one; lines that
  * assign nothing are passed over.
  */
 export function parseEnvironmentFile(text: string): Map<string, string> {
-  const variables = new Map<string, string>()
-  const characters = new Characters(text.replaceAll('\r\n', '\n'))
+  return new Map(assignmentsIn(text).map(({ name, value }) => [name, value]))
+}
+
+/** All assignments in their order, those of one name too. */
+export function assignmentsIn(text: string): Assignment[] {
+  const assignments: Assignment[] = []
+  const characters = new Characters(text)
   while (!characters.atEnd) {
+    const start = characters.position
     const name = characters.takeWhile((it) => it !== '=' && it !== '\n').trim()
     const isComment = name.startsWith('#') || name.startsWith(';')
     if (characters.take() !== '=') continue
@@ -14,10 +31,11 @@ export function parseEnvironmentFile(text: string): Map<string, string> {
       characters.takeWhile((it) => it !== '\n')
       continue
     }
+    const valueStart = characters.position
     const value = readValue(characters)
-    if (/^[A-Za-z_]\w*$/.test(name)) variables.set(name, value)
+    if (/^[A-Za-z_]\w*$/.test(name)) assignments.push({ name, value, start, valueStart, end: characters.position })
   }
-  return variables
+  return assignments
 }
 
 /** Quoted parts first, with blanks between them left out; from the first bare character on, quotes are plain characters. */
@@ -66,7 +84,7 @@ function readBare(characters: Characters, first: string): string {
   return value.slice(0, kept)
 }
 
-/** A text that is read once from its start to its end. */
+/** A text that is read once from its start to its end; a line may end with CR LF, which counts as one character. */
 class Characters {
   #next = 0
 
@@ -76,14 +94,24 @@ class Characters {
     return this.#next >= this.text.length
   }
 
+  get position(): number {
+    return this.#next
+  }
+
   /** '' at the end */
   take(): string {
-    return this.text.charAt(this.#next++)
+    const taken = this.#peek()
+    this.#next += taken === '\n' && this.text.charAt(this.#next) === '\r' ? 2 : 1
+    return taken
   }
 
   takeWhile(wanted: (character: string) => boolean): string {
-    const from = this.#next
-    while (!this.atEnd && wanted(this.text.charAt(this.#next))) this.#next++
-    return this.text.slice(from, this.#next)
+    let taken = ''
+    while (!this.atEnd && wanted(this.#peek())) taken += this.take()
+    return taken
+  }
+
+  #peek(): string {
+    return this.text.startsWith('\r\n', this.#next) ? '\n' : this.text.charAt(this.#next)
   }
 }

@@ -26,14 +26,19 @@ export async function readEnvironment(
 }
 
 /** One that the unit reads, or that the configuration names `at` a line. */
-type SettingsFile = EnvironmentFile & { at?: string }
+export type SettingsFile = EnvironmentFile & { at?: string }
 
-async function textOf({ path, optional, at }: SettingsFile): Promise<string> {
+async function textOf(file: SettingsFile): Promise<string> {
+  return (await bytesOf(file))?.toString('utf8') ?? ''
+}
+
+/** Null where it is missing and may be. Throws FORBIDDEN, UNAVAILABLE. */
+export async function bytesOf({ path, optional, at }: SettingsFile): Promise<Buffer | null> {
   try {
-    return await readFile(path, 'utf8')
+    return await readFile(path)
   } catch (error) {
     const code = codeOf(error)
-    if (code === 'ENOENT' && optional) return ''
+    if (code === 'ENOENT' && optional) return null
     const options = { cause: error }
     const what = `the service's settings in ${path}${at === undefined ? '' : ` (\`host.environmentFile\` at ${at})`}`
     if (code === 'EACCES')

@@ -8,6 +8,7 @@ import { ownCommands } from './commands.ts'
 import type { ServiceManager } from './manager.ts'
 import { startService, stopService } from './control.ts'
 import { hostService, withoutManager } from './service.ts'
+import { writeSetting } from './setting.ts'
 import type { HostOptions, HostSettings } from './settings.ts'
 import { systemdUnit } from './systemd.ts'
 
@@ -39,6 +40,7 @@ export function openHost(settings: HostSettings, options: HostOptions): Platform
       return {
         start: async (wait) => startService(manager, wait),
         stop: async (wait) => stopService(manager, wait),
+        writeSetting: async (change) => writeSetting(change, manager, settings.environmentFile),
       }
     },
     async log() {

@@ -1,0 +1,132 @@
+// 1,000 transient queues made durable by `reset-queues`, beside the same by management calls one after the other, and by rabbitmqadmin.
+import {execFileSync} from 'node:child_process'
+import {chmodSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {performance} from 'node:perf_hooks'
+import {fileURLToPath} from 'node:url'
+import amqp from 'amqplib'
+import {inTurns, time} from './measure.js'
+import {withServers} from './servers.js'
+
+const count = 1000
+const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
+const names = Array.from({length: count}, (_, index) => `queue-${String(index).padStart(4, '0')}`)
+
+export async function resetQueues() {
+  const folder = mkdtempSync(join(tmpdir(), 'testops-admin-bench-'))
+  try {
+    return await withServers(async (startServer) => {
+      const server = await startServer({kind: 'rabbitmq', rabbitmq: {line: '3'}})
+      return compare(server, folder)
+    })
+  } finally {
+    rmSync(folder, {recursive: true, force: true})
+  }
+}
+
+async function compare(server, folder) {
+  const env = deployment(server, folder)
+  const ask = managementOf(server)
+  const connection = await amqp.connect({hostname: server.host, port: server.port, username: server.user, password: server.password})
+  const restart = () => time(['sh', join(folder, 'start')])
+  /** Each way from queues that are transient to queues that are durable, bound as before, and a service that has declared its own. */
+  const fromTransient = (reset) => async () => {
+    await declare(connection, false)
+    writeFileSync(join(folder, 'service.env'), 'VENDOR_RABBIT_DURABLE=false\n')
+    const took = await reset()
+    const queues = await ask('GET', '/api/queues/%2F?columns=name,durable')
+    if (queues.length !== count || !queues.every(({durable}) => durable)) throw new Error(`${queues.length} queues, not all durable`)
+    return took
+  }
+  const calls = async () => {
+    const started = performance.now()
+    for (const name of names) {
+      await ask('DELETE', `/api/queues/%2F/${name}`)
+      await ask('PUT', `/api/queues/%2F/${name}`, {durable: true})
+      await ask('POST', `/api/bindings/%2F/e/work/q/${name}`, {routing_key: name})
+    }
+    return performance.now() - started + (await restart())
+  }
+  const admin = async () => {
+    const with_ = ['python3', await rabbitmqadmin(server, folder), '-q', '-c', join(folder, 'rabbitmqadmin.conf'), '-N', 'bench']
+    let took = 0
+    for (const name of names) {
+      took += await time([...with_, 'delete', 'queue', `name=${name}`])
+      took += await time([...with_, 'declare', 'queue', `name=${name}`, 'durable=true'])
+      took += await time([...with_, 'declare', 'binding', 'source=work', `destination=${name}`, `routing_key=${name}`])
+    }
+    return took + (await restart())
+  }
+  const ours = () => time([process.execPath, program, 'reset-queues', '--config', join(folder, 'testops-admin.yaml'), '--confirm', 'bench', '--drain', '0', '--json'], {env})
+  try {
+    const medians = await inTurns({ours: fromTransient(ours), calls: fromTransient(calls)}, 3)
+    const single = await fromTransient(admin)()
+    const what = `\`reset-queues\` of 1,000 queues, RabbitMQ ${server.version}`
+    return [
+      {what, ours: medians.ours, peer: 'the same by management calls, one after the other', theirs: medians.calls, goal: 0.5},
+      {what, ours: medians.ours, peer: 'the same by the rabbitmqadmin of that version, a process a call', theirs: single, goal: 0.2},
+    ]
+  } finally {
+    await connection.close()
+  }
+}
+
+/** A service that declares its queues when it starts, and is stopped at once. */
+function deployment({host, port, user, password, managementUrl}, folder) {
+  const file = (name, text) => {
+    writeFileSync(join(folder, name), text, {mode: 0o700})
+    return join(folder, name)
+  }
+  const log = names.map((name) => `2026-11-21 00:00:00.000  INFO 1 --- [main] RabbitAdmin : Auto-declaring a non-durable, auto-delete, or exclusive Queue (${name}) durable:false, auto-delete:false, exclusive:false.`)
+  file('service.log', `${log.join('\n')}\n`)
+  file('running', '')
+  file('start', `#!/bin/sh\n${process.execPath} ${fileURLToPath(new URL('declare-queues.js', import.meta.url))} ${file('broker.json', JSON.stringify({host, port, user, password, names}))} && : >${folder}/running\n`)
+  file('stop', `#!/bin/sh\nrm -f ${folder}/running\n`)
+  file('status', `#!/bin/sh\n[ -e ${folder}/running ] || exit 3\n`)
+  file('password', password)
+  file('rabbitmqadmin.conf', `[bench]\nhostname = ${new URL(managementUrl).hostname}\nport = ${new URL(managementUrl).port}\nusername = ${user}\npassword = ${password}\n`)
+  chmodSync(join(folder, 'rabbitmqadmin.conf'), 0o600)
+  const commands = Object.fromEntries(['start', 'stop', 'status'].map((verb) => [verb, ['sh', join(folder, verb)]]))
+  file('testops-admin.yaml', JSON.stringify({
+    current: 'bench',
+    deployments: {
+      bench: {
+        platform: 'host',
+        host: {commands, environmentFile: join(folder, 'service.env'), logs: {file: join(folder, 'service.log')}},
+        broker: {url: `amqp://${user}@${host}:${port}/%2F`, managementUrl, password: {file: join(folder, 'password')}},
+      },
+    },
+  }))
+  return {...process.env, XDG_STATE_HOME: join(folder, 'state')}
+}
+
+async function declare(connection, durable) {
+  const channel = await connection.createChannel()
+  for (const name of names) await channel.deleteQueue(name)
+  await channel.deleteExchange('work')
+  await channel.assertExchange('work', 'direct', {durable: true})
+  for (const name of names) {
+    await channel.assertQueue(name, {durable})
+    await channel.bindQueue(name, 'work', name)
+  }
+  await channel.close()
+}
+
+function managementOf({user, password, managementUrl}) {
+  const headers = {authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`, 'content-type': 'application/json'}
+  return async (method, path, body) => {
+    const answer = await fetch(`${managementUrl}${path}`, {method, headers, ...(body ? {body: JSON.stringify(body)} : {})})
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return text ? JSON.parse(text) : null
+  }
+}
+
+/** The one that the broker's management plugin hands out. */
+async function rabbitmqadmin({managementUrl}, folder) {
+  const file = join(folder, 'rabbitmqadmin')
+  writeFileSync(file, await (await fetch(`${managementUrl}/cli/rabbitmqadmin`)).text())
+  execFileSync('python3', [file, '--version'])
+  return file
+}

@@ -1,0 +1,93 @@
+import { counted } from '../../checks/support/format.ts'
+import type { ActionOf, Former, Move } from '../../core/action.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ActionHandler, Workshop } from '../handler.ts'
+import { isThere, liveQueues } from './queues.ts'
+import { missing } from './switch-exchanges.ts'
+import { move } from './move-messages.ts'
+
+type Delete = ActionOf<'delete-queues'>
+
+/** how often a queue that gains messages between its emptying and its deletion is emptied again */
+const rounds = 5
+
+/** Deletes what is there in its former form; what was declared anew meanwhile is another queue. */
+export const deleteQueues: ActionHandler<'delete-queues'> = {
+  failpoints: ['counted', 'deleted'],
+  async isDone({ queues }, workshop) {
+    return (await present(queues, workshop)).length === 0
+  },
+  async perform(action, workshop) {
+    if (action.discards) await refuseGrown(action, workshop)
+    await workshop.failpoint('counted')
+    const there = await present(action.queues, workshop)
+    const { messages } = action.counts
+    await deleteEmptied(there, workshop, action.discards ? messages : 0)
+    await workshop.failpoint('deleted')
+  },
+  // before the service is stopped for it
+  async foresee(action, workshop) {
+    if (action.discards) await refuseGrown(action, workshop)
+  },
+  async undo({ queues, bindings }, workshop) {
+    const there = await liveQueues(workshop)
+    const broker = await workshop.control.broker()
+    await broker.declareQueues(queues.map(({ queue }) => queue).filter(({ name }) => !there.has(name)))
+    const former = new Set((await present(queues, workshop)).map(({ queue }) => queue.name))
+    const wanted = bindings.filter(({ destination }) => former.has(destination))
+    await broker.bind(await missing(wanted, workshop))
+    // what came between the emptying and the deletion was moved aside by this step
+    await move('back', movesOf(queues), workshop)
+  },
+}
+
+async function present(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
+  const there = await liveQueues(workshop)
+  return queues.filter(({ queue }) => isThere(there, queue))
+}
+
+/** Deletes them, and moves aside what has come since they were emptied. Throws INTERRUPTED where one is read, or has no place to move it to. */
+export async function deleteEmptied(queues: readonly Former[], workshop: Workshop, most = 0): Promise<void> {
+  let left = queues
+  for (let round = 1; ; round += 1) {
+    left = await deleteThose(left, workshop, most)
+    if (left.length === 0) return
+    const names = left.map(({ queue }) => queue.name)
+    const counts = await (await workshop.open.broker()).counts(names)
+    const isRead = names.some((name) => (counts.get(name)?.consumers ?? 0) > 0)
+    const isHeld = left.every(({ holding }) => holding !== null)
+    if (!isHeld || isRead || round === rounds) throw inUse(names[0]!, isRead)
+    await move('aside', movesOf(left), workshop)
+  }
+}
+
+/** Returns those that gained messages or readers. */
+async function deleteThose(queues: readonly Former[], { control }: Workshop, most: number): Promise<Former[]> {
+  const broker = await control.broker()
+  // what was held open is empty by now
+  for (const { queue } of queues) await broker.release(queue.name)
+  const deleted = await broker.deleteQueues(queues.map(({ queue: { name } }) => ({ name, most })))
+  return queues.filter(({ queue }) => deleted.get(queue.name) === 'in-use')
+}
+
+function movesOf(queues: readonly Former[]): Move[] {
+  return queues.flatMap(({ queue: { name }, holding }) => (holding === null ? [] : [{ queue: name, holding }]))
+}
+
+/** More may not be lost than was shown and confirmed (DESIGN.md 6.3). */
+async function refuseGrown({ queues, counts: { messages } }: Delete, { open }: Workshop): Promise<void> {
+  const counts = await (await open.broker()).counts(queues.map(({ queue }) => queue.name))
+  const now = [...counts.values()].reduce((sum, it) => sum + (it?.ready ?? 0), 0)
+  if (now <= messages) return
+  throw new AdminError('REFUSED', `${counted(now, 'message')} would be lost now, and ${counted(messages, 'message')} were confirmed`, [
+    'testops-admin reset-queues -d {deployment} --dry-run   # without --discard-messages, they are kept',
+  ])
+}
+
+function inUse(name: string, isRead: boolean): AdminError {
+  const what = isRead ? 'is read from by somebody' : 'gains messages as fast as they are moved'
+  return new AdminError('INTERRUPTED', `queue ${name} ${what}: it is not deleted, and nothing of it is lost`, [
+    `rabbitmqctl list_consumers | grep ${name}   # on the broker`,
+    'stop what that is',
+  ])
+}

@@ -1,0 +1,48 @@
+import type { Former } from '../../core/action.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Binding } from '../../core/topology.ts'
+import type { ActionHandler, Workshop } from '../handler.ts'
+import { deleteEmptied } from './delete-queues.ts'
+import { liveQueues } from './queues.ts'
+import { possible } from './switch-exchanges.ts'
+
+/** The service declares its queues by itself when it starts; those for which messages wait have to be there before. */
+export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
+  failpoints: ['declared', 'bound'],
+  // on record as begun even where no message waits: what the service declares afterwards is taken back with it
+  isDone: async () => false,
+  async perform({ queues, bindings }, workshop) {
+    const broker = await workshop.control.broker()
+    const awaiting = await awaited(queues, workshop)
+    const wanted = awaiting.map(({ queue }) => queue)
+    const declared = await broker.declareQueues(wanted)
+    const other = wanted.find(({ name }) => declared.get(name) === 'otherwise')
+    if (other) {
+      throw new AdminError('INTERRUPTED', `queue ${other.name} has been declared otherwise by somebody else meanwhile; its messages wait`, [
+        `rabbitmqctl list_queues name durable auto_delete arguments | grep ${other.name}   # on the broker`,
+      ])
+    }
+    await workshop.failpoint('declared')
+    await broker.bind(await possible(bindingsTo(awaiting, bindings), workshop))
+    await workshop.failpoint('bound')
+  },
+  async undo({ queues }, workshop) {
+    const there = await liveQueues(workshop)
+    const durable = queues.map(({ queue }) => queue.name).filter((name) => there.get(name)?.durable === true)
+    await deleteEmptied(queues.filter(({ queue }) => durable.includes(queue.name)), workshop)
+  },
+}
+
+function bindingsTo(queues: readonly Former[], bindings: readonly Binding[]): Binding[] {
+  const names = new Set(queues.map(({ queue }) => queue.name))
+  return bindings.filter(({ destination }) => names.has(destination))
+}
+
+/** Those for which messages wait, and those that nobody else would declare. */
+async function awaited(queues: readonly Former[], { open }: Workshop): Promise<Former[]> {
+  const counts = await (await open.broker()).counts(queues.flatMap(({ holding }) => holding ?? []))
+  return queues.filter(({ holding, always }) => {
+    const { ready = 0, consumers = 0 } = counts.get(holding ?? '') ?? {}
+    return always || ready > 0 || consumers > 0
+  })
+}

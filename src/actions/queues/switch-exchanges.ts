@@ -1,0 +1,63 @@
+import { AdminError } from '../../core/error.ts'
+import type { Binding, ExchangeDeclaration } from '../../core/topology.ts'
+import type { ActionHandler, Workshop } from '../handler.ts'
+
+/** An exchange's own `durable` cannot be changed: it is deleted and declared anew, and its bindings with it. */
+export const switchExchanges: ActionHandler<'switch-exchanges'> = {
+  failpoints: ['deleted', 'declared', 'bound'],
+  async isDone({ exchanges, bindings }, workshop) {
+    const wanted = exchanges.map(({ to }) => to)
+    return (await areThere(wanted, workshop)) && (await missing(bindings, workshop)).length === 0
+  },
+  async perform({ exchanges, bindings }, workshop) {
+    await switchTo(exchanges.map(({ to }) => to), bindings, workshop)
+  },
+  async undo({ exchanges, bindings }, workshop) {
+    await switchTo(exchanges.map(({ from }) => from), bindings, workshop)
+  },
+}
+
+async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readonly Binding[], workshop: Workshop): Promise<void> {
+  const { control, failpoint } = workshop
+  const broker = await control.broker()
+  for (const exchange of wanted) {
+    if (await areThere([exchange], workshop)) continue
+    await broker.deleteExchange(exchange.name)
+    await failpoint('deleted')
+    if ((await broker.declareExchange(exchange)) === 'declared') continue
+    throw new AdminError('REFUSED', `exchange ${exchange.name} has been declared otherwise by somebody else meanwhile`, [
+      `rabbitmqctl list_exchanges name type durable auto_delete arguments | grep ${exchange.name}   # on the broker`,
+    ])
+  }
+  await failpoint('declared')
+  // where its other end has gone meanwhile, whoever declares that anew binds it too
+  await broker.bind(await possible(await missing(bindings, workshop), workshop))
+  await failpoint('bound')
+}
+
+async function areThere(wanted: readonly ExchangeDeclaration[], { open }: Workshop): Promise<boolean> {
+  const there = new Map((await (await open.broker()).exchanges()).map((it) => [it.name, it]))
+  return wanted.every(({ name, durable, type }) => there.get(name)?.durable === durable && there.get(name)?.type === type)
+}
+
+/** Bindings that are not there, of those whose both ends are. */
+export async function missing(bindings: readonly Binding[], workshop: Workshop): Promise<Binding[]> {
+  const there = new Set((await (await workshop.open.broker()).bindings()).map(keyOf))
+  return possible(bindings.filter((it) => !there.has(keyOf(it))), workshop)
+}
+
+/** Those whose ends are both there. */
+export async function possible(bindings: readonly Binding[], { open }: Pick<Workshop, 'open'>): Promise<Binding[]> {
+  const broker = await open.broker()
+  const [queues, exchanges] = await Promise.all([broker.queues(), broker.exchanges()])
+  const isQueue = new Set(queues.map(({ name }) => name))
+  const isExchange = new Set(exchanges.map(({ name }) => name))
+  const exists = (name: string): boolean => isExchange.has(name) || name.startsWith('amq.')
+  return bindings.filter(
+    ({ source, destination, destinationKind }) => exists(source) && (destinationKind === 'queue' ? isQueue.has(destination) : exists(destination)),
+  )
+}
+
+function keyOf({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
+  return JSON.stringify([source, destinationKind, destination, routingKey, Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))])
+}

@@ -1,0 +1,36 @@
+import { AdminError } from '../core/error.ts'
+import { Secret } from '../core/secret.ts'
+import type { ActionOf } from '../core/action.ts'
+import type { ActionHandler, Workshop } from './handler.ts'
+
+type Change = Omit<ActionOf<'set-setting'>, 'kind'>
+
+export const setSetting: ActionHandler<'set-setting'> = {
+  failpoints: ['written'],
+  async isDone({ name, to }, workshop) {
+    return (await valueOf(name, workshop)) === to
+  },
+  async perform(change, workshop) {
+    await write(change, workshop)
+    await workshop.failpoint('written')
+  },
+  async undo({ name, from, to }, workshop) {
+    // killed before it was written, it is as it was
+    if ((await valueOf(name, workshop)) === from) return
+    await write({ name, from: to, to: from }, workshop)
+  },
+}
+
+async function write({ name, from, to }: Change, { control }: Workshop): Promise<void> {
+  const compared = await (await control.service()).writeSetting({ name, from, to })
+  if (compared === 'set') return
+  const expected = from === null ? 'not set' : from
+  throw new AdminError('REFUSED', `${name} is no longer ${expected} in the service's settings: somebody else has changed it`, [
+    'testops-admin doctor -d {deployment} --only broker',
+  ])
+}
+
+async function valueOf(name: string, { open }: Workshop): Promise<string | null> {
+  const value = (await (await open.service()).environment()).get(name)
+  return value instanceof Secret ? value.reveal() : (value ?? null)
+}

@@ -1,0 +1,54 @@
+import { assignmentsIn, parseEnvironmentFile } from './environment-file.ts'
+
+/** The value that a file gives to a setting; null: none. */
+export function valueIn(file: Buffer, name: string): string | null {
+  const value = parseEnvironmentFile(binary(file)).get(name)
+  return value === undefined ? null : Buffer.from(value, 'latin1').toString('utf8')
+}
+
+/**
+ * The file with one setting set, or without it (null): in the place of the last assignment that counts, else as a line at the end.
+ * Null where that does not come out as wanted, as behind a quote that nobody closed.
+ */
+export function changedText(file: Buffer, name: string, to: string | null): Buffer | null {
+  const text = binary(file)
+  const next = to === null ? without(text, name) : withValue(text, name, binary(Buffer.from(to, 'utf8')))
+  const wanted = parseEnvironmentFile(text)
+  if (to === null) wanted.delete(name)
+  else wanted.set(name, binary(Buffer.from(to, 'utf8')))
+  return isSame(parseEnvironmentFile(next), wanted) ? Buffer.from(next, 'latin1') : null
+}
+
+/** A character for each byte, so that what is not UTF-8 stays as it is. */
+function binary(bytes: Buffer): string {
+  return bytes.toString('latin1')
+}
+
+function withValue(text: string, name: string, value: string): string {
+  const last = assignmentsIn(text).findLast((it) => it.name === name)
+  const newline = /\r?\n/.exec(text)?.[0] ?? '\n'
+  if (last === undefined) {
+    const before = text === '' || text.endsWith('\n') ? text : `${text}${newline}`
+    return `${before}${name}=${quoted(value)}${newline}`
+  }
+  const old = text.slice(last.valueStart, last.end)
+  const [blanks = ''] = /^[ \t]*/.exec(old) ?? []
+  const [end = ''] = /\r?\n$/.exec(old) ?? []
+  return `${text.slice(0, last.valueStart)}${blanks}${quoted(value)}${end}${text.slice(last.end)}`
+}
+
+/** An earlier assignment would count once the last is gone. */
+function without(text: string, name: string): string {
+  return assignmentsIn(text)
+    .filter((it) => it.name === name)
+    .reduceRight((left, { start, end }) => left.slice(0, start) + left.slice(end), text)
+}
+
+/** As systemd and a shell read it alike. */
+function quoted(value: string): string {
+  return /^[\w@%+=:,./-]*$/.test(value) ? value : `"${value.replace(/(["\\$`])/g, '\\$1')}"`
+}
+
+function isSame(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
+  return one.size === other.size && [...one].every(([name, value]) => other.get(name) === value)
+}

@@ -1,0 +1,94 @@
+import { realpath } from 'node:fs/promises'
+import { replaceFile } from '../../adapters/replace-file.ts'
+import type { Compared } from '../../core/controls.ts'
+import { AdminError } from '../../core/error.ts'
+import { changedText, valueIn } from './edit-setting.ts'
+import { bytesOf } from './environment.ts'
+import type { SettingsFile } from './environment.ts'
+import type { ServiceManager } from './manager.ts'
+import type { HostSettings } from './settings.ts'
+
+interface Change {
+  name: string
+  /** null: absent */
+  from: string | null
+  to: string | null
+}
+
+/**
+ * Sets or removes one setting in the environment file that has it, in which all else stays as it is, byte for byte. The file is
+ * replaced in one step. `changed` where the setting is neither `from` nor `to` now. Throws REFUSED where it is set in several
+ * places, or in none that can be written; FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED, USAGE.
+ */
+export async function writeSetting(
+  { name, from, to }: Change,
+  manager: ServiceManager | null,
+  configured: HostSettings['environmentFile'],
+): Promise<Compared> {
+  assertWritable(name, to)
+  const declared = (await manager?.environment()) ?? { variables: new Map<string, string>(), files: [] }
+  const files = await settingsFiles(declared.files, configured)
+  const held = files.map((it) => ({ ...it, value: it.bytes && valueIn(it.bytes, name) }))
+  const having = held.filter(({ value }) => value !== null)
+  assertOnePlace(name, having, declared.variables.has(name), manager)
+
+  const current = having[0]?.value ?? null
+  if (current === to) return 'set'
+  if (current !== from) return 'changed'
+  // the last that is read stands above the others
+  const place = having[0] ?? held.findLast(({ bytes }) => bytes !== null) ?? held.at(-1)
+  if (!place) {
+    throw new AdminError('NOT_CONFIGURED', `${name} cannot be set: the service's environment file is not known`, ['set `host.environmentFile`'])
+  }
+  const next = changedText(place.bytes ?? Buffer.alloc(0), name, to)
+  if (next === null) {
+    throw new AdminError('REFUSED', `${name} cannot be set in ${place.path}: a quote or a continued line is open at its end`, [
+      `tail -n 5 ${place.path}`,
+    ])
+  }
+  return (await replaceFile(place.path, { from: place.bytes, to: next })) ? 'set' : 'changed'
+}
+
+function assertWritable(name: string, to: string | null): void {
+  if (!/^[A-Za-z_]\w*$/.test(name)) throw new AdminError('USAGE', `'${name}' is no name of a setting: letters, digits and _`)
+  if (to !== null && /[\0-\x08\x0a-\x1f\x7f]/.test(to)) throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
+}
+
+/** Where each really lies, once. Throws REFUSED for one that stands for many. */
+async function settingsFiles(
+  ofUnit: readonly SettingsFile[],
+  configured: HostSettings['environmentFile'],
+): Promise<{ path: string; bytes: Buffer | null }[]> {
+  // the configured one takes the place of the unit's own, which may set the same all the same
+  const named: readonly SettingsFile[] = configured === null ? ofUnit : [...ofUnit, { ...configured, optional: false }]
+  const pattern = named.find(({ path }) => /[*?[]/.test(path))
+  if (pattern) {
+    throw new AdminError('REFUSED', `the service reads its settings from ${pattern.path}, which may be many files`, [
+      'name the one to write as `host.environmentFile`, and in the unit',
+    ])
+  }
+  const read = await Promise.all(
+    named.map(async (it) => {
+      const bytes = await bytesOf(it)
+      return { path: bytes === null ? it.path : await realpath(it.path), bytes }
+    }),
+  )
+  return [...new Map(read.map((it) => [it.path, it])).values()]
+}
+
+function assertOnePlace(
+  name: string,
+  having: readonly { path: string }[],
+  isInUnit: boolean,
+  manager: ServiceManager | null,
+): void {
+  const places = [...having.map(({ path }) => path), ...(isInUnit ? [`Environment= of ${manager?.commands.settings ?? 'the unit'}`] : [])]
+  if (places.length > 1) {
+    throw new AdminError('REFUSED', `${name} is set in several places: ${places.join(', ')}`, ['leave it in one of them'])
+  }
+  if (isInUnit) {
+    throw new AdminError('REFUSED', `${name} is set by ${places.join('')}, which this program does not write`, [
+      `move it from there into an environment file`,
+    ])
+  }
+}

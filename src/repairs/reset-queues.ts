@@ -1,0 +1,154 @@
+import { queueSituation } from '../checks/support/broker-queues.ts'
+import type { QueueSituation } from '../checks/support/broker-queues.ts'
+import { rabbitmqctl, settingLines } from '../checks/support/evidence.ts'
+import { counted, listed } from '../checks/support/format.ts'
+import { readSettings, recentRecords } from '../checks/support/service.ts'
+import type { Definitions } from '../core/action.ts'
+import type { Wanted } from '../core/check.ts'
+import { AdminError } from '../core/error.ts'
+import type { Risk } from '../core/plan.ts'
+import { defineRepair } from '../core/repair.ts'
+import type { BrokerSource, QueueCounts } from '../core/sources.ts'
+import { alwaysDurable, isDroppedArgument } from '../knowledge/broker.ts'
+import { springSettings } from '../knowledge/settings.ts'
+import { choose } from './reset-queues/chosen.ts'
+import type { Chosen, ChosenQueue } from './reset-queues/chosen.ts'
+import { foreignClients } from './reset-queues/foreign-clients.ts'
+import { refuseToLeave, refuseUnlessHeldSafely } from './reset-queues/refusals.ts'
+import { declarationOf, exchangeOf, holdingOf, stepsOf } from './reset-queues/steps.ts'
+import { startStep, stopStep } from './service-steps.ts'
+
+export interface ResetOptions {
+  /** how long the service may empty its queues itself, before it is stopped */
+  drainSeconds: number
+  /** the messages are deleted with their queues */
+  discard: boolean
+  /** names of queues, with * and ?; none: all that are provably the service's */
+  queues: readonly string[]
+}
+
+export const resetQueues = defineRepair({
+  id: 'reset-queues',
+  title: 'declare the queues anew as durable, with their messages',
+  reads: ['service'],
+  wants: ['broker', 'logs'],
+  async plan({ broker: opening, service, logs }, deployment, { drainSeconds, discard, queues: patterns }: ResetOptions) {
+    const broker = opened(opening)
+    const situation = await queueSituation(broker, service, logs, deployment)
+    const [settings, status, records, exchanges, bindings, policies, consumers] = await Promise.all([
+      readSettings(service, deployment),
+      service.status(),
+      recentRecords(logs),
+      broker.exchanges(),
+      broker.bindings(),
+      ifAllowed(broker.policies()),
+      broker.consumers(),
+    ])
+    const { setting, version } = situation
+    const chosen = choose(situation, { exchanges, bindings, records }, broker.vhost, patterns)
+    const written = settings.value(setting.name)
+    const change = setting.durable ? null : { name: setting.name, from: written, to: 'true' }
+    if (change) refuseToLeave(chosen.leftOut, setting.name)
+    const isTouched = chosen.queues.length + chosen.exchanges.length > 0
+    const user = settings.value(springSettings.rabbitUsername) ?? broker.user
+    const names = chosen.queues.map(({ queue }) => queue.name)
+    if (!discard && names.length > 0) await refuseUnlessHeldSafely(broker, names.map(holdingOf), policies ?? [])
+    const risks = isTouched ? [await foreignClients(broker, user, names), ...(policies === null && !discard ? [unseenPolicies(broker)] : [])].filter((risk) => risk !== null) : []
+    const messages = messagesIn(chosen.queues, await broker.counts(names))
+    const total = [...messages.values()].reduce((sum, count) => sum + count, 0)
+    const saved: Definitions = {
+      queues: chosen.queues.map(({ queue }) => declarationOf(queue)),
+      exchanges: chosen.exchanges.map(exchangeOf),
+      bindings: bindings.filter((it) => names.includes(it.destination) || chosen.exchanges.some(({ name }) => name === it.source || name === it.destination)),
+      policies: [...(policies ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    }
+    const readers = new Set(consumers.filter((it) => it.user === user).map(({ queue }) => queue))
+    const exclusive = (await broker.queues()).filter((it) => it.exclusive && readers.has(it.name)).map(({ name }) => name)
+    const steps =
+      !isTouched && change === null
+        ? []
+        : stepsOf({ ...chosen, version, user, saved, setting: change, drainSeconds, discards: discard, messages: total, exclusive, stop: stopStep(status), start: startStep() })
+    return {
+      target: { broker: `${broker.target}, RabbitMQ ${version}`, service: settings.names.rabbitDurable },
+      impact: steps.length === 0 ? {} : impactOf(chosen, messages, discard, change !== null),
+      evidence: [...evidenceOf(broker, chosen.queues, messages), ...settingLines(service, setting.name, setting.shown)],
+      notes: notesOf(situation, chosen, total, discard),
+      risks,
+      steps,
+      verifiedBy: ['broker/queues-durable', 'service/running', 'api/reachable'],
+    }
+  },
+})
+
+/** A broker that does not boot because of such queues is told of elsewhere: nothing can be asked of it. Throws what opening it gave. */
+function opened(broker: Wanted<BrokerSource>): BrokerSource {
+  if (!(broker instanceof AdminError)) return broker
+  if (broker.code === 'NOT_CONFIGURED') throw broker
+  const suggestions = [...broker.suggestions, 'testops-admin explain broker/reachable   # where it does not boot']
+  throw new AdminError(broker.code, broker.message, suggestions, { cause: broker, obstacle: broker.obstacle })
+}
+
+/** What may be seen by more powerful users only; null: not by this one. */
+async function ifAllowed<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'FORBIDDEN') return null
+    throw error
+  }
+}
+
+function unseenPolicies(broker: BrokerSource): Risk {
+  return {
+    name: 'unseen-policies',
+    message: 'policies cannot be seen by this user: one that lets waiting messages expire, or bounds their number, would lose them',
+    proof: [rabbitmqctl(broker, 'list_policies'), rabbitmqctl(broker, 'list_operator_policies')],
+  }
+}
+
+/** What is ready now, or what was counted with what readers hold, whichever is more: lists lag (FIELD-NOTES.md 3). */
+function messagesIn(queues: readonly ChosenQueue[], counts: ReadonlyMap<string, QueueCounts | null>): Map<string, number> {
+  return new Map(queues.map(({ queue: { name, messages } }) => [name, Math.max(messages ?? 0, counts.get(name)?.ready ?? 0)]))
+}
+
+function impactOf(chosen: Chosen, messages: ReadonlyMap<string, number>, discard: boolean, setsSetting: boolean): Record<string, number> {
+  const total = [...messages.values()].reduce((sum, count) => sum + count, 0)
+  const full = [...messages.values()].filter((count) => count > 0).length
+  const all = {
+    ...(discard ? { messagesDiscarded: total } : { messagesMoved: total }),
+    queuesWithMessages: full,
+    queuesReset: chosen.queues.length,
+    exchangesReset: chosen.exchanges.length,
+    settingsChanged: setsSetting ? 1 : 0,
+    serviceRestarts: 1,
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0))
+}
+
+function evidenceOf(broker: BrokerSource, queues: readonly ChosenQueue[], messages: ReadonlyMap<string, number>): string[] {
+  if (queues.length === 0) return []
+  return [
+    rabbitmqctl(broker, 'list_queues name durable messages'),
+    ...queues.slice(0, 8).map(({ queue: { name, durable }, proof }) => `${name} ${String(durable)} ${messages.get(name) ?? 0} (${proof})`),
+    ...(queues.length > 8 ? [`and ${queues.length - 8} more`] : []),
+  ]
+}
+
+function notesOf({ version, queues: own, all, missing }: QueueSituation, { queues, shared, leftOut }: Chosen, total: number, discard: boolean): string[] {
+  const dropped = queues.flatMap(({ queue }) =>
+    Object.entries(queue.arguments).flatMap(([name, value]) =>
+      name !== 'x-queue-type' && isDroppedArgument(version, name, value) ? [`${queue.name}: ${name}=${String(value)}`] : [],
+    ),
+  )
+  const durable = own.filter(({ queue }) => queue.durable)
+  const lasting = all.filter(({ type }) => alwaysDurable.includes(type))
+  return [
+    ...(durable.length > 0 ? [`${counted(durable.length, 'queue')} of the service ${durable.length === 1 ? 'is' : 'are'} durable already, and left alone`] : []),
+    ...(lasting.length > 0 ? [`quorum queues and streams are always durable, and left alone: ${listed(lasting.map(({ name }) => name))}`] : []),
+    ...(missing.length > 0 ? [`not there now, and declared by the service when it starts: ${listed(missing)}`] : []),
+    ...(dropped.length > 0 ? [`RabbitMQ ${version} no longer takes these arguments, so they are left out: ${listed(dropped)}`] : []),
+    ...(shared.length > 0 ? [`transient, and not known to be the service's own, since others' queues are bound to them as well: ${listed(shared)}`] : []),
+    ...(leftOut.length > 0 ? [`left out by --queue, and transient: ${listed(leftOut)}`] : []),
+    ...(total > 0 && !discard ? ['a message comes back persistent, and otherwise as it was'] : []),
+  ]
+}

@@ -1,0 +1,111 @@
+import { counted, listed } from '../../checks/support/format.ts'
+import type { QueueSituation } from '../../checks/support/broker-queues.ts'
+import { AdminError } from '../../core/error.ts'
+import type { BrokerExchange, BrokerQueue, LogRecord } from '../../core/sources.ts'
+import type { Binding } from '../../core/topology.ts'
+import { alwaysDurable, isBuiltIn } from '../../knowledge/broker.ts'
+import { declaredExchanges, durableConflicts } from '../../knowledge/log-signatures.ts'
+
+export interface ChosenQueue {
+  queue: BrokerQueue
+  /** why it is the service's */
+  proof: string
+  /** the service says that it declares it */
+  isDeclared: boolean
+}
+
+/** What of the vhost is declared anew. */
+export interface Chosen {
+  queues: readonly ChosenQueue[]
+  exchanges: readonly BrokerExchange[]
+  /** the service's own transient queues that --queue leaves out */
+  leftOut: readonly string[]
+  /** transient exchanges that feed the service's queues and others' too, so that they are not known to be its own */
+  shared: readonly string[]
+}
+
+/** What the vhost holds, as the broker lists it. */
+export interface Held {
+  exchanges: readonly BrokerExchange[]
+  bindings: readonly Binding[]
+  records: readonly LogRecord[]
+}
+
+/**
+ * Transient queues that are provably the service's own, or that `patterns` name (DESIGN.md 6.9), and the transient exchanges that
+ * feed its queues alone. Throws REFUSED where nothing proves which queues are its own, USAGE where a pattern names none.
+ */
+export function choose(situation: QueueSituation, held: Held, vhost: string, patterns: readonly string[]): Chosen {
+  const movable = situation.all.filter(({ type, durable }) => !durable && !alwaysDurable.includes(type))
+  const own = withDeadLetters(situation, held)
+  const isNamed = patterns.map(globOf)
+  patterns.forEach((pattern, index) => {
+    if (!situation.all.some(({ name }) => isNamed[index]!(name))) throw unknownQueue(pattern, situation, vhost)
+  })
+  const isWanted = (name: string): boolean => isNamed.some((matches) => matches(name))
+  if (patterns.length === 0 && own.size === 0 && (situation.untold !== null || movable.length > 0)) throw unproven(situation, vhost)
+  const queues = movable.flatMap((queue): ChosenQueue[] => {
+    const known = own.get(queue.name)
+    if (patterns.length > 0 ? !isWanted(queue.name) : known === undefined) return []
+    return [{ queue, proof: known?.proof ?? 'named by --queue', isDeclared: known?.isDeclared ?? false }]
+  })
+  const chosen = new Set(queues.map(({ queue }) => queue.name))
+  const leftOut = movable.map(({ name }) => name).filter((name) => own.has(name) && !chosen.has(name))
+  return { queues, leftOut, ...exchangesOf(new Set([...own.keys(), ...chosen]), held) }
+}
+
+/** The service's own, and those that their dead letters go to: a queue that nobody reads proves itself by nothing else. */
+function withDeadLetters({ queues, all }: QueueSituation, { bindings }: Held): Map<string, Omit<ChosenQueue, 'queue'>> {
+  const own = new Map<string, Omit<ChosenQueue, 'queue'>>(queues.map(({ queue, proof, isTold }) => [queue.name, { proof, isDeclared: isTold }]))
+  const byName = new Map(all.map((queue) => [queue.name, queue]))
+  for (const name of own.keys()) {
+    const { 'x-dead-letter-exchange': exchange, 'x-dead-letter-routing-key': key } = byName.get(name)?.arguments ?? {}
+    if (typeof exchange !== 'string') continue
+    const reached =
+      exchange === ''
+        ? [typeof key === 'string' ? key : name]
+        : bindings.filter((it) => it.source === exchange && it.destinationKind === 'queue' && it.routingKey === key).map((it) => it.destination)
+    // a map's keys are walked through with those that are added meanwhile
+    for (const queue of reached) if (byName.has(queue) && !own.has(queue)) own.set(queue, { proof: `dead letters of ${name} go there`, isDeclared: false })
+  }
+  return own
+}
+
+function exchangesOf(own: ReadonlySet<string>, { exchanges, bindings, records }: Held): Pick<Chosen, 'exchanges' | 'shared'> {
+  const told = new Set(
+    records.flatMap(({ text }) => [
+      ...declaredExchanges(text),
+      ...durableConflicts(text).flatMap(({ kind, name }) => (kind === 'exchange' ? [name] : [])),
+    ]),
+  )
+  const transient = exchanges.filter(({ name, durable }) => !durable && !isBuiltIn(name))
+  const feeds = (name: string): Binding[] => bindings.filter(({ source }) => source === name)
+  const isOwn = ({ destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && own.has(destination)
+  const isProven = ({ name }: BrokerExchange): boolean => told.has(name) || (feeds(name).length > 0 && feeds(name).every(isOwn))
+  return {
+    exchanges: transient.filter(isProven),
+    shared: transient.filter((it) => !isProven(it) && feeds(it.name).some(isOwn)).map(({ name }) => name),
+  }
+}
+
+/** `*` stands for any characters, `?` for one. */
+function globOf(pattern: string): (name: string) => boolean {
+  const expression = new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')}$`, 's')
+  return (name) => expression.test(name)
+}
+
+function unknownQueue(pattern: string, { all }: QueueSituation, vhost: string): AdminError {
+  const there = all.length === 0 ? 'holds no queue' : `holds ${listed(all.map(({ name }) => name))}`
+  return new AdminError('USAGE', `no queue is named by --queue ${pattern}: vhost ${vhost} ${there}`, [
+    `rabbitmqctl -p ${vhost} list_queues name durable   # on the broker`,
+  ])
+}
+
+function unproven({ untold, all }: QueueSituation, vhost: string): AdminError {
+  const names = all.filter(({ durable }) => !durable).map(({ name }) => name)
+  const why = untold ?? `which of the ${counted(names.length, 'transient queue')} in vhost ${vhost} are the service's is not known: its log names none, and nobody reads from them as its user`
+  return new AdminError('REFUSED', `${why}: only what is provably the service's own is touched`, [
+    ...(names.length > 0 ? [`testops-admin reset-queues -d {deployment} --queue PATTERN   # of ${listed(names)}`] : []),
+    `rabbitmqctl -p ${vhost} list_consumers   # on the broker`,
+  ])
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { counted, listed } from '../../checks/support/format.ts'
+import { rabbitmqctl } from '../../checks/support/evidence.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Risk } from '../../core/plan.ts'
+import type { BrokerConsumer, BrokerSource } from '../../core/sources.ts'
+import { ownConnectionName } from '../../knowledge/broker.ts'
+
+/** how long the broker's lists lag at most (FIELD-NOTES.md 3) */
+const lagMs = 7000
+const pollMs = 500
+
+/** Others than the service in its vhost, who may publish to its queues or read from them meanwhile; null: there are none. */
+export async function foreignClients(broker: BrokerSource, user: string, queues: readonly string[]): Promise<Risk | null> {
+  const risk = (message: string, proof: readonly string[]): Risk => ({ name: 'foreign-clients', message, proof })
+  const lists = [rabbitmqctl(broker, 'list_consumers'), rabbitmqctl(broker, 'list_connections name user client_properties')]
+  const consumers = (await listedConsumers(broker, queues)).filter((it) => it.vhost === broker.vhost && it.user !== user)
+  try {
+    const connections = (await broker.connections()).filter((it) => it.user !== '' && it.user !== user && it.clientName !== ownConnectionName)
+    const others = new Map([
+      ...consumers.map((it) => [it.connection, it.user] as const),
+      ...connections.map((it) => [it.clientName ?? it.name, it.user] as const),
+    ])
+    if (others.size === 0) return null
+    const who = listed([...others].map(([name, its]) => `${name} as ${its}`))
+    return risk(
+      `${counted(others.size, 'other client')} in vhost ${broker.vhost} (${who}): what they publish to the service's queues while those are declared anew is lost`,
+      lists,
+    )
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.code !== 'FORBIDDEN') throw error
+    return risk(
+      `whether other clients publish in vhost ${broker.vhost} is not shown: ${error.message}. What they publish to the service's queues while those are declared anew is lost`,
+      [...error.suggestions, ...lists],
+    )
+  }
+}
+
+/** A list lags by some seconds, where a count does not: as long as more read from the queues than are listed, it is asked again. */
+async function listedConsumers(broker: BrokerSource, queues: readonly string[]): Promise<readonly BrokerConsumer[]> {
+  const end = performance.now() + lagMs
+  for (;;) {
+    const [known, counts] = await Promise.all([broker.consumers(), broker.counts(queues)])
+    const read = [...counts.values()].reduce((sum, it) => sum + (it?.consumers ?? 0), 0)
+    // one that has only just come is listed without its user at first
+    const isWhole = known.filter(({ queue }) => counts.has(queue)).length >= read && known.every((it) => it.user !== '')
+    if (isWhole || performance.now() > end) return known
+    await sleep(pollMs)
+  }
+}

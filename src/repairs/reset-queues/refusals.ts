@@ -1,0 +1,44 @@
+import { onBroker, rabbitmqctl } from '../../checks/support/evidence.ts'
+import { listed } from '../../checks/support/format.ts'
+import { tolerant } from '../../checks/support/wanted.ts'
+import { AdminError } from '../../core/error.ts'
+import type { BrokerPolicy, BrokerSource } from '../../core/sources.ts'
+import { isLossy, lossyKeys } from '../../knowledge/broker.ts'
+
+/** Throws REFUSED where messages could not wait in those queues, or the broker takes none. */
+export async function refuseUnlessHeldSafely(broker: BrokerSource, holding: readonly string[], policies: readonly BrokerPolicy[]): Promise<void> {
+  // who may not see nodes learns of an alarm when the broker takes nothing
+  const alarmed = ((await tolerant(broker.nodes())) ?? []).filter(({ memoryAlarm, diskAlarm }) => memoryAlarm || diskAlarm)
+  if (alarmed.length > 0) {
+    throw new AdminError('REFUSED', `an alarm stands on ${listed(alarmed.map(({ name }) => name))}: the broker takes no messages, so none can be moved`, [
+      'testops-admin doctor -d {deployment} --only broker/alarms',
+    ])
+  }
+  const policy = policies.find((it) => holding.some((queue) => isLossy(it, queue)))
+  if (policy) {
+    const keys = lossyKeys.filter((key) => key in policy.definition)
+    const kind = policy.isOperators ? 'operator policy' : 'policy'
+    const verb = policy.isOperators ? 'list_operator_policies' : 'list_policies'
+    throw new AdminError(
+      'REFUSED',
+      `${kind} ${policy.name} (pattern ${policy.pattern}) sets ${listed(keys)} on the queues in which messages would wait: some could be lost`,
+      [rabbitmqctl(broker, verb), `change its pattern so that it does not match ${holding[0]}`],
+    )
+  }
+  const counts = await broker.counts(holding)
+  const full = [...counts].find(([, it]) => it !== null && it.ready > 0)
+  if (full) {
+    throw new AdminError('REFUSED', `queue ${full[0]} holds messages of an earlier repair already`, [
+      'testops-admin history -d {deployment}',
+      onBroker(broker, `rabbitmqctl -p ${broker.vhost} list_queues name messages`),
+    ])
+  }
+}
+
+/** Throws REFUSED where the setting would change under transient queues that are left as they are. */
+export function refuseToLeave(leftOut: readonly string[], setting: string): void {
+  if (leftOut.length === 0) return
+  throw new AdminError('REFUSED', `--queue leaves out ${listed(leftOut)}: once ${setting}=true, the broker refuses the service those`, [
+    'testops-admin reset-queues -d {deployment}   # without --queue: all of them',
+  ])
+}

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import type { Definitions, Former, Move } from '../../core/action.ts'
+import type { Step } from '../../core/plan.ts'
+import type { BrokerQueue } from '../../core/sources.ts'
+import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/topology.ts'
+import { counted, listed } from '../../checks/support/format.ts'
+import { heldQueue, isDroppedArgument } from '../../knowledge/broker.ts'
+import type { Chosen } from './chosen.ts'
+
+export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges'> {
+  version: string
+  user: string
+  saved: Definitions
+  setting: { name: string; from: string | null; to: string } | null
+  /** 0: nobody empties them */
+  drainSeconds: number
+  discards: boolean
+  messages: number
+  /** queues of the service's connection, which vanish with it */
+  exclusive: readonly string[]
+  stop: Step
+  start: Step
+}
+
+/** All that is done, in an order in which what can fail fails before it can harm (DESIGN.md 6). */
+export function stepsOf(wanted: Wanted): Step[] {
+  const { queues, exchanges, setting, stop, start, exclusive } = wanted
+  const stopping = exclusive.length === 0 ? stop : { ...stop, loses: "the service's exclusive queues, as each stop of it does" }
+  if (queues.length + exchanges.length === 0) return [stopping, ...settingStep(setting), start]
+  const keeps = vanishingOf(wanted).map(({ name }) => name)
+  const starting: Step = { ...start, action: { kind: 'start-service', stopsOnUndo: true, ...(keeps.length > 0 && { keeps }) } }
+  return [
+    ...beforeStop(wanted),
+    stopping,
+    quietStep(wanted),
+    ...settingStep(setting),
+    ...queueSteps(wanted),
+    ...exchangeSteps(wanted),
+    ...afterwards(wanted),
+    starting,
+  ]
+}
+
+export function holdingOf(queue: string): string {
+  return heldQueue(queue, (text) => createHash('sha256').update(text).digest('hex'))
+}
+
+function namesOf({ queues }: Wanted): string[] {
+  return queues.map(({ queue }) => queue.name)
+}
+
+function movesOf(wanted: Wanted): Move[] {
+  return namesOf(wanted).map((queue) => ({ queue, holding: holdingOf(queue) }))
+}
+
+function beforeStop(wanted: Wanted): Step[] {
+  const { queues, discards, saved, drainSeconds, messages } = wanted
+  const vanishing = vanishingOf(wanted)
+  if (discards || queues.length === 0) return []
+  return [
+    {
+      title: `declare ${counted(queues.length, 'durable queue')} in which messages wait meanwhile`,
+      action: { kind: 'hold-queues', holding: movesOf(wanted).map(({ holding }) => holding), saved },
+      interrupts: false,
+    },
+    ...(vanishing.length === 0 ? [] : [keepStep(vanishing)]),
+    ...(drainSeconds === 0
+      ? []
+      : [
+          {
+            title: `let the service empty its queues, for ${drainSeconds} s at most`,
+            action: { kind: 'drain-queues' as const, queues: namesOf(wanted), seconds: drainSeconds, counts: { messages } },
+            interrupts: false,
+          },
+        ]),
+  ]
+}
+
+/** Those that go with their last consumer, or some time after it. */
+function vanishingOf({ queues }: Wanted): BrokerQueue[] {
+  return queues.map(({ queue }) => queue).filter(({ autoDelete, arguments: values }) => autoDelete || 'x-expires' in values)
+}
+
+function keepStep(vanishing: readonly BrokerQueue[]): Step {
+  const names = vanishing.map(({ name }) => name)
+  return {
+    title: `hold ${listed(names)} open, which would vanish with the service's connection`,
+    action: { kind: 'keep-queues', queues: names },
+    interrupts: false,
+    loses: `should this program end before their messages are moved aside, killed or stopped by an error, ${listed(names)} vanish with what is in them`,
+  }
+}
+
+function quietStep(wanted: Wanted): Step {
+  return {
+    title: 'wait until nothing of the service is connected to the broker',
+    action: { kind: 'await-quiet', queues: namesOf(wanted), user: wanted.user },
+    interrupts: false,
+  }
+}
+
+function settingStep(setting: Wanted['setting']): Step[] {
+  return setting === null
+    ? []
+    : [{ title: `set ${setting.name}=${setting.to}`, action: { kind: 'set-setting', ...setting }, interrupts: false }]
+}
+
+function queueSteps(wanted: Wanted): Step[] {
+  const { queues, discards, messages, saved } = wanted
+  if (queues.length === 0) return []
+  const former: Former[] = queues.map(({ queue }) => ({ queue: declarationOf(queue), holding: discards ? null : holdingOf(queue.name) }))
+  const counts = { messages }
+  const remove: Step = {
+    title: `delete ${counted(queues.length, 'transient queue')}: ${listed(namesOf(wanted))}`,
+    action: { kind: 'delete-queues', queues: former, bindings: bindingsTo(wanted, saved), discards, counts },
+    interrupts: false,
+    ...(discards && { loses: 'all messages in them: --discard-messages asks for that' }),
+  }
+  if (discards) return [remove]
+  return [
+    {
+      title: 'move their messages aside',
+      action: { kind: 'move-messages', direction: 'aside', moves: movesOf(wanted), counts },
+      interrupts: false,
+    },
+    remove,
+  ]
+}
+
+function exchangeSteps({ exchanges, saved }: Wanted): Step[] {
+  if (exchanges.length === 0) return []
+  const names = exchanges.map(({ name }) => name)
+  return [
+    {
+      title: `declare ${counted(exchanges.length, 'exchange')} anew as durable, with all their bindings: ${listed(names)}`,
+      action: {
+        kind: 'switch-exchanges',
+        exchanges: exchanges.map((it) => ({ from: exchangeOf(it), to: { ...exchangeOf(it), durable: true } })),
+        bindings: saved.bindings.filter(({ source, destination, destinationKind }) => names.includes(source) || (destinationKind === 'exchange' && names.includes(destination))),
+      },
+      interrupts: false,
+    },
+  ]
+}
+
+function afterwards(wanted: Wanted): Step[] {
+  const { queues, discards, messages, saved, version } = wanted
+  if (queues.length === 0) return []
+  const moves = movesOf(wanted)
+  const expiring = queues.filter(({ queue }) => 'x-expires' in queue.arguments).map(({ queue }) => queue.name)
+  const anew: Step = {
+    title: 'declare those queues anew as durable for which messages wait, or which the service is not known to declare; it declares the others',
+    action: {
+      kind: 'redeclare-queues',
+      queues: queues.map(({ queue, isDeclared }) => ({ queue: durableOf(queue, version), holding: discards ? null : holdingOf(queue.name), ...(!isDeclared && { always: true as const }) })),
+      bindings: bindingsTo(wanted, saved),
+    },
+    interrupts: false,
+    ...(expiring.length > 0 && { loses: `${listed(expiring)} with what is in them, should nobody read from them for their x-expires` }),
+  }
+  if (discards) return [anew]
+  return [
+    anew,
+    {
+      title: 'move their messages back',
+      action: { kind: 'move-messages', direction: 'back', moves, counts: { messages } },
+      interrupts: false,
+      loses:
+        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), ' +
+        "and its user_id where that is another user's",
+    },
+    {
+      title: 'delete the queues in which messages waited',
+      action: { kind: 'delete-held', holding: moves.map(({ holding }) => holding) },
+      interrupts: false,
+    },
+  ]
+}
+
+function bindingsTo(wanted: Wanted, { bindings }: Definitions): Binding[] {
+  const names = new Set(namesOf(wanted))
+  return bindings.filter(({ destination, destinationKind }) => destinationKind === 'queue' && names.has(destination))
+}
+
+export function declarationOf({ name, durable, autoDelete, arguments: values }: QueueDeclaration): QueueDeclaration {
+  return { name, durable, autoDelete, arguments: values }
+}
+
+export function exchangeOf({ name, type, durable, autoDelete, internal, arguments: values }: ExchangeDeclaration): ExchangeDeclaration {
+  return { name, type, durable, autoDelete, internal, arguments: values }
+}
+
+/** As it is declared anew: without what this broker does not take any more. */
+function durableOf(queue: QueueDeclaration, version: string): QueueDeclaration {
+  const kept = Object.entries(queue.arguments).filter(([name, value]) => !isDroppedArgument(version, name, value))
+  return { ...declarationOf(queue), durable: true, arguments: Object.fromEntries(kept) }
+}

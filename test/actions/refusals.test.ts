@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { handlerOf } from '../../src/actions/index.ts'
+import type { Action } from '../../src/core/action.ts'
+import { AdminError } from '../../src/core/error.ts'
+import { failureOf } from '../adapters/failure-of.ts'
+import { free, stuck } from '../engine/repairing.ts'
+import { backend, fakeDatabase, fakeApi, fakeDeployment, lockTable, openFakes, stopped, fakeService } from '../fakes/index.ts'
+import type { FakeDeployment } from '../fakes/index.ts'
+import { workshopOf } from './workshop.ts'
+
+const of = { database: 'db.example.org:5432/testops', schema: 'public' }
+const row = { locked: true, lockGranted: stuck.lockGranted, lockedBy: stuck.lockedBy }
+const release: Action = { kind: 'release-lock', ...of, row, accepts: null }
+const insert: Action = { kind: 'insert-lock-row', ...of }
+
+const performed = async (action: Action, deployment: FakeDeployment): Promise<string | null> =>
+  failureOf(handlerOf(action).perform(action, workshopOf(deployment)))
+const undone = async (action: Action, deployment: FakeDeployment): Promise<string | null> =>
+  failureOf(handlerOf(action).undo!(action, workshopOf(deployment, { journal: { performed: true, notes: [], note: async () => undefined } })))
+
+describe('what is not as the plan saw it is left alone', () => {
+  test.each<[what: string, action: Action, deployment: FakeDeployment, said: RegExp]>([
+    ['a lock that another holds now', release, fakeDeployment({ service: 'stopped', rows: [{ ...stuck, lockedBy: 'testops-2' }] }), /^REFUSED the lock in public\.databasechangeloglock at .* has changed hands: seen .*, now .*testops-2/],
+    ['a lock that was taken again', release, fakeDeployment({ service: 'stopped', rows: [{ ...stuck, lockGranted: '2026-11-21 01:00:00.000000' }] }), /^REFUSED .* has changed hands/],
+    ['a lock whose row is gone', release, fakeDeployment({ service: 'stopped', rows: [] }), /^REFUSED .* now there is no such row$/],
+    ['a row that has come since', insert, fakeDeployment({ rows: [stuck] }), /^REFUSED public\.databasechangeloglock at .* has got a row with id 1 since it was looked at$/],
+    ['a database that the deployment has no longer', { ...insert, database: 'old.example.org:5432/testops' }, fakeDeployment(), /^REFUSED old\.example\.org:5432\/testops is none of the deployment's databases any more$/],
+    ['a lock in such a database', { ...release, database: 'old.example.org:5432/testops' }, fakeDeployment(), /^REFUSED old\.example\.org/],
+  ])('%s', async (_, action, deployment, said) => {
+    const before = [...deployment.rows]
+    expect(await performed(action, deployment)).toMatch(said)
+    expect(deployment.rows).toEqual(before)
+  })
+
+  test('a lock is put back only while the service is stopped', async () => {
+    const deployment = fakeDeployment({ rows: [free] })
+    expect(await undone(release, deployment)).toBe('REFUSED the lock is put back only while the service is stopped: it may be at work under it')
+    expect(deployment.rows).toEqual([free])
+  })
+
+  test('a lock that another holds now is not put back', async () => {
+    const deployment = fakeDeployment({ service: 'stopped', rows: [{ ...stuck, lockedBy: 'testops-2' }] })
+    expect(await undone(release, deployment)).toBeNull()
+    expect(deployment.changes).toEqual([])
+  })
+
+  test('a row that is in use now is not taken away', async () => {
+    const deployment = fakeDeployment({ rows: [stuck, { ...free, id: 2 }] })
+    await undone(insert, deployment)
+    expect(deployment.rows).toEqual([stuck, { ...free, id: 2 }])
+  })
+})
+
+describe('a holder that lives', () => {
+  const holder = backend({ state: 'active', query: 'UPDATE testresult SET hidden = true', startedAt: new Date('2026-11-20T22:59:00Z'), transactionStartedAt: new Date('2026-11-20T22:59:30Z') })
+  const held = (deployment: FakeDeployment): ReturnType<typeof workshopOf> =>
+    workshopOf(deployment, {
+      patienceMs: 200,
+      open: openFakes({
+        service: fakeService({ status: stopped() }),
+        database: [fakeDatabase({ changelogLocks: [lockTable([stuck])], backends: { complete: true, backends: [holder] }, identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: new Date('2026-11-01T00:00:00Z'), inRecovery: false, pooled: false } })],
+      }),
+    })
+
+  test('is waited for, and then refused', async () => {
+    const deployment = fakeDeployment({ service: 'stopped', rows: [stuck] })
+    expect(await failureOf(handlerOf(release).perform(release, held(deployment)))).toMatch(/^REFUSED the holder of the lock lives: /)
+    expect(deployment.changes).toEqual([])
+  })
+
+  test('is passed over where that was accepted', async () => {
+    const deployment = fakeDeployment({ service: 'stopped', rows: [stuck] })
+    const accepted: Action = { ...release, accepts: 'live-holder' }
+    await handlerOf(accepted).perform(accepted, held(deployment))
+    expect(deployment.rows).toEqual([free])
+  })
+
+  test('is waited for until Ctrl-C', async () => {
+    const controller = new AbortController()
+    controller.abort()
+    const deployment = fakeDeployment({ service: 'stopped', rows: [stuck] })
+    expect(await failureOf(handlerOf(release).perform(release, { ...held(deployment), signal: controller.signal }))).toMatch(/^INTERRUPTED/)
+  })
+})
+
+describe('a service is up once it answers', () => {
+  const start: Action = { kind: 'start-service' }
+  const silent = (deployment: FakeDeployment): ReturnType<typeof openFakes> =>
+    openFakes({ ...deployment.sources, api: fakeApi({ health: new AdminError('UNREACHABLE', 'refused the connection') }) })
+
+  test('one that runs and does not answer may come still', async () => {
+    const deployment = fakeDeployment({ service: 'stopped' })
+    const workshop = workshopOf(deployment, { open: silent(deployment), patienceMs: 100 })
+    expect(await handlerOf(start).isDone(start, workshop)).toBe(false)
+    expect(await failureOf(handlerOf(start).perform(start, workshop))).toBe('TIMED_OUT the service runs and has not answered for 0 s: it may still be migrating')
+  })
+
+  test('one that ends is not waited for', async () => {
+    const deployment = fakeDeployment({ service: 'stopped' })
+    const failpoint = async (): Promise<void> => void (deployment.service = 'stopped')
+    const workshop = workshopOf(deployment, { open: silent(deployment), failpoint })
+    expect(await failureOf(handlerOf(start).perform(start, workshop))).toBe('FAILED the service was started and has ended: inactive (dead)')
+  })
+
+  test('one without an API that is known is up once it runs', async () => {
+    const deployment = fakeDeployment({ service: 'stopped' })
+    const open = openFakes({ ...deployment.sources, api: new AdminError('NOT_CONFIGURED', 'no url is configured') })
+    await handlerOf(start).perform(start, workshopOf(deployment, { open }))
+    expect(deployment.service).toBe('running')
+  })
+
+  test('one that did not run before is not started by taking the stop back', async () => {
+    const deployment = fakeDeployment({ service: 'stopped' })
+    const stop: Action = { kind: 'stop-service', wasRunning: false }
+    await handlerOf(stop).undo!(stop, workshopOf(deployment))
+    expect([deployment.service, deployment.changes]).toEqual(['stopped', []])
+  })
+})

@@ -1,0 +1,207 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { chmod, chown, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { Compared } from '../../../src/core/controls.ts'
+import { serviceManager } from '../../../src/platforms/host/index.ts'
+import type { ServiceManager } from '../../../src/platforms/host/index.ts'
+import { writeSetting } from '../../../src/platforms/host/setting.ts'
+import { failureOf } from '../../adapters/failure-of.ts'
+import { nothing } from './nothing.ts'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'setting-'))
+  file = join(folder, 'testops.env')
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+})
+
+/** A unit whose environment is so. */
+function unit(files: readonly { path: string; optional?: boolean }[], variables: Record<string, string> = {}): ServiceManager {
+  const systemd = serviceManager({ ...nothing, unit: 'testops' }, { timeoutMs: 1000 })
+  if (systemd === null) throw new Error('there is no manager')
+  return {
+    ...systemd,
+    environment: async () => ({
+      variables: new Map(Object.entries(variables)),
+      files: files.map(({ path, optional = false }) => ({ path, optional })),
+    }),
+  }
+}
+
+async function set(name: string, from: string | null, to: string | null): Promise<Compared> {
+  return writeSetting({ name, from, to }, null, { path: file, at: 'testops-admin.yaml:7' })
+}
+
+describe('a file', () => {
+  const cases: { what: string; before: string; change: [name: string, from: string | null, to: string | null]; after: string }[] = [
+    { what: 'with a value', before: '# head\nA=1\nB=false\nC=3\n', change: ['B', 'false', 'true'], after: '# head\nA=1\nB=true\nC=3\n' },
+    { what: 'without it', before: 'A=1\n', change: ['B', null, 'true'], after: 'A=1\nB=true\n' },
+    { what: 'without a line end at its end', before: 'A=1', change: ['B', null, 'true'], after: 'A=1\nB=true\n' },
+    { what: 'that ends with the value', before: 'A=1\nB=false', change: ['B', 'false', 'true'], after: 'A=1\nB=true' },
+    { what: 'with CR LF', before: 'A=1\r\nB=false\r\n; end\r\n', change: ['B', 'false', 'true'], after: 'A=1\r\nB=true\r\n; end\r\n' },
+    { what: 'with CR LF, without it', before: 'A=1\r\nC=2', change: ['B', null, 'true'], after: 'A=1\r\nC=2\r\nB=true\r\n' },
+    { what: 'that is empty', before: '', change: ['B', null, 'true'], after: 'B=true\n' },
+    { what: 'with several, of which the last counts', before: 'B=1\nA=x\nB=2\nC=y\n', change: ['B', '2', '3'], after: 'B=1\nA=x\nB=3\nC=y\n' },
+    { what: 'with a quoted value', before: 'A="x y"\nB="fal\\"se" \nC=\'z\'\n', change: ['B', 'fal"se', 'true'], after: 'A="x y"\nB=true\nC=\'z\'\n' },
+    { what: 'with a value over two lines', before: 'A=1\nB=one \\\n  two\nC=3\n', change: ['B', 'one   two', 'three'], after: 'A=1\nB=three\nC=3\n' },
+    { what: 'with a quoted value over two lines', before: "B='one\ntwo'\nC=3\n", change: ['B', 'one\ntwo', 'x'], after: 'B=x\nC=3\n' },
+    { what: 'with blanks', before: '\tB =  false  \nC=3\n', change: ['B', 'false', 'true'], after: '\tB =  true\nC=3\n' },
+    { what: 'where it is commented out', before: '#B=false\n; B=false\n', change: ['B', null, 'true'], after: '#B=false\n; B=false\nB=true\n' },
+    { what: 'with a name that begins alike', before: 'BB=1\nB=2\nXB=3\n', change: ['B', '2', '4'], after: 'BB=1\nB=4\nXB=3\n' },
+    { what: 'for a value with quotes and blanks', before: 'B=\n', change: ['B', '', 'a "b" $c `d` \\e \'f\' # g'], after: 'B="a \\"b\\" \\$c \\`d\\` \\\\e \'f\' # g"\n' },
+    { what: 'for a value that is not ASCII', before: 'B=ü\n', change: ['B', 'ü', 'ж я'], after: 'B="ж я"\n' },
+    { what: 'removed', before: '# head\nB=1\n\nA=x\n  B="2\n3"\nC=y', change: ['B', '2\n3', null], after: '# head\n\nA=x\nC=y' },
+    { what: 'where it is as wanted', before: 'B="true"\n', change: ['B', 'false', 'true'], after: 'B="true"\n' },
+    { what: 'where it is absent as wanted', before: 'A=1\n', change: ['B', 'x', null], after: 'A=1\n' },
+  ]
+  test.each(cases)('$what', async ({ before, change, after }) => {
+    await writeFile(file, before)
+    expect(await set(...change)).toBe('set')
+    expect(await readFile(file, 'utf8')).toBe(after)
+    expect(await set(...change)).toBe('set')
+    expect(await readdir(folder)).toEqual(['testops.env'])
+  })
+
+  test('stays as it is byte for byte, where it is not UTF-8', async () => {
+    await writeFile(file, Buffer.from('# \xff\xfe caf\xe9\nA=\xe9\nB=1\n', 'latin1'))
+    expect(await set('B', '1', 'é')).toBe('set')
+    expect(await readFile(file)).toEqual(Buffer.from('# \xff\xfe caf\xe9\nA=\xe9\nB="\xc3\xa9"\n', 'latin1'))
+  })
+
+  test.each([
+    ['other', 'B=2\n', '1'],
+    ['there', 'B=2\n', null],
+    ['gone', 'A=2\n', '1'],
+  ])('is left alone where the value is %s than it was', async (_, before, from) => {
+    await writeFile(file, before)
+    expect(await set('B', from, '3')).toBe('changed')
+    expect(await readFile(file, 'utf8')).toBe(before)
+  })
+
+  test('keeps its mode, its owner and the link that leads to it', async () => {
+    await mkdir(join(folder, 'real'))
+    await writeFile(join(folder, 'real/env'), 'B=1\n')
+    await chmod(join(folder, 'real/env'), 0o640)
+    const owner = process.getuid?.() === 0 ? 1234 : (await stat(folder)).uid
+    if (owner === 1234) await chown(join(folder, 'real/env'), owner, owner)
+    await symlink('real/env', file)
+    expect(await set('B', '1', '2')).toBe('set')
+    expect((await lstat(file)).isSymbolicLink()).toBe(true)
+    const { mode, uid } = await stat(file)
+    expect([await readFile(file, 'utf8'), mode & 0o777, uid]).toEqual(['B=2\n', 0o640, owner])
+  })
+
+  test('takes over what a process that was killed left behind', async () => {
+    await writeFile(file, 'B=1\n')
+    await writeFile(join(folder, '.testops.env.testops-admin.new'), 'half')
+    expect(await set('B', '1', '2')).toBe('set')
+    expect(await readdir(folder)).toEqual(['testops.env'])
+  })
+
+  test('with a quote that nobody closed is not written behind it', async () => {
+    await writeFile(file, 'A="open\n')
+    expect(await failureOf(set('B', null, '1'))).toBe(
+      `REFUSED B cannot be set in ${file}: a quote or a continued line is open at its end`,
+    )
+    expect(await readFile(file, 'utf8')).toBe('A="open\n')
+  })
+
+  test('that is missing, or a folder', async () => {
+    expect(await failureOf(set('B', null, '1'))).toBe(
+      `UNAVAILABLE the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7) cannot be read: there is no such file`,
+    )
+    await mkdir(file)
+    expect(await failureOf(set('B', null, '1'))).toMatch(/^UNAVAILABLE the service's settings in .* cannot be read: EISDIR/)
+  })
+
+  test.each([
+    ['A B', 'x'],
+    ['', 'x'],
+    ['B', 'a\nC=1'],
+    ['B', 'a\0'],
+  ])('takes no %j set to %j', async (name, to) => {
+    await writeFile(file, 'A=1\n')
+    expect(await failureOf(set(name, null, to))).toMatch(/^USAGE /)
+  })
+})
+
+describe('a unit', () => {
+  test('has it in one of its files', async () => {
+    await writeFile(file, 'A=1\n')
+    await writeFile(`${file}.2`, 'B=1\n')
+    const manager = unit([{ path: file }, { path: `${file}.2` }, { path: `${file}.3`, optional: true }], { C: '1' })
+    expect(await writeSetting({ name: 'B', from: '1', to: '2' }, manager, null)).toBe('set')
+    expect(await writeSetting({ name: 'D', from: null, to: '3' }, manager, null)).toBe('set')
+    expect([await readFile(file, 'utf8'), await readFile(`${file}.2`, 'utf8')]).toEqual(['A=1\n', 'B=2\nD=3\n'])
+    expect((await readdir(folder)).sort()).toEqual(['testops.env', 'testops.env.2'])
+  })
+
+  test('with an optional file alone, which is made', async () => {
+    const manager = unit([{ path: file, optional: true }])
+    expect(await writeSetting({ name: 'B', from: null, to: null }, manager, null)).toBe('set')
+    expect(await readdir(folder)).toEqual([])
+    expect(await writeSetting({ name: 'B', from: null, to: '1' }, manager, null)).toBe('set')
+    expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual(['B=1\n', 0o600])
+  })
+
+  test('that names the configured file, too', async () => {
+    await writeFile(file, 'B=1\n')
+    await symlink(file, `${file}.link`)
+    const configured = { path: `${file}.link`, at: 'testops-admin.yaml:7' }
+    expect(await writeSetting({ name: 'B', from: '1', to: '2' }, unit([{ path: file }]), configured)).toBe('set')
+    expect(await readFile(file, 'utf8')).toBe('B=2\n')
+  })
+
+  test('with it in several places, or where it cannot be written', async () => {
+    await writeFile(file, 'B=1\n')
+    await writeFile(`${file}.2`, 'B=1\n')
+    const change = { name: 'B', from: '1', to: '2' }
+    const unitItself = `Environment= of ${unit([]).commands.settings}`
+    expect(await failureOf(writeSetting(change, unit([{ path: file }, { path: `${file}.2` }]), null))).toBe(
+      `REFUSED B is set in several places: ${file}, ${file}.2`,
+    )
+    expect(await failureOf(writeSetting(change, unit([{ path: file }], { B: '1' }), null))).toBe(
+      `REFUSED B is set in several places: ${file}, ${unitItself}`,
+    )
+    expect(await failureOf(writeSetting(change, unit([], { B: '1' }), null))).toBe(
+      `REFUSED B is set by ${unitItself}, which this program does not write`,
+    )
+    expect(await failureOf(writeSetting(change, unit([{ path: `${folder}/*.env` }]), null))).toBe(
+      `REFUSED the service reads its settings from ${folder}/*.env, which may be many files`,
+    )
+    expect(await failureOf(writeSetting({ ...change, from: null }, unit([], { C: '1' }), null))).toBe(
+      "NOT_CONFIGURED B cannot be set: the service's environment file is not known",
+    )
+    expect(await readFile(file, 'utf8')).toBe('B=1\n')
+  })
+})
+
+test.runIf(process.geteuid?.() === 0)('a file that this user may not write, or that it may not replace', async () => {
+  await writeFile(file, 'B=1\n')
+  const nobody = 65_534
+  const asNobody = async (): Promise<string | null> => {
+    process.seteuid?.(nobody)
+    try {
+      return await failureOf(set('B', '1', '2'))
+    } finally {
+      process.seteuid?.(0)
+    }
+  }
+  const refused = `FORBIDDEN ${file} cannot be changed: this user may not write it, or its folder`
+  await chmod(folder, 0o755)
+  expect(await asNobody()).toBe(refused)
+  await chown(file, nobody, nobody)
+  expect(await asNobody()).toBe(refused)
+  await chown(file, 0, 0)
+  await chmod(file, 0o666)
+  await chmod(folder, 0o777)
+  expect(await asNobody()).toBe(refused)
+  await chmod(file, 0o600)
+  expect(await asNobody()).toBe(
+    `FORBIDDEN the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7) may not be read by this user`,
+  )
+  expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual(['B=1\n', ['testops.env']])
+})

@@ -1,0 +1,15 @@
+import type { ActionKind } from '../../../src/core/action.ts'
+
+/** What a plan of `reset-queues` does, on queues of which none vanishes by itself. */
+export const actionKinds: readonly ActionKind[] = [
+  'hold-queues',
+  'stop-service',
+  'await-quiet',
+  'set-setting',
+  'move-messages',
+  'delete-queues',
+  'switch-exchanges',
+  'redeclare-queues',
+  'delete-held',
+  'start-service',
+]

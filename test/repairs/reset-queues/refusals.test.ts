@@ -1,0 +1,144 @@
+import amqp from 'amqplib'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import { queueDeployment } from './own-broker.ts'
+import type { QueueDeployment } from './own-broker.ts'
+
+/** What stands in the way, what is said of it, and with which exit code; nothing is changed by any of them. */
+interface Refusal {
+  name: string
+  words?: readonly string[]
+  env?: Readonly<Record<string, string>>
+  set?: (own: QueueDeployment) => Promise<unknown>
+  code: number
+  message: RegExp
+}
+
+const refusals: readonly Refusal[] = [
+  {
+    name: 'a policy that lets waiting messages expire',
+    set: async ({ vhost }) =>
+      vhost.manage('PUT', `/api/policies/${vhost.vhost}/short`, { pattern: '.*', definition: { 'message-ttl': 1000 }, 'apply-to': 'queues' }),
+    code: 4,
+    message: /^policy short \(pattern \.\*\) sets message-ttl on the queues in which messages would wait: some could be lost$/,
+  },
+  {
+    name: "an operator's policy that bounds them",
+    set: async ({ vhost }) =>
+      vhost.manage('PUT', `/api/operator-policies/${vhost.vhost}/small`, { pattern: '^testops', definition: { 'max-length': 1 }, 'apply-to': 'queues' }),
+    code: 4,
+    message: /^operator policy small \(pattern \^testops\) sets max-length on the queues/,
+  },
+  {
+    name: 'another client in the vhost',
+    set: async ({ vhost, connection }) => {
+      const other = `${vhost.vhost}-other`
+      await vhost.manage('PUT', `/api/users/${other}`, { password: 'other', tags: '' })
+      await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${other}`, { configure: '.*', write: '.*', read: '.*' })
+      const { host, port } = vhost.endpoint
+      const client = await amqp.connect(`amqp://${other}:other@${host}:${port}/${vhost.vhost}`, { clientProperties: { connection_name: 'billing' } })
+      client.on('error', () => undefined)
+      connection.once('close', () => void client.close().then(async () => vhost.manage('DELETE', `/api/users/${other}`)).catch(() => undefined))
+      await (await client.createChannel()).consume('export', () => undefined)
+    },
+    code: 4,
+    message: /^1 other client in vhost \S+ \(billing as \S+-other\): what they publish/,
+  },
+  {
+    name: 'nothing that proves which queues are its own',
+    set: async ({ service }) => writeFile(join(service.directory, 'service.log'), ''),
+    code: 4,
+    message: /: only what is provably the service's own is touched$/,
+  },
+  {
+    name: 'a pattern that leaves transient queues behind',
+    words: ['--queue', 'upload*'],
+    code: 4,
+    message: /^--queue leaves out export: once VENDOR_RABBIT_DURABLE=true, the broker refuses the service those$/,
+  },
+  {
+    name: 'a pattern that names nothing',
+    words: ['--queue', 'nope*'],
+    code: 64,
+    message: /^no queue is named by --queue nope\*: vhost \S+ holds export, upload, upload_dlq$/,
+  },
+  {
+    name: 'a user who may declare nothing of ours',
+    set: async ({ vhost }) => vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${vhost.vhost}`, { configure: '^(work|dead|up.*|export)$', write: '.*', read: '.*' }),
+    code: 6,
+    message: /^user \S+ has no sufficient permission on queue 'testops-admin\.held\.\w+' in vhost/,
+  },
+  { name: 'an environment that is for looking only', env: { TESTOPS_ADMIN_READ_ONLY: '1' }, code: 4, message: /TESTOPS_ADMIN_READ_ONLY is set/ },
+]
+
+describe.concurrent('nothing is changed where there is', () => {
+  test.each(refusals)('$name', async ({ words = [], env = {}, set, code, message }) => {
+    const own = await queueDeployment('3')
+    try {
+      await own.fill('upload', ['1', '2'])
+      await set?.(own)
+      const before = await own.state()
+      const ended = await own.operator.repair(['reset-queues', '--drain', '0', ...words], { env })
+      const error = ended.json<Partial<RepairDocument>>().error
+      expect({ code: ended.code, message: error?.message }).toEqual({ code, message: expect.stringMatching(message) as string })
+      const { ours, ...after } = await own.state()
+      expect({ ...after, ours: ours.filter((name) => name.startsWith('testops-admin.held.')) }).toEqual({ ...before, ours: [] })
+    } finally {
+      await own.end()
+    }
+  })
+})
+
+test.concurrent('a risk that is accepted by name is taken', async () => {
+  const own = await queueDeployment('3')
+  try {
+    const { vhost } = own
+    await vhost.manage('PUT', `/api/users/${vhost.vhost}`, { password: vhost.endpoint.password!.reveal(), tags: 'management' })
+    const refused = await own.operator.repair(['reset-queues', '--drain', '0'])
+    expect({ code: refused.code, risks: refused.json<RepairDocument>().plan.risks.map(({ name }) => name) }).toEqual({ code: 4, risks: ['foreign-clients'] })
+    const done = await own.operator.repair(['reset-queues', '--drain', '0', '--accept-risk', 'foreign-clients'])
+    expect(done.code).toBe(0)
+  } finally {
+    await own.end()
+  }
+})
+
+test.concurrent('a saved plan is refused once the queues are others', async () => {
+  const own = await queueDeployment('3')
+  try {
+    const { stdout } = await own.operator.run(['reset-queues', '--drain', '0', '--dry-run', '--json'])
+    const file = join(own.deployed.directory, 'plan.json')
+    await writeFile(file, stdout)
+    await own.fill('upload', ['more'])
+    await own.channel.assertQueue('upload_more', { durable: false })
+    await own.channel.bindQueue('upload', 'work', 'another')
+    const before = await own.state()
+    const stale = await own.operator.repair(['apply', file])
+    expect({ code: stale.code, message: stale.json<RepairDocument>().error?.message, state: await own.state() }).toEqual({
+      code: 4,
+      message: 'the deployment has changed since the plan was made: its steps would differ now',
+      state: before,
+    })
+    await own.channel.unbindQueue('upload', 'work', 'another')
+    expect((await own.operator.repair(['apply', file])).code).toBe(0)
+  } finally {
+    await own.end()
+  }
+})
+
+test.concurrent('the second operator is told who is at work', async () => {
+  const own = await queueDeployment('3')
+  try {
+    await own.fill('upload', ['1'])
+    const first = own.operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'], { failpoint: 'move-messages:opened=stop' })
+    await first.untilStopped()
+    const second = await own.operator.repair(['reset-queues', '--drain', '0'])
+    expect(second.code).toBe(5)
+    first.goOn()
+    expect((await first.ended).code).toBe(0)
+  } finally {
+    await own.end()
+  }
+})
