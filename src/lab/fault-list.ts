@@ -13,6 +13,10 @@ export interface FaultRow {
   title: string
   made: string
   repair: string
+  /** words of the command after which `doctor` finds nothing; null: none that runs by itself */
+  repairedBy: readonly string[] | null
+  /** words of a command that is refused, and changes nothing; null: none is known */
+  refused: readonly string[] | null
   expected: {
     exitCode: 0 | 1 | 2
     /** every problem that no other explains */
@@ -26,7 +30,7 @@ export interface FaultRow {
 
 /** The fault matrix, as data. */
 export function faultRows(): FaultRow[] {
-  return allCases().map(({ name, fault, case: { variant, made, expected, needs } }) => ({
+  return allCases().map(({ name, fault, case: { variant, made, expected, repairedBy, refused, needs } }) => ({
     name,
     fault: fault.id,
     variant,
@@ -34,6 +38,8 @@ export function faultRows(): FaultRow[] {
     title: fault.title,
     made,
     repair: fault.repair,
+    repairedBy: repairedBy ?? null,
+    refused: refused ?? null,
     expected: {
       exitCode: expected.exitCode,
       problems: Object.entries(expected.problems).map(([check, severity]) => ({ check, severity })),

@@ -22,6 +22,10 @@ export interface FaultCase {
   /** one sentence: how the lab makes it */
   made: string
   expected: Expected
+  /** words of the command that repairs it: afterwards `doctor` finds nothing */
+  repairedBy?: readonly string[]
+  /** words of a command that must be refused (4) and change nothing; `{lab}` stands for the lab's folder */
+  refused?: readonly string[]
   /** what is written down differently while it is broken */
   changes?: Changes
   needs?: Needs

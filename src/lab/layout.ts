@@ -23,6 +23,8 @@ export interface LabLayout {
   secondService: string
   /** of the program that holds database connections */
   holder: string
+  /** a repair's plan, where a fault needs one that was made before */
+  savedPlan: string
 }
 
 export function labLayout(root: string): LabLayout {
@@ -40,6 +42,7 @@ export function labLayout(root: string): LabLayout {
     service: file('service'),
     secondService: file('second-service'),
     holder: file('connection-holder'),
+    savedPlan: file('plan.json'),
   }
 }
 

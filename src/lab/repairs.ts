@@ -9,6 +9,7 @@ import { labNames, serversOf } from './lab.ts'
 import type { Lab } from './lab.ts'
 import { builtProgram } from './layout.ts'
 import type { ServerRecord } from './servers/index.ts'
+import { writePrivate } from './servers/private-file.ts'
 
 /**
  * Runs a repair of the lab as an operator would, in a process that is killed (SIGKILL) at that instant (`core/failpoint.ts`).
@@ -20,7 +21,7 @@ export async function repairUntilKilled(
   failpoint: string,
   stateHome?: string,
 ): Promise<void> {
-  const program = join(dirname(await builtProgram('main.cjs')), '..', 'bin', 'run.js')
+  const program = await operatorProgram()
   const environment = {
     ...process.env,
     TESTOPS_ADMIN_LAB_DIR: root,
@@ -39,6 +40,25 @@ export async function repairUntilKilled(
   })
   if (signal === 'SIGKILL') return
   throw new AdminError('FAILED', `\`testops-admin ${words.join(' ')}\` was to be killed at ${failpoint}, and ended by itself: ${said.trim().split('\n').at(-1) ?? ''}`)
+}
+
+/** Saves the plan of a repair, as an operator does who carries it out later. Throws FAILED where there is none. */
+export async function savePlan({ layout: { root } }: Pick<Lab, 'layout'>, words: readonly string[], file: string): Promise<void> {
+  const environment = { ...process.env, TESTOPS_ADMIN_LAB_DIR: root }
+  const program = await operatorProgram()
+  const child = spawn(process.execPath, [program, ...words, '-d', 'lab', '--dry-run', '--json'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] })
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (exitCode !== 0) throw new AdminError('FAILED', `\`testops-admin ${words.join(' ')} --dry-run\` ended with ${exitCode}: ${printed.trim()}`)
+  await writePrivate(file, printed)
+}
+
+async function operatorProgram(): Promise<string> {
+  return join(dirname(await builtProgram('main.cjs')), '..', 'bin', 'run.js')
 }
 
 /** Takes all that is on record of repairs from the lab's broker and from this machine. */

@@ -1,8 +1,12 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'vitest'
+import type { RepairDocument } from '../../src/core/repair-document.ts'
 import type { DoctorReport } from '../../src/core/report.ts'
 import { faultRows } from '../../src/lab/fault-list.ts'
 import { serverNames } from '../../src/lab/servers/index.ts'
 import type { LabFaultsDocument, LabStatusDocument } from '../../src/output/lab.ts'
+import { withDatabase } from '../lab/support/databases.ts'
 import type { OwnLab } from '../lab/support/own-lab.ts'
 
 export type Row = LabFaultsDocument['faults'][number]
@@ -23,7 +27,8 @@ export function expectationOf({ expected }: Row): Expectation {
 }
 
 /**
- * Breaks the lab in these ways, holds what doctor says against what it must say, and mends it again. Only where the
+ * Breaks the lab in these ways, holds what doctor says against what it must say, and mends it again. One fault alone is
+ * repaired first, where a command does that, and the command that must be refused is refused. Only where the
  * environment gave the lab a server that the fault would stop, fill or exchange, it must be refused, with that reason.
  */
 export async function breakLookMend(lab: OwnLab, names: readonly string[], expected: Expectation): Promise<void> {
@@ -36,9 +41,51 @@ export async function breakLookMend(lab: OwnLab, names: readonly string[], expec
     }
     expect({ exitCode, error: document.error }, `lab break ${names.join(' ')}`).toEqual({ exitCode: 0, error: undefined })
     await look(lab, expected)
+    const row = faultRows().find(({ name }) => name === names[0])
+    if (!row || names.length > 1) return
+    if (row.refused) await refuse(lab, row.refused, expected)
+    if (row.repairedBy) await repair(lab, row.repairedBy)
   } finally {
     await lab.must('lab', 'mend')
   }
+}
+
+const healthy: Expectation = { exitCode: 0, roots: [], allowedConsequences: [] }
+
+/** Without a terminal; afterwards the deployment is healthy, and there is nothing left to do. */
+async function repair(lab: OwnLab, words: readonly string[]): Promise<void> {
+  expect(await repairOutcome(lab, words)).toEqual({ exitCode: 0, outcome: 'done', error: undefined })
+  await look(lab, healthy)
+  expect(await repairOutcome(lab, words)).toEqual({ exitCode: 0, outcome: 'nothing-to-do', error: undefined })
+}
+
+/** Refused, and nothing is touched: neither the lock nor the service. */
+async function refuse(lab: OwnLab, words: readonly string[], expected: Expectation): Promise<void> {
+  const before = await whatMustStay(lab)
+  const said = await repairOutcome(lab, words.map((word) => word.replace('{lab}', lab.root)))
+  expect({ ...said, error: said.error?.code }).toEqual({ exitCode: 4, outcome: 'refused', error: 'REFUSED' })
+  expect(await whatMustStay(lab)).toEqual(before)
+  await look(lab, expected)
+}
+
+interface RepairSaid {
+  exitCode: number | null
+  outcome: RepairDocument['outcome']
+  error: RepairDocument['error'] | undefined
+}
+
+async function repairOutcome(lab: OwnLab, words: readonly string[]): Promise<RepairSaid> {
+  const { exitCode, document } = await lab.json<RepairDocument>(...words, '-d', 'lab', '--confirm', 'lab')
+  return { exitCode, outcome: document.outcome, error: document.error }
+}
+
+async function whatMustStay(lab: OwnLab): Promise<unknown> {
+  const { document } = await lab.json<LabStatusDocument>('lab', 'status')
+  const [, host, port, user, database] = /psql -h (\S+) -p (\S+) -U (\S+) (\S+)$/m.exec(document.commands.join('\n'))!
+  const password = (await readFile(join(lab.root, 'secrets', 'database'), 'utf8')).trim()
+  const login = { host: host!, port: Number(port), user: user!, password, database: database! }
+  const { rows } = await withDatabase(login, (client) => client.query('SELECT * FROM databasechangeloglock ORDER BY id'))
+  return { rows, service: document.service }
 }
 
 interface Outcome {

@@ -17,6 +17,8 @@ import { legacyNeedless } from './legacy-needless.ts'
 import { legacyTooEarly } from './legacy-too-early.ts'
 import { liveLock } from './live-lock.ts'
 import { lockHalfCleared } from './lock-half-cleared.ts'
+import { lockStolen } from './lock-stolen.ts'
+import { lockVanished } from './lock-vanished.ts'
 import { oldUnknownHost } from './old-unknown-host.ts'
 import { runningMigration } from './running-migration.ts'
 import { serviceDown } from './service-down.ts'
@@ -36,6 +38,7 @@ import { unknownHost } from './unknown-host.ts'
 export const faults: readonly Fault[] = [
   stuckLock,
   liveLock,
+  lockVanished,
   lockHalfCleared,
   transientRefused,
   transientAhead,
@@ -61,6 +64,7 @@ export const faults: readonly Fault[] = [
   brokerAlarm,
   storeFull,
   unfinishedRepair,
+  lockStolen,
   runningMigration,
   indexedSessions,
   oldUnknownHost,

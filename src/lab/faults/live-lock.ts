@@ -13,6 +13,7 @@ export const liveLock: Fault = {
       variant: null,
       made: 'the service is started with half an hour of change sets before it: it migrates, holds the lock, and does not answer yet',
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
+      refused: ['unlock-changelog'],
       changes: pending,
       async apply(lab) {
         await restartLabService(lab)

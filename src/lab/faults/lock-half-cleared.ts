@@ -21,12 +21,13 @@ export const lockHalfCleared: Fault = {
   id: 'lock-half-cleared',
   kind: 'fault',
   title: 'the lock table is not as Liquibase leaves it',
-  repair: 'testops-admin unlock-changelog',
+  repair: 'testops-admin unlock-changelog; by hand what it leaves alone: other rows, and where the table lies',
   cases: [
     {
       variant: 'null-granted',
       made: 'the row is locked, but without lockgranted and lockedby: somebody cleared two of three columns; a newer version of the service then fails to start',
       expected: cannotStart,
+      repairedBy: ['unlock-changelog'],
       changes: impatient,
       apply: (lab) => sqlThenFailedStart(lab, 'UPDATE databasechangeloglock SET locked = TRUE, lockgranted = NULL, lockedby = NULL WHERE id = 1'),
       revert: restoreChangelog,
@@ -73,6 +74,7 @@ export const lockHalfCleared: Fault = {
       variant: 'held-elsewhere',
       made: 'a dump that was taken during a migration is restored into schema restored: a second table, whose lock nobody holds any more',
       expected: unnoticed,
+      repairedBy: ['unlock-changelog', '--schema', 'restored'],
       apply: (lab) =>
         onDatabase(lab, async (sql) => {
           await sql(`CREATE SCHEMA IF NOT EXISTS restored AUTHORIZATION ${await owner(sql)}`)

@@ -28,6 +28,7 @@ export const staleSessions: Fault = {
       variant: 'ahead',
       made: "users sign in while the service's clock is three hours ahead, then it is put right: their sessions are not yet active",
       expected,
+      repairedBy: ['flush-sessions', '--stale'],
       needs: { serving: true },
       apply: (lab) => signInAt(lab, 3 * hour),
       revert: removeSessions,
@@ -36,6 +37,7 @@ export const staleSessions: Fault = {
       variant: 'behind',
       made: "users sign in while the service's clock is ten hours behind, with indexed sessions of eight hours, then it is put right: their sessions are over, yet stay in the store",
       expected,
+      repairedBy: ['flush-sessions', '--stale'],
       needs: { serving: true },
       changes: { environment: { [springSettings.sessionRepositoryType]: 'indexed' } },
       async apply(lab) {

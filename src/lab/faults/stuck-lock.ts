@@ -1,18 +1,11 @@
 import { waitForPhase } from '../control.ts'
 import type { Expected, Fault } from '../fault.ts'
-import type { Lab } from '../lab.ts'
-import { killLabService, restartLabService, waitUntilEnded, waitUntilServing } from '../service.ts'
+import { restartLabService, waitUntilEnded, waitUntilServing } from '../service.ts'
 import { serviceFails } from './consequences.ts'
-import { impatient, restoreChangelog, shortlyPending, shortMigration } from './migration.ts'
+import { killWhileMigrating } from './kill-while-migrating.ts'
+import { impatient, restoreChangelog, shortlyPending } from './migration.ts'
 
 const cannotStart: Expected = { exitCode: 1, problems: { 'database/changelog-lock': 'error' }, allowedConsequences: serviceFails }
-
-/** The service is killed in the middle of a migration. */
-async function killWhileMigrating(lab: Lab): Promise<void> {
-  await restartLabService(lab, { machine: { migration: shortMigration } })
-  await waitForPhase(lab, 'migrating')
-  await killLabService(lab)
-}
 
 export const stuckLock: Fault = {
   id: 'stuck-lock',
@@ -24,6 +17,7 @@ export const stuckLock: Fault = {
       variant: 'waiting',
       made: 'the service is killed (SIGKILL) while it migrates and holds the change-log lock, then started again: it waits for the lock',
       expected: cannotStart,
+      repairedBy: ['unlock-changelog'],
       changes: shortlyPending,
       async apply(lab) {
         await killWhileMigrating(lab)
@@ -36,6 +30,7 @@ export const stuckLock: Fault = {
       variant: 'given-up',
       made: 'as before, and the service that was started again has waited in vain and ended',
       expected: cannotStart,
+      repairedBy: ['unlock-changelog'],
       changes: impatient,
       async apply(lab) {
         await killWhileMigrating(lab)
@@ -48,6 +43,7 @@ export const stuckLock: Fault = {
       variant: 'unnoticed',
       made: 'the service is killed while it migrates, and its former version, which has no change set pending, is started again: it works',
       expected: { exitCode: 2, problems: { 'database/changelog-lock': 'warning' }, allowedConsequences: [] },
+      repairedBy: ['unlock-changelog'],
       needs: { serving: true },
       async apply(lab) {
         await killWhileMigrating(lab)

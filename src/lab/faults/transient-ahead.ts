@@ -12,6 +12,7 @@ export const transientAhead: Fault = {
       variant: null,
       made: 'on a broker before 4.3, VENDOR_RABBIT_DURABLE is false and the queues are declared anew: they are transient',
       expected: { exitCode: 2, problems: { 'broker/upgrade': 'warning' }, allowedConsequences: [] },
+      repairedBy: ['reset-queues'],
       changes: durableFalse,
       needs: { broker: '3', serving: true },
       apply: (lab) => declareAnew(lab, {}, 'up'),

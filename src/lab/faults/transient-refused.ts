@@ -13,6 +13,7 @@ export const transientRefused: Fault = {
       variant: null,
       made: 'VENDOR_RABBIT_DURABLE is taken out of the settings and the queues are deleted, on a broker that refuses transient queues',
       expected: { exitCode: 1, problems: { 'broker/queues-durable': 'error' }, allowedConsequences: apiFails },
+      repairedBy: ['reset-queues'],
       changes: durableUnset,
       needs: { broker: '4.3', serving: true },
       apply: (lab) => declareAnew(lab, {}, 'down'),

@@ -3,9 +3,10 @@ import type { Fault } from '../fault.ts'
 import { waitForPhase } from '../control.ts'
 import type { Lab } from '../lab.ts'
 import { forgetRuns, repairUntilKilled } from '../repairs.ts'
-import { killLabService, restartLabService } from '../service.ts'
+import { restartLabService } from '../service.ts'
 import { serviceFails } from './consequences.ts'
-import { restoreChangelog, shortlyPending, shortMigration } from './migration.ts'
+import { killWhileMigrating } from './kill-while-migrating.ts'
+import { restoreChangelog, shortlyPending } from './migration.ts'
 
 const expected = {
   exitCode: 1,
@@ -15,9 +16,7 @@ const expected = {
 
 /** A stuck lock, whose repair is killed once it has stopped the service. */
 async function killRepair(lab: Lab, stateHome?: string): Promise<void> {
-  await restartLabService(lab, { machine: { migration: shortMigration } })
-  await waitForPhase(lab, 'migrating')
-  await killLabService(lab)
+  await killWhileMigrating(lab)
   await restartLabService(lab)
   await waitForPhase(lab, 'waiting-for-lock')
   await repairUntilKilled(lab, ['unlock-changelog'], 'stop-service:after', stateHome)

@@ -22,6 +22,8 @@ export interface PracticeMachine {
   /** Spring AMQP's recovery interval is 5 s */
   brokerRetryMs: number
   vendor: Vendor
+  /** the Liquibase in the service; before 4.29.2 it gives back a lock that it did not get (FIELD-NOTES.md 2) */
+  liquibase: string
   /** change sets that a newer version brings; null: none */
   migration: PendingMigration | null
 }
@@ -47,6 +49,7 @@ const plain: PracticeMachine = {
   integrationIntervalMs: 5000,
   brokerRetryMs: 5000,
   vendor: defaultVendor,
+  liquibase: '4.29.2',
   migration: null,
 }
 

@@ -150,6 +150,7 @@ async function migrate(
       address: settings.database,
       holder: lockedBy(machine.hostName),
       timeZone: settings.timeZone,
+      version: machine.liquibase,
       log,
       signal,
       progress: (phase) => (controlled.phase = phase),

@@ -114,6 +114,24 @@ describe('a row that is not free', () => {
     expect(await rows(on)).toEqual(before)
   })
 
+  test('is released by a waiter before 4.29.2, which never held it', async () => {
+    const on = await migrated()
+    await sql(on, "UPDATE databasechangeloglock SET locked = true, lockedby = 'pod-7 (10.0.0.1)', lockgranted = now()")
+    const child = await spawnService(programs.service, on.settings, { ...pending, liquibase: '4.28.0' })
+    expect(await child.ended).toEqual({ code: 1, signal: null })
+    expect(child.output()).toMatch(/Waiting for changelog lock\.{4}\n[^\n]*Successfully released change log lock\n[\s\S]*Could not acquire change log lock\./)
+    expect(child.output()).not.toContain('Successfully acquired')
+    expect(await rows(on)).toEqual([{ id: 1, locked: false, lockgranted: null, lockedby: null }])
+  })
+
+  test('is released before 4.29.2 by a service that has nothing to do', async () => {
+    const on = await migrated()
+    await sql(on, "UPDATE databasechangeloglock SET locked = true, lockedby = 'pod-7 (10.0.0.1)', lockgranted = now()")
+    const service = await startService(on.settings, { liquibase: '4.28.0' })
+    expect(service.log()).toMatch(/no changesets to execute\n[\s\S]*Successfully released change log lock\n/)
+    expect(await rows(on)).toEqual([{ id: 1, locked: false, lockgranted: null, lockedby: null }])
+  })
+
   test('without a date kills the waiter with a NullPointerException', async () => {
     const on = await migrated()
     await sql(on, "UPDATE databasechangeloglock SET locked = true, lockedby = 'pod-7 (10.0.0.1)', lockgranted = null")

@@ -37,13 +37,13 @@ export async function createChangelog(session: LiquibaseSession): Promise<void> 
   await commit(session)
 }
 
-export async function markRan({ client, schema }: LiquibaseSession, changeSet: ChangeSet, deploymentId: string): Promise<void> {
+export async function markRan({ client, schema }: LiquibaseSession, changeSet: ChangeSet, deploymentId: string, version: string): Promise<void> {
   const { rows } = await client.query<{ max: number | null }>(`SELECT MAX(ORDEREXECUTED) FROM ${schema}.${table}`)
   const sum = `9:${createHash('md5').update(changeSet.statements.join(';')).digest('hex')}`
   await client.query(
     `INSERT INTO ${schema}.${table} (ID, AUTHOR, FILENAME, DATEEXECUTED, ORDEREXECUTED, MD5SUM, DESCRIPTION, ` +
       'COMMENTS, EXECTYPE, CONTEXTS, LABELS, LIQUIBASE, DEPLOYMENT_ID) ' +
-      "VALUES ($1, $2, $3, NOW(), $4, $5, 'sql', '', 'EXECUTED', NULL, NULL, '4.29.2', $6)",
-    [changeSet.id, changeSet.author, changeSet.file, (rows[0]?.max ?? 0) + 1, sum, deploymentId],
+      "VALUES ($1, $2, $3, NOW(), $4, $5, 'sql', '', 'EXECUTED', NULL, NULL, $7, $6)",
+    [changeSet.id, changeSet.author, changeSet.file, (rows[0]?.max ?? 0) + 1, sum, deploymentId, version],
   )
 }

@@ -14,12 +14,15 @@ import type { LiquibaseSession } from './session.ts'
 
 export interface UpdateOptions extends Omit<LockOptions, 'onWait'> {
   address: JdbcAddress
+  /** of Liquibase */
+  version: string
   progress: (phase: 'waiting-for-lock' | 'migrating') => void
 }
 
 /**
  * Runs the pending change sets as Liquibase 4.29.2 does: where none is pending the lock is never asked for, and a lock
- * that was not taken is not released (FIELD-NOTES.md 2). A stop leaves the lock where it is, as a stopped JVM does.
+ * that was not taken is not released (FIELD-NOTES.md 2), unless it is an older one. A stop leaves the lock where it is, as a
+ * stopped JVM does.
  * Throws LiquibaseFailure, or AbortError after `signal`.
  */
 export async function update(database: Database, changeSets: readonly ChangeSet[], options: UpdateOptions): Promise<void> {
@@ -55,9 +58,15 @@ async function run(session: LiquibaseSession, changeSets: readonly ChangeSet[], 
   if (changeSets.every((changeSet) => ran.has(nameOf(changeSet)))) {
     log.info('liquibase.ui', 'Database is up to date, no changesets to execute')
     summarise(log, 0, changeSets.length)
+    if (isCareless(options.version)) await releaseLock(session, log)
     return
   }
-  await waitForLock(session, { ...options, onWait: () => options.progress('waiting-for-lock') })
+  try {
+    await waitForLock(session, { ...options, onWait: () => options.progress('waiting-for-lock') })
+  } catch (error) {
+    if (error instanceof LiquibaseFailure && isCareless(options.version)) await releaseLock(session, log)
+    throw error
+  }
   options.progress('migrating')
   try {
     // read again under the lock: another instance may have run them
@@ -76,11 +85,16 @@ async function run(session: LiquibaseSession, changeSets: readonly ChangeSet[], 
   await releaseLock(session, log)
 }
 
+/** Before 4.29.2 Liquibase gave the lock back at its end, whoever held it (FIELD-NOTES.md 2). */
+function isCareless(version: string): boolean {
+  return version.localeCompare('4.29.2', 'en', { numeric: true }) < 0
+}
+
 async function runChangeSet(
   session: LiquibaseSession,
   changeSet: ChangeSet,
   deploymentId: string,
-  { log, signal, address }: UpdateOptions,
+  { log, signal, address, version }: UpdateOptions,
 ): Promise<void> {
   const since = Date.now()
   log.info('liquibase.ui', `Running Changeset: ${nameOf(changeSet)}`)
@@ -96,7 +110,7 @@ async function runChangeSet(
     await session.client.query('BEGIN')
     throw migrationFailed(nameOf(changeSet), summary(thrown), thrown)
   }
-  await markRan(session, changeSet, deploymentId)
+  await markRan(session, changeSet, deploymentId, version)
   await commit(session)
   log.info('liquibase.changelog', 'Custom SQL executed')
   log.info('liquibase.changelog', `ChangeSet ${nameOf(changeSet)} ran successfully in ${Date.now() - since}ms`)

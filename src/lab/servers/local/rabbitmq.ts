@@ -75,10 +75,16 @@ export const localRabbitmq: LocalKind = {
   tidy: async () => {},
 }
 
+/** How `rabbitmqctl` is run for that node. */
+export function controlOf(record: LocalRecord): { command: [string]; environment: Readonly<Record<string, string>> } {
+  return { command: [join(programs(record).scripts, 'rabbitmqctl')], environment: environment(record) }
+}
+
 /** What `rabbitmqctl ARGS` prints, asked of that node. Throws FAILED with its last words. */
 export async function controlLocal(record: LocalRecord, args: readonly string[]): Promise<string> {
-  const ran = await tryProgram(join(programs(record).scripts, 'rabbitmqctl'), args, {
-    environment: environment(record),
+  const { command, environment: own } = controlOf(record)
+  const ran = await tryProgram(command[0], args, {
+    environment: own,
     workingDirectory: record.local.home,
     timeoutMs: 60_000,
   })
