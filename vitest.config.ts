@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
 /** Folders whose tests need real servers; all others run without any. */
-const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to-end', 'test/faults']
+const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to-end', 'test/faults', 'test/repairs']
 
 export default defineConfig({
   test: {
-    // tests with servers mostly wait, so two at a time fit on two cores
-    maxWorkers: 2,
+    // tests with servers mostly wait, so three at a time fit on two cores
+    maxWorkers: 3,
     reporters: ['default', './test/runner/summary.ts'],
     projects: [
       {
@@ -29,7 +29,16 @@ export default defineConfig({
       },
       {
         // an hour and more, by chance: `npm run campaign`
-        test: { name: 'campaign', include: ['test/campaign/**/*.test.ts'], hookTimeout: 180_000, fileParallelism: false },
+        test: {
+          name: 'campaign',
+          // every instant in every way
+          include: ['test/campaign/**/*.test.ts', 'test/repairs/**/killed*.test.ts', 'test/adapters/**/kill.test.ts'],
+          env: { TESTOPS_ADMIN_CAMPAIGN: '1' },
+          globalSetup: ['test/servers/global-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
+          fileParallelism: false,
+        },
       },
     ],
   },

@@ -2,10 +2,13 @@
 import {writeFileSync} from 'node:fs'
 import {fileURLToPath} from 'node:url'
 import {doctor} from './doctor.js'
+import {flushSessions} from './flush-sessions.js'
+import {moveMessages} from './move-messages.js'
+import {resetQueues} from './reset-queues.js'
 import {startUp} from './start-up.js'
 
 const results = []
-for (const measure of [startUp, doctor]) {
+for (const measure of [startUp, doctor, flushSessions, resetQueues, moveMessages]) {
   for (const row of await measure()) {
     const ratio = row.ours / row.theirs
     results.push({...row, ours: Math.round(row.ours), theirs: Math.round(row.theirs), ratio: Number(ratio.toFixed(2))})

@@ -8,14 +8,24 @@ import type { ServiceSource } from './sources/service.ts'
 import type { SessionsSource } from './sources/sessions.ts'
 
 export type { AccessToken, ApiSource, MigrationJob } from './sources/api.ts'
-export type { BrokerConsumer, BrokerExchange, BrokerNode, BrokerNodeFigures, BrokerQueue, BrokerSource } from './sources/broker.ts'
+export type {
+  BrokerConnection,
+  BrokerConsumer,
+  BrokerExchange,
+  BrokerNode,
+  BrokerNodeFigures,
+  BrokerPolicy,
+  BrokerQueue,
+  BrokerSource,
+  QueueCounts,
+} from './sources/broker.ts'
 export type { ClockReading } from './sources/clock.ts'
 export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseConnections, DatabaseIdentity, DatabaseSource } from './sources/database.ts'
 export type { LogRecord, LogsSource } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
 export type { RunsSource } from './sources/runs.ts'
 export type { Machine, ServiceCommands, ServiceImage, ServiceInstance, ServiceSource, ServiceStatus } from './sources/service.ts'
-export type { SessionSample, SessionTimes, SessionsSource } from './sources/sessions.ts'
+export type { SessionCensus, SessionSample, SessionSelection, SessionTimes, SessionsSource } from './sources/sessions.ts'
 
 /**
  * What a deployment is observed through. Every method returns plain data, throws `AdminError` where the

@@ -54,8 +54,8 @@ function remedyFor({ setting: { name, durable }, queues, exchanges }: QueueSitua
   const isTransient = queues.some(({ queue }) => !queue.durable) || exchanges.some(({ exchange }) => !exchange.durable)
   if (!durable && !isTransient && queues.length + exchanges.length > 0) {
     return {
-      text: `Set ${name}=true in {settings}, then restart the service: its queues are durable already, and are left alone.`,
-      commands: [`testops-admin set-env -d {deployment} ${name}=true`, '{restart}', byHand('broker/queues-durable')],
+      text: `Set ${name}=true in {settings} and restart the service, which is all that this does: its queues are durable already, and are left alone.`,
+      commands: ['testops-admin reset-queues -d {deployment}', byHand('broker/queues-durable')],
       risk: 'The service restarts.',
     }
   }

@@ -1,7 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding } from '../../core/check.ts'
-import type { SessionTimes } from '../../core/sources.ts'
 import { limits } from '../../knowledge/limits.ts'
+import { aheadBy, expiredBy, graceMs } from '../../knowledge/session-validity.ts'
 import { byHand } from '../support/by-hand.ts'
 import { counted, grouped, span } from '../support/format.ts'
 
@@ -22,9 +22,8 @@ export const sessionsClock = defineCheck({
     const now = Date.now() + offsetMs
     const seen = sample.sessions.length
     if (seen === 0) return { status: 'ok', detail: `${sessions.target} holds no sessions` }
-    const graceMs = (sample.indexed ? limits.indexedSessionGraceSeconds * 1000 : 0) + limits.sessionToleranceMs
     const ahead = sample.sessions.flatMap((session) => overshoot(aheadBy(session, now), limits.sessionToleranceMs))
-    const expired = sample.sessions.flatMap((session) => overshoot(expiredBy(session, now), graceMs))
+    const expired = sample.sessions.flatMap((session) => overshoot(expiredBy(session, now), graceMs(sample.indexed)))
     const of = `${counted(seen, 'session')}${sample.complete ? '' : ' sampled'}`
     const show = [
       `${sessions.client} TIME`,
@@ -58,16 +57,4 @@ export const sessionsClock = defineCheck({
 
 function overshoot(byMs: number | null, toleratedMs: number): number[] {
   return byMs !== null && byMs > toleratedMs ? [byMs] : []
-}
-
-/** How far the session lies in the future; null where it bears no time. */
-function aheadBy({ creationTime, lastAccessedTime }: SessionTimes, now: number): number | null {
-  const times = [creationTime, lastAccessedTime].filter((time) => time !== null)
-  return times.length === 0 ? null : Math.max(...times) - now
-}
-
-/** How long ago the session's time was up; null where it never is (FIELD-NOTES.md 4). */
-function expiredBy({ lastAccessedTime, maxInactiveSeconds }: SessionTimes, now: number): number | null {
-  if (lastAccessedTime === null || maxInactiveSeconds === null || maxInactiveSeconds < 0) return null
-  return now - (lastAccessedTime + maxInactiveSeconds * 1000)
 }

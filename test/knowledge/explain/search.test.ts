@@ -2,6 +2,10 @@ import { expect, test } from 'vitest'
 import { explainEntries } from '../../../src/knowledge/explain/index.ts'
 import { searchEntries } from '../../../src/knowledge/explain/search.ts'
 
+/** What a service with Liquibase 4.28.0 says at its end, as pasted from its log. */
+const stolen = `liquibase.lockservice : Successfully released change log lock
+liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by testops-7d9f8c5b6-q8zkn (10.42.0.191) since 11/21/26, 2:12 AM`
+
 test.each<[query: string, found: string[], nearest: string[]]>([
   ['database/changelog-lock', ['database/changelog-lock'], []],
   ['  Database/Changelog-Lock ', ['database/changelog-lock'], []],
@@ -9,12 +13,15 @@ test.each<[query: string, found: string[], nearest: string[]]>([
   ['sessions/*', ['sessions/reachable', 'sessions/clock', 'sessions/memory'], []],
   ['queues-durable', ['broker/queues-durable'], []],
   ['Could not acquire change log lock', ['database/changelog-lock'], []],
+  ['lock-stolen', ['lock-stolen'], []],
+  ['Successfully released change log lock', ['lock-stolen'], []],
+  [stolen, ['lock-stolen'], []],
   ['CPU does not support x86-64-v3', ['service/cpu-level'], []],
   ['java.net.UnknownHostException', ['integrations/reachable'], []],
   ['database/changelog-lok', [], ['database/changelog-lock']],
   ['sesions/clok', [], ['sessions/clock']],
   ['databse', [], ['database']],
-  ['stuck-lok', [], ['database/changelog-lock']],
+  ['stuck-lok', [], ['lock-stolen']],
   ['zebra hypervisor tapir', [], ['service/cpu-level']],
   ['zebra', [], ['integrations']],
   ['', [], []],

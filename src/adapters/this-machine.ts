@@ -1,0 +1,25 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { lookup } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
+import { delimiter, join } from 'node:path'
+
+/** Whether a host is this machine: its name leads to an address of its own. Never throws. */
+export async function isThisMachine(host: string): Promise<boolean> {
+  const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
+  const addresses = await lookup(host, { all: true }).catch(() => [])
+  return addresses.length > 0 && addresses.every(({ address }) => /^127\./.test(address) || address === '::1' || own.includes(address))
+}
+
+/** Whether a program of that name can be run from these folders. */
+export async function isOnPath(name: string, path: string): Promise<boolean> {
+  const found = await Promise.all(
+    path.split(delimiter).map(async (folder) =>
+      access(join(folder, name), constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return found.includes(true)
+}
