@@ -85,7 +85,7 @@ test('a rabbitmqctl that is not there, or takes too long', async () => {
     /^UNAVAILABLE .* is not known, and neither helps rabbitmqctl: no-such-rabbitmqctl is not installed on this machine$/,
   )
   expect(await failureOf((await opened('exec sleep 30', { timeoutMs: 3000 })).queues())).toMatch(
-    /^UNAVAILABLE .*: `rabbitmqctl -q --formatter json list_queues -p \S+ name .*` did not finish within 3 s$/,
+    /^UNAVAILABLE .*: `rabbitmqctl -q .*` did not finish within 3 s$/,
   )
 })
 
