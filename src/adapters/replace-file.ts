@@ -32,7 +32,8 @@ export async function replaceFile(path: string, { from, to }: { from: Buffer | n
   }
 }
 
-async function writeSynced(path: string, bytes: Buffer, like: Stats | null): Promise<void> {
+/** A file that is not there yet, on disk when it returns; `like`: the one whose owner and mode it gets. */
+export async function writeSynced(path: string, bytes: Buffer | string, like: Stats | null = null): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
     await file.writeFile(bytes)
@@ -47,7 +48,8 @@ async function writeSynced(path: string, bytes: Buffer, like: Stats | null): Pro
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
+/** A new name is on disk only once its folder is. */
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
     await handle.sync()

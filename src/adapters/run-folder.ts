@@ -5,6 +5,7 @@ import type { RunHistory, RunLog, RunStore } from '../core/run.ts'
 import { parseEvents, parseRecord } from '../core/run-record.ts'
 import type { Place } from '../core/run-record.ts'
 import { typed } from '../core/typed.ts'
+import { syncFolder, writeSynced } from './replace-file.ts'
 
 const recordFile = 'run.json'
 const journalFile = 'journal.jsonl'
@@ -96,26 +97,6 @@ async function journal(file: string): Promise<RunLog> {
       }
     },
     close: async () => handle.close(),
-  }
-}
-
-async function writeSynced(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-/** A new name is on disk only once its folder is. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

@@ -28,7 +28,7 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
   const checks = Object.entries(verification)
   const width = Math.max(0, ...checks.map(([id]) => widthOf(id)))
   for (const [id, status] of checks) lines.push(`  ${pad(id, width)}  ${statusWord(status, paint)}`)
-  const isUndoable = plan.steps.some(({ loses, action }) => loses === undefined || action.kind !== 'remove-sessions')
+  const isUndoable = plan.steps.some(({ loses }) => loses === undefined)
   if (outcome === 'done' && run !== null && isUndoable && !isTakenBack(document)) lines.push('', `To take it back: testops-admin undo ${run} ${here}`)
   const told = error ? `\n${errorText({ error }, screen)}` : ''
   return `${lines.join('\n')}\n${told}`

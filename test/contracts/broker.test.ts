@@ -2,6 +2,8 @@ import amqp from 'amqplib'
 import { describe, test } from 'vitest'
 import { openBrokerControl } from '../../src/adapters/rabbitmq/control/index.ts'
 import { openBroker } from '../../src/adapters/rabbitmq/index.ts'
+import type { Opened } from '../../src/core/endpoint.ts'
+import type { BrokerSource } from '../../src/core/sources.ts'
 import { closedPort } from '../adapters/peers.ts'
 import { controlOf } from '../../src/lab/servers/local/rabbitmq.ts'
 import { freshVhost, servers } from '../servers/index.ts'
@@ -12,17 +14,8 @@ import type { BrokerSituation } from './broker.ts'
 describe.each(['3', '4.3'] as const)('broker %s', (line) => {
   brokerContract(async (situation) => {
     const vhost = await freshVhost(line)
-    const leave = await bringAbout(situation, vhost)
     const managementUrl = situation.management === false ? `http://127.0.0.1:${await closedPort()}` : vhost.endpoint.managementUrl
-    const opened = await openBroker({ ...vhost.endpoint, managementUrl }, { timeoutMs: 10_000 })
-    return {
-      source: opened.source,
-      async close() {
-        await opened.close()
-        await leave()
-        await vhost.cleanup()
-      },
-    }
+    return opened(situation, vhost, managementUrl)
   }, line)
 })
 
@@ -31,21 +24,28 @@ describe.each(['3', '4.3'] as const)('broker %s through rabbitmqctl', (line) => 
   // a broker in a container has its rabbitmqctl there
   if (!local) return test.skip('asks what it says')
   brokerContract(async (situation) => {
-    const vhost = await freshVhost(line)
-    const leave = await bringAbout(situation, vhost)
     const rabbitmqctl = situation.management === false ? undefined : async () => controlOf({ ...record, local })
-    const managementUrl = `http://127.0.0.1:${await closedPort()}`
-    const opened = await openBroker({ ...vhost.endpoint, managementUrl }, { timeoutMs: 20_000, rabbitmqctl })
-    return {
-      source: opened.source,
-      async close() {
-        await opened.close()
-        await leave()
-        await vhost.cleanup()
-      },
-    }
+    return opened(situation, await freshVhost(line), `http://127.0.0.1:${await closedPort()}`, rabbitmqctl)
   }, line)
 })
+
+async function opened(
+  situation: BrokerSituation,
+  vhost: FreshVhost,
+  managementUrl: string | null,
+  rabbitmqctl?: () => Promise<ReturnType<typeof controlOf>>,
+): Promise<Opened<BrokerSource>> {
+  const leave = await bringAbout(situation, vhost)
+  const { source, close } = await openBroker({ ...vhost.endpoint, managementUrl }, { timeoutMs: 20_000, rabbitmqctl })
+  return {
+    source,
+    async close() {
+      await close()
+      await leave()
+      await vhost.cleanup()
+    },
+  }
+}
 
 /** Gives a function that takes the clients away again. */
 async function bringAbout(situation: BrokerSituation, vhost: FreshVhost): Promise<() => Promise<void>> {

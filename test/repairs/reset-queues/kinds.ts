@@ -1,7 +1,7 @@
 import type { ActionKind } from '../../../src/core/action.ts'
 
 /** What a plan of `reset-queues` does, on queues of which none vanishes by itself. */
-export const actionKinds: readonly ActionKind[] = [
+export const planned: readonly ActionKind[] = [
   'hold-queues',
   'stop-service',
   'await-quiet',
@@ -10,6 +10,10 @@ export const actionKinds: readonly ActionKind[] = [
   'delete-queues',
   'switch-exchanges',
   'redeclare-queues',
+  'move-messages',
   'delete-held',
   'start-service',
 ]
+
+/** Each of them once. */
+export const actionKinds: readonly ActionKind[] = [...new Set(planned)]

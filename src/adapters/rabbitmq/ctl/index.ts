@@ -19,7 +19,7 @@ export function ctlLists(ctl: Ctl, vhost: string): BrokerLists {
     queues: async () => (await ctl.list('list_queues', '-p', vhost, ...ofQueue)).map((item) => queue(item, vhost)),
     exchanges: async () =>
       (await ctl.list('list_exchanges', '-p', vhost, ...ofExchange))
-        .map((item) => ({ ...exchange(item), vhost }))
+        .map((item) => exchange(item, vhost))
         .filter(({ name }) => !isPredeclared(name)),
     async consumers() {
       const [consumers, channels, open] = await Promise.all([

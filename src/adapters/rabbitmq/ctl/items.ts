@@ -1,36 +1,19 @@
 import { AdminError } from '../../../core/error.ts'
-import type { BrokerConnection, BrokerNode, BrokerPolicy, BrokerQueue } from '../../../core/sources.ts'
-import type { ExchangeDeclaration, Binding } from '../../../core/topology.ts'
+import type { BrokerConnection, BrokerExchange, BrokerNode, BrokerPolicy, BrokerQueue } from '../../../core/sources.ts'
+import type { Binding } from '../../../core/topology.ts'
 import { isRecord } from '../../http.ts'
+import * as managed from '../items.ts'
 import { figure, text } from '../items.ts'
 import type { Item } from '../management.ts'
 
-/** What `rabbitmqctl` calls what. */
+/** What `rabbitmqctl` calls what: as the management API does, but for arguments and policies, and without naming the vhost. */
 
 export function queue(item: Item, vhost: string): BrokerQueue {
-  return {
-    name: text(item, 'name'),
-    vhost,
-    durable: item['durable'] === true,
-    autoDelete: item['auto_delete'] === true,
-    exclusive: item['exclusive'] === true,
-    type: text(item, 'type'),
-    arguments: table(item['arguments'], `queue ${text(item, 'name')}`),
-    messages: figure(item, 'messages'),
-    consumers: figure(item, 'consumers'),
-    policy: text(item, 'policy') || null,
-  }
+  return { ...managed.queue(item), vhost, arguments: table(item['arguments'], `queue ${text(item, 'name')}`) }
 }
 
-export function exchange(item: Item): ExchangeDeclaration {
-  return {
-    name: text(item, 'name'),
-    type: text(item, 'type'),
-    durable: item['durable'] === true,
-    autoDelete: item['auto_delete'] === true,
-    internal: item['internal'] === true,
-    arguments: table(item['arguments'], `exchange ${text(item, 'name')}`),
-  }
+export function exchange(item: Item, vhost: string): BrokerExchange {
+  return { ...managed.exchange(item), vhost, arguments: table(item['arguments'], `exchange ${text(item, 'name')}`) }
 }
 
 export function binding(item: Item): Binding {
@@ -45,15 +28,8 @@ export function binding(item: Item): Binding {
 }
 
 export function policy(item: Item, isOperators: boolean): BrokerPolicy {
-  const definition: unknown = typeof item['definition'] === 'string' ? JSON.parse(item['definition']) : item['definition']
-  return {
-    name: text(item, 'name'),
-    isOperators,
-    pattern: text(item, 'pattern'),
-    appliesTo: text(item, 'apply-to'),
-    priority: figure(item, 'priority') ?? 0,
-    definition: isRecord(definition) ? definition : {},
-  }
+  const { definition } = item
+  return managed.policy(typeof definition === 'string' ? { ...item, definition: JSON.parse(definition) as unknown } : item, isOperators)
 }
 
 export function connection(item: Item): BrokerConnection {
