@@ -16,6 +16,12 @@ export interface MessageMover {
 export interface Move {
   from: string
   to: string
+  /** of `aside`: what the envelopes that it makes are known by, 16 hexadecimal digits; made up where absent */
+  attempt?: string
+  /** of `back`: whether there may be a user_id of another user, so that it is to be tried whether the broker takes one; absent: yes */
+  othersIds?: boolean
+  /** of `back`: for a queue that is bounded, what came into it or into the holding queue twice, since a move was cut off */
+  repeats?: Repeats | undefined
   /**
    * of `aside`: another consumer of ours that keeps the queue from vanishing with its last one, and holds its first message. Ours
    * takes its place; `release` returns once what it held is back in its place
@@ -29,15 +35,33 @@ export interface Move {
   failpoint?: ((name: MoverFailpoint) => Promise<void>) | undefined
 }
 
+/** Messages that are left out on the way back. */
+export interface Repeats {
+  /** as many as there are more of than went aside */
+  most: number
+  /** an earlier way back was cut off: the last of them may be in the queue already */
+  isCut: boolean
+}
+
+/**
+ * What was moved, by the attempt that put it aside; '' where an envelope of the former version does not tell. Every message that went
+ * into an envelope or came out of one is in it, a repeat that was left out too.
+ */
+export type Contents = Readonly<Record<string, { count: number; last: number; digest: string }>>
+
 export interface Moved {
   moved: number
+  /** `last`: the place within its attempt of the last message, from 1; `digest`: of routing keys, properties and bodies in their order */
+  contents: Contents
+  /** so many were left out, since they were there already */
+  leftOut: number
   /** of these, at most so many are there twice, since an earlier move was cut off between confirmation and acknowledgement */
   perhapsTwice: number
   /**
-   * of these, so many whose user_id is of another user than the connection's, which the broker refuses to take from us: they
-   * go back (`back`) or would go back (`aside`) without one
+   * of these, so many with the user_id of another user than the connection's: `back` leaves it out where the broker does not take it
+   * from us, and those are counted alone
    */
-  withoutUserId: number
+  othersIds: number
 }
 
 /** opened: both queues are there, and nothing is read yet; published: not yet confirmed; confirmed: not yet acknowledged; acked; emptied: all is done */

@@ -73,7 +73,7 @@ test('a broker that is out of disk for a moment only delays it', async () => {
     isFull = true
     relief = outOfDisk().then(enoughDisk)
   }
-  expect(await mover.aside({ from: 'q', to: 'held', onProgress })).toEqual({ moved: 5000, perhapsTwice: 0, withoutUserId: 0 })
+  expect(await mover.aside({ from: 'q', to: 'held', onProgress })).toMatchObject({ moved: 5000, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
   await relief
   await mover.back({ from: 'held', to: 'q' })
   expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))

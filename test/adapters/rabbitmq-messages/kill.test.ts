@@ -49,7 +49,8 @@ async function move(endpoint: BrokerEndpoint, of: { how: 'aside' | 'back'; from:
   return { signal, moved: stdout === '' ? null : (JSON.parse(stdout) as Moved), said }
 }
 
-const total = 3000
+/** in the campaign more than can be under way at once, so that there are several batches of each kind */
+const total = isCampaign ? 9000 : 3000
 /** later ones too in the campaign (`npm run campaign`) */
 const kills = [...moverFailpoints, 'published#2', ...(isCampaign ? ['published#5', 'confirmed#2', 'acked#2'] : [])]
 

@@ -66,7 +66,8 @@ describe('an envelope', () => {
       properties: { bytes: properties, start: 0, end: properties.length },
       bodyBytes: 5,
     }
-    writeHeld(out, { channel: 1, exchange: '', routingKey: 'held' }, head, frameMax)
+    const mark = { attempt: '00112233aabbccdd', place: 70_000, redelivered: true }
+    writeHeld(out, { channel: 1, exchange: '', routingKey: 'held' }, head, mark, frameMax)
     const [, header, ...before] = framesIn(out.take())
     expect([header, ...before].every((frame) => (frame?.payload.length ?? 0) + 8 <= frameMax)).toBe(true)
     const payload = header?.payload ?? Buffer.alloc(0)
@@ -75,6 +76,7 @@ describe('an envelope', () => {
     const envelope = found && 'bytesBeforeBody' in found ? readEnvelope(body, 0, found.bytesBeforeBody) : found
     expect(Number(payload.readBigUInt64BE(4))).toBe(5 + body.length)
     expect(envelope?.routingKey).toEqual(routingKey)
+    expect(envelope?.mark).toEqual(mark)
     const { bytes, start, end } = envelope?.properties ?? { bytes: Buffer.alloc(0), start: 0, end: 0 }
     expect(bytes.subarray(start, end).equals(properties)).toBe(true)
   })
@@ -91,7 +93,7 @@ describe('an envelope', () => {
     const isWithout = writeRestored(
       out,
       { channel: 1, exchange: 'e' },
-      { routingKey: Buffer.from('k'), properties: { bytes, start: 0, end: bytes.length } },
+      { mark: null, routingKey: Buffer.from('k'), properties: { bytes, start: 0, end: bytes.length } },
       9,
       'user',
     )
@@ -107,7 +109,14 @@ describe('an envelope', () => {
     expect(findEnvelope({ bytes: properties, start: 0, end: properties.length })).toBe(null)
   })
 
+  test('of the former version is read', () => {
+    const bytes = Buffer.from([1, 0, 1, 107, 0x10, 0, 2])
+    const envelope = readEnvelope(bytes, 0, bytes.length)
+    expect({ ...envelope, routingKey: envelope?.routingKey.toString() }).toEqual({ mark: null, routingKey: 'k', properties: { bytes, start: 4, end: 7 } })
+  })
+
   test('of another version, or cut off, is not read', () => {
+    expect(readEnvelope(Buffer.from([3, 0, 0, 0, 0]), 0, 5)).toBe(null)
     expect(readEnvelope(Buffer.from([2, 0, 0, 0, 0]), 0, 5)).toBe(null)
     expect(readEnvelope(Buffer.from([1, 0, 5, 0, 0]), 0, 5)).toBe(null)
   })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Confirms } from '../../../src/adapters/rabbitmq/messages/confirms.ts'
 import { Deliveries } from '../../../src/adapters/rabbitmq/messages/delivery.ts'
 import { FrameWriter, headerFrame } from '../../../src/adapters/rabbitmq/messages/frames.ts'
@@ -45,8 +46,8 @@ export async function publishRaw(endpoint: BrokerEndpoint, messages: readonly Ra
   await link.close()
 }
 
-/** Takes everything out of a queue. */
-export async function drainRaw(endpoint: BrokerEndpoint, queue: string): Promise<readonly RawMessage[]> {
+/** Takes everything out of a queue; `keep`: and puts it back in its place. */
+export async function drainRaw(endpoint: BrokerEndpoint, queue: string, { keep = false } = {}): Promise<readonly RawMessage[]> {
   const link = await Link.open(endpoint, 20_000)
   await link.openChannel()
   const { ready } = await look(link, queue)
@@ -77,8 +78,11 @@ export async function drainRaw(endpoint: BrokerEndpoint, queue: string): Promise
       link.send(out)
     })
     link.use(null)
-    link.send(new FrameWriter().method(channel, method.ack).u64(0).u8(1).end())
-    await look(link, queue)
+    if (!keep) {
+      link.send(new FrameWriter().method(channel, method.ack).u64(0).u8(1).end())
+      await look(link, queue)
+    }
+    await link.closeChannel()
   }
   await link.close()
   return messages
@@ -110,4 +114,25 @@ export function numbered(queue: string, count: number): readonly RawMessage[] {
 
 export function bodies(messages: readonly RawMessage[]): string[] {
   return messages.map(({ body }) => body.toString())
+}
+
+/** What has to stay: everything but the exchange; large bodies as their sum. */
+export function kept(messages: readonly RawMessage[]): readonly unknown[] {
+  return messages.map(({ routingKey, properties, body }) => ({
+    routingKey,
+    properties: persistent(properties).toString('latin1'),
+    body: `${body.length} ${createHash('sha256').update(body).digest('hex')}`,
+  }))
+}
+
+/** The same properties with delivery_mode 2, made in another way than the mover does it. */
+function persistent(properties: Buffer): Buffer {
+  const flags = properties.readUInt16BE(0)
+  let at = 2
+  for (const flag of [0x8000, 0x4000]) if (flags & flag) at += 1 + (properties[at] ?? 0)
+  if (flags & 0x2000) at += 4 + properties.readUInt32BE(at)
+  const rest = properties.subarray(flags & 0x1000 ? at + 1 : at)
+  const head = Buffer.alloc(2)
+  head.writeUInt16BE(flags | 0x1000)
+  return Buffer.concat([head, properties.subarray(2, at), Buffer.of(2), rest])
 }

@@ -140,7 +140,7 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     await setRights(given)
     const refused = await refusal(mover.aside({ from: 'q', to: 'held' }))
     expect(refused.said).toMatch(said)
-    expect({ ...refused, said: refused.said.split(' ')[0] }).toEqual({ said: 'FORBIDDEN', suggestions: ['rabbitmqctl list_permissions'] })
+    expect({ ...refused, said: refused.said.split(' ')[0] }).toEqual({ said: 'FORBIDDEN', suggestions: [`rabbitmqctl list_permissions -p ${vhost.vhost}`] })
     await setRights({ configure: '.*', write: '.*', read: '.*' })
     expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))
   })

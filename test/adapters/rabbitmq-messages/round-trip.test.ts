@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openMessageMover } from '../../../src/adapters/rabbitmq/messages/index.ts'
 import type { MessageMover } from '../../../src/core/message-mover.ts'
+import { Secret } from '../../../src/core/secret.ts'
 import { freshVhost } from '../../servers/index.ts'
 import type { FreshVhost } from '../../servers/index.ts'
 import { awkward, header, propertiesOf, text } from './messages.ts'
-import { bodies, drainRaw, makeQueue, numbered, publishRaw, readyIn } from './raw.ts'
+import { bodies, drainRaw, kept, makeQueue, numbered, publishRaw, readyIn } from './raw.ts'
 import type { RawMessage } from './raw.ts'
 
 async function opened(line: '3' | '4.3'): Promise<{ vhost: FreshVhost; mover: MessageMover }> {
@@ -16,27 +16,6 @@ async function opened(line: '3' | '4.3'): Promise<{ vhost: FreshVhost; mover: Me
     await vhost.cleanup()
   })
   return { vhost, mover: source }
-}
-
-/** What has to stay: everything but the exchange; large bodies as their sum. */
-function kept(messages: readonly RawMessage[]): readonly unknown[] {
-  return messages.map(({ routingKey, properties, body }) => ({
-    routingKey,
-    properties: persistent(properties).toString('latin1'),
-    body: `${body.length} ${createHash('sha256').update(body).digest('hex')}`,
-  }))
-}
-
-/** The same properties with delivery_mode 2, made in another way than the mover does it. */
-function persistent(properties: Buffer): Buffer {
-  const flags = properties.readUInt16BE(0)
-  let at = 2
-  for (const flag of [0x8000, 0x4000]) if (flags & flag) at += 1 + (properties[at] ?? 0)
-  if (flags & 0x2000) at += 4 + properties.readUInt32BE(at)
-  const rest = properties.subarray(flags & 0x1000 ? at + 1 : at)
-  const head = Buffer.alloc(2)
-  head.writeUInt16BE(flags | 0x1000)
-  return Buffer.concat([head, properties.subarray(2, at), Buffer.of(2), rest])
 }
 
 describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
@@ -51,9 +30,9 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
     await publishRaw(vhost.endpoint, all)
     await drainRaw(vhost.endpoint, 'q.copy')
 
-    expect(await mover.aside({ from: 'q', to: 'held' })).toEqual({ moved: all.length, perhapsTwice: 0, withoutUserId: 0 })
+    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({ moved: all.length, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
     expect(await readyIn(vhost.endpoint, 'q')).toBe(0)
-    expect(await mover.back({ from: 'held', to: 'q' })).toEqual({ moved: all.length, perhapsTwice: 0, withoutUserId: 0 })
+    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({ moved: all.length, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
     expect(await readyIn(vhost.endpoint, 'held')).toBe(0)
 
     expect(await readyIn(vhost.endpoint, 'q.copy')).toBe(0)
@@ -120,28 +99,25 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
     expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(['5-1', '5-4', '3-2', '1-0', '1-3'])
   })
 
-  test('the user_id of another user cannot come back, and is counted', async () => {
+  test.each([{ tags: 'monitoring', lost: 1 }, { tags: 'monitoring,impersonator', lost: 0 }])('the user_id of another user, moved by one who is $tags', async ({ tags, lost }) => {
     const { vhost, mover } = await opened(line)
     await makeQueue(vhost, 'q')
     const other = `${vhost.vhost}-other`
     await vhost.manage('PUT', `/api/users/${other}`, { password: 'other', tags: '' })
     onTestFinished(async () => void (await vhost.manage('DELETE', `/api/users/${other}`)))
     await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${other}`, { configure: '', write: '.*', read: '' })
-    const { Secret } = await import('../../../src/core/secret.ts')
-    const message = (userId: string): RawMessage => ({
+    await vhost.manage('PUT', `/api/users/${vhost.endpoint.user}`, { password: vhost.endpoint.password?.reveal(), tags })
+    const message = (userId?: string): RawMessage => ({
       exchange: '',
       routingKey: 'q',
-      properties: propertiesOf({ deliveryMode: 2, timestamp: 1n, userId, appId: 'app' }),
+      properties: propertiesOf({ deliveryMode: 2, timestamp: 1n, ...(userId !== undefined && { userId }), appId: 'app' }),
       body: Buffer.alloc(0),
     })
     await publishRaw({ ...vhost.endpoint, user: other, password: new Secret('other') }, [message(other)])
     await publishRaw(vhost.endpoint, [message(vhost.endpoint.user)])
-    expect(await mover.aside({ from: 'q', to: 'held' })).toEqual({ moved: 2, perhapsTwice: 0, withoutUserId: 1 })
-    expect(await mover.back({ from: 'held', to: 'q' })).toEqual({ moved: 2, perhapsTwice: 0, withoutUserId: 1 })
-    expect((await drainRaw(vhost.endpoint, 'q')).map(({ properties }) => properties)).toEqual([
-      propertiesOf({ deliveryMode: 2, timestamp: 1n, appId: 'app' }),
-      propertiesOf({ deliveryMode: 2, timestamp: 1n, userId: vhost.endpoint.user, appId: 'app' }),
-    ])
+    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({ moved: 2, perhapsTwice: 0, othersIds: 1 })
+    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({ moved: 2, perhapsTwice: 0, othersIds: lost })
+    expect((await drainRaw(vhost.endpoint, 'q')).map(({ properties }) => properties)).toEqual([message(lost === 0 ? other : undefined), message(vhost.endpoint.user)].map(({ properties }) => properties))
   })
 
   test.each([{ 'x-single-active-consumer': true }, { 'x-queue-type': 'quorum' }])('a queue with %o', async (table) => {
@@ -149,15 +125,15 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
     await makeQueue(vhost, 'q', table)
     const all = numbered('q', 300)
     await publishRaw(vhost.endpoint, all)
-    expect(await mover.aside({ from: 'q', to: 'held' })).toEqual({ moved: 300, perhapsTwice: 0, withoutUserId: 0 })
-    expect(await mover.back({ from: 'held', to: 'q' })).toEqual({ moved: 300, perhapsTwice: 0, withoutUserId: 0 })
+    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({ moved: 300, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
+    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({ moved: 300, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
     expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))
   })
 
   test('an empty queue', async () => {
     const { vhost, mover } = await opened(line)
     await makeQueue(vhost, 'q')
-    expect(await mover.aside({ from: 'q', to: 'held' })).toEqual({ moved: 0, perhapsTwice: 0, withoutUserId: 0 })
-    expect(await mover.back({ from: 'held', to: 'q' })).toEqual({ moved: 0, perhapsTwice: 0, withoutUserId: 0 })
+    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({ moved: 0, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
+    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({ moved: 0, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
   })
 })

@@ -1,66 +1,110 @@
-import { findEnvelope, readEnvelope, writeHeld, writeRestored } from './envelope.ts'
+import type { Contents } from '../../../core/message-mover.ts'
+import { findEnvelope, readEnvelope, writeHeld, writeNowhere, writeRestored } from './envelope.ts'
 import type { Envelope, Head } from './envelope.ts'
-import type { FrameWriter } from './frames.ts'
+import { FrameWriter } from './frames.ts'
 import { channel } from './link.ts'
 import { isOfAnother } from './properties.ts'
 import { Refusal } from './refusal.ts'
+import type { Seen } from './seen.ts'
+import { Tally } from './tally.ts'
 
 /** Turns each delivered message into the one that is published in its stead. */
 export interface Conversion {
-  head(out: FrameWriter, head: Head): void
+  head(out: FrameWriter, head: Head, redelivered: boolean): void
   body(out: FrameWriter, bytes: Buffer, start: number, end: number): void
-  /** messages whose user_id is of another user than `user` */
-  readonly ofAnother: number
+  /** the message is complete */
+  end(out: FrameWriter): void
+  /** as in `Moved` */
+  readonly othersIds: number
+  /** messages in whose stead nothing was published, since they were there already */
+  readonly leftOut: number
+  contents(): Contents
 }
 
-/** Into envelopes, for the queue `to`. */
-export function holding({ to, user, frameMax }: { to: string; user: string; frameMax: number }): Conversion {
-  let ofAnother = 0
+/** Into envelopes, for the queue `to`. `user`: who alone may stand in a user_id; null: anybody. */
+export function holding({ to, user, attempt, frameMax }: { to: string; user: string | null; attempt: string; frameMax: number }): Conversion {
+  const tally = new Tally()
+  let othersIds = 0
+  let place = 0
   return {
-    head(out, head) {
-      if (isOfAnother(head.properties, user)) ofAnother += 1
-      writeHeld(out, { channel, exchange: '', routingKey: to }, head, frameMax)
+    head(out, head, redelivered) {
+      if (isOfAnother(head.properties, user)) othersIds += 1
+      place += 1
+      const mark = { attempt, place, redelivered }
+      tally.begin(mark, head.routingKey.subarray(1), head.properties, head.bodyBytes)
+      writeHeld(out, { channel, exchange: '', routingKey: to }, head, mark, frameMax)
     },
-    body: (out, bytes, start, end) => out.body(channel, bytes, start, end),
-    get ofAnother() {
-      return ofAnother
+    body(out, bytes, start, end) {
+      tally.body(bytes, start, end)
+      out.body(channel, bytes, start, end)
     },
+    end: () => undefined,
+    get othersIds() {
+      return othersIds
+    },
+    leftOut: 0,
+    contents: () => tally.contents(),
   }
 }
 
-/** Out of the envelopes of queue `from`, through `exchange`. */
-export function restoring({ from, exchange, user }: { from: string; exchange: string; user: string }): Conversion {
-  let ofAnother = 0
-  let gathering: { parts: Buffer[]; missing: number; bodyBytes: number } | null = null
+/** Out of the envelopes of queue `from`, through `exchange`. `seen`: what is left out where it comes again; null: nothing is. */
+export function restoring({ from, exchange, user, seen }: { from: string; exchange: string; user: string | null; seen: Seen | null }): Conversion {
+  const tally = new Tally()
+  let othersIds = 0
+  let leftOut = 0
+  let gathering: { parts: Buffer[]; missing: number; bodyBytes: number; redelivered: boolean } | null = null
+  /** a message that may be a repeat, until its end tells */
+  let doubtful: FrameWriter | null = null
 
-  const restore = (out: FrameWriter, envelope: Envelope | null, bodyBytes: number): void => {
+  const restore = (out: FrameWriter, envelope: Envelope | null, bodyBytes: number, redelivered: boolean): void => {
     if (!envelope) throw notOurs(from)
-    if (writeRestored(out, { channel, exchange }, envelope, bodyBytes, user)) ofAnother += 1
+    const { mark, routingKey, properties } = envelope
+    tally.begin(mark, routingKey, properties, bodyBytes)
+    seen?.begin(routingKey, properties, user)
+    doubtful = seen?.isSought && (redelivered || mark?.redelivered) ? new FrameWriter(1024) : null
+    if (writeRestored(doubtful ?? out, { channel, exchange }, envelope, bodyBytes, user)) othersIds += 1
+  }
+  const pass = (out: FrameWriter, bytes: Buffer, start: number, end: number): void => {
+    tally.body(bytes, start, end)
+    seen?.body(bytes, start, end)
+    ;(doubtful ?? out).body(channel, bytes, start, end)
   }
   return {
-    head(out, { properties, bodyBytes }) {
+    head(out, { properties, bodyBytes }, redelivered) {
       const envelope = findEnvelope(properties)
       if (envelope && 'bytesBeforeBody' in envelope) {
         const missing = envelope.bytesBeforeBody
         if (missing > bodyBytes) throw notOurs(from)
-        gathering = { parts: [], missing, bodyBytes: bodyBytes - missing }
-      } else restore(out, envelope, bodyBytes)
+        gathering = { parts: [], missing, bodyBytes: bodyBytes - missing, redelivered }
+      } else restore(out, envelope, bodyBytes, redelivered)
     },
     body(out, bytes, start, end) {
-      if (!gathering) return void out.body(channel, bytes, start, end)
-      const { parts, missing, bodyBytes } = gathering
+      if (!gathering) return pass(out, bytes, start, end)
+      const { parts, missing, bodyBytes, redelivered } = gathering
       const cut = Math.min(start + missing, end)
       parts.push(bytes.subarray(start, cut))
       gathering.missing -= cut - start
       if (gathering.missing > 0) return
       gathering = null
       const envelope = Buffer.concat(parts)
-      restore(out, readEnvelope(envelope, 0, envelope.length), bodyBytes)
-      if (cut < end) out.body(channel, bytes, cut, end)
+      restore(out, readEnvelope(envelope, 0, envelope.length), bodyBytes, redelivered)
+      if (cut < end) pass(out, bytes, cut, end)
     },
-    get ofAnother() {
-      return ofAnother
+    end(out) {
+      const isRepeat = seen?.end(doubtful !== null) ?? false
+      if (isRepeat) {
+        leftOut += 1
+        writeNowhere(out, channel)
+      } else for (const part of doubtful?.take() ?? []) out.bytes(part)
+      doubtful = null
     },
+    get othersIds() {
+      return othersIds
+    },
+    get leftOut() {
+      return leftOut
+    },
+    contents: () => tally.contents(),
   }
 }
 

@@ -10,6 +10,8 @@ export interface DeliveryUser {
   /** the message is complete */
   onEnd: () => void
   onCancel: () => void
+  /** a consumer that was asked for is there */
+  onConsumer?: () => void
 }
 
 /** Puts deliveries together out of frames. */
@@ -44,13 +46,15 @@ export class Deliveries {
       if (bodyBytes === 0) this.#user.onEnd()
     } else if (type === methodFrame) {
       const id = bytes.readUInt32BE(start)
-      if (id === method.deliver) this.#begin(bytes, start + 4)
+      // the name of the consumer comes first
+      if (id === method.deliver) this.#begin(bytes, start + 5 + (bytes[start + 4] ?? 0))
+      else if (id === method.getOk) this.#begin(bytes, start + 4)
       else if (id === method.cancel) this.#user.onCancel()
+      else if (id === method.consumeOk) this.#user.onConsumer?.()
     }
   }
 
-  #begin(bytes: Buffer, start: number): void {
-    const tag = start + 1 + (bytes[start] ?? 0)
+  #begin(bytes: Buffer, tag: number): void {
     this.delivered = readU64(bytes, tag)
     this.#redelivered = bytes[tag + 8] === 1
     const exchange = tag + 9

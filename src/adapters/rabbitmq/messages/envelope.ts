@@ -1,7 +1,6 @@
-import { headersOf, findHeader, writeHeaders, writePersistent } from './properties.ts'
+import { headersOf, findHeader, writeHeaders, writePersistent, writeUserId } from './properties.ts'
 import type { Properties } from './properties.ts'
-import { frameOverhead, headerFrame } from './frames.ts'
-import type { FrameWriter } from './frames.ts'
+import { FrameWriter, frameOverhead, headerFrame } from './frames.ts'
 import { basicClass, method } from './methods.ts'
 
 /** A message as it was delivered, without its body. */
@@ -13,6 +12,16 @@ export interface Head {
   bodyBytes: number
 }
 
+/** What an envelope is known by. */
+export interface Mark {
+  /** 16 hexadecimal digits */
+  attempt: string
+  /** within its attempt, from 1 */
+  place: number
+  /** it had been delivered before: an earlier attempt may have put it aside too */
+  redelivered: boolean
+}
+
 /** Where a message is published to. */
 export interface Address {
   channel: number
@@ -22,7 +31,12 @@ export interface Address {
 
 /** The header under which an envelope travels; its value is the envelope, or how many bytes of it are before the body. */
 const envelopeHeader = 'testops-admin.envelope'
-const version = 1
+const version = 2
+/** that has no mark */
+const formerVersion = 1
+const attemptBytes = 8
+/** version, attempt, place, flag */
+const markBytes = 1 + attemptBytes + 4 + 1
 /** class, weight, size, flags, lengths of table and name, type, length of the envelope, delivery mode, rounded up */
 const holdingHeaderBytes = frameOverhead + envelopeHeader.length + 32
 
@@ -30,27 +44,36 @@ const holdingHeaderBytes = frameOverhead + envelopeHeader.length + 32
  * Publishes the head of a message that is to be held: all that the broker would act on (expiration, CC, user_id, priority) is
  * inside the envelope. What does not fit into a header frame goes before the body. The body's own frames come next.
  */
-export function writeHeld(out: FrameWriter, { channel, exchange, routingKey }: Address, head: Head, frameMax: number): void {
-  const { bytes, start, end } = head.properties
-  const length = 1 + head.exchange.length + head.routingKey.length + end - start
+export function writeHeld(out: FrameWriter, { channel, exchange, routingKey }: Address, head: Head, mark: Mark, frameMax: number): void {
+  const { start, end } = head.properties
+  const length = markBytes + head.exchange.length + head.routingKey.length + end - start
   const isInHeader = length + holdingHeaderBytes <= frameMax
-  writePublish(out, channel, exchange, routingKey)
+  writePublish(out, channel, exchange, routingKey, mandatory)
   beginHeader(out, channel, head.bodyBytes + (isInHeader ? 0 : length))
   writeHeaders(out, (table) => {
     const name = envelopeHeader.length + 1
     if (!isInHeader) return void table.u32(name + 5).short(envelopeHeader).u8(typeInt).u32(length)
     table.u32(name + 5 + length).short(envelopeHeader).u8(typeBytes).u32(length)
-    writeEnvelope(table, head)
+    writeEnvelope(table, head, mark)
   })
   out.end()
   if (isInHeader) return
-  const envelope = Buffer.concat([Buffer.of(version), head.exchange, head.routingKey, bytes.subarray(start, end)])
+  const before = new FrameWriter(length)
+  writeEnvelope(before, head, mark)
+  const envelope = Buffer.concat(before.take())
   const most = frameMax - frameOverhead
   for (let at = 0; at < length; at += most) out.body(channel, envelope, at, Math.min(at + most, length))
 }
 
-function writeEnvelope(out: FrameWriter, { exchange, routingKey, properties: { bytes, start, end } }: Head): void {
-  out.u8(version).bytes(exchange).bytes(routingKey).bytes(bytes, start, end)
+function writeEnvelope(out: FrameWriter, { exchange, routingKey, properties: { bytes, start, end } }: Head, { attempt, place, redelivered }: Mark): void {
+  out
+    .u8(version)
+    .bytes(Buffer.from(attempt, 'hex'))
+    .u32(place)
+    .u8(redelivered ? 1 : 0)
+    .bytes(exchange)
+    .bytes(routingKey)
+    .bytes(bytes, start, end)
 }
 
 /** Where a held message's envelope is: in its header, or before its body; null: it has none. */
@@ -65,6 +88,8 @@ export function findEnvelope(properties: Properties): Envelope | { bytesBeforeBo
 }
 
 export interface Envelope {
+  /** null: of the former version */
+  mark: Mark | null
   /** without its length */
   routingKey: Buffer
   properties: Properties
@@ -72,30 +97,46 @@ export interface Envelope {
 
 /** Null where it is none that this version can read. */
 export function readEnvelope(bytes: Buffer, start: number, end: number): Envelope | null {
-  if (bytes[start] !== version) return null
-  const routingKey = start + 2 + (bytes[start + 1] ?? 0)
+  if (bytes[start] !== version && bytes[start] !== formerVersion) return null
+  const exchange = bytes[start] === version ? start + markBytes : start + 1
+  const routingKey = exchange + 1 + (bytes[exchange] ?? 0)
   const properties = routingKey + 1 + (bytes[routingKey] ?? 0)
   if (properties + 2 > end) return null
-  return { routingKey: bytes.subarray(routingKey + 1, properties), properties: { bytes, start: properties, end } }
+  const mark = bytes[start] === version ? readMark(bytes, start + 1) : null
+  return { mark, routingKey: bytes.subarray(routingKey + 1, properties), properties: { bytes, start: properties, end } }
 }
 
-/** Publishes the head of a message that was held, as it was. True: without its user_id, which is not `user`. */
+function readMark(bytes: Buffer, at: number): Mark {
+  const place = at + attemptBytes
+  return { attempt: bytes.toString('hex', at, place), place: bytes.readUInt32BE(place), redelivered: bytes[place + 4] === 1 }
+}
+
+/** Publishes the head of a message that was held, as it was. `user`: who alone may stand in its user_id; null: anybody. True: it is left out. */
 export function writeRestored(
   out: FrameWriter,
   { channel, exchange }: Omit<Address, 'routingKey'>,
   envelope: Envelope,
   bodyBytes: number,
-  user: string,
+  user: string | null,
 ): boolean {
-  writePublish(out, channel, exchange, envelope.routingKey)
+  writePublish(out, channel, exchange, envelope.routingKey, mandatory)
   beginHeader(out, channel, bodyBytes)
   const isWithout = writePersistent(out, envelope.properties, user)
   out.end()
   return isWithout
 }
 
-function writePublish(out: FrameWriter, channel: number, exchange: string, routingKey: string | Buffer): void {
-  out.method(channel, method.publish).u16(0).short(exchange).short(routingKey).u8(mandatory).end()
+/** An empty message that no queue takes: the broker confirms it all the same, so that confirmations go on counting deliveries. */
+export function writeNowhere(out: FrameWriter, channel: number, userId: string | null = null): void {
+  writePublish(out, channel, '', nowhere, 0)
+  beginHeader(out, channel, 0)
+  if (userId === null) out.u16(0)
+  else writeUserId(out, userId)
+  out.end()
+}
+
+function writePublish(out: FrameWriter, channel: number, exchange: string, routingKey: string | Buffer, bits: number): void {
+  out.method(channel, method.publish).u16(0).short(exchange).short(routingKey).u8(bits).end()
 }
 
 function beginHeader(out: FrameWriter, channel: number, bodyBytes: number): void {
@@ -103,5 +144,7 @@ function beginHeader(out: FrameWriter, channel: number, bodyBytes: number): void
 }
 
 const mandatory = 1
+/** a routing key, and so the name of a queue that nobody makes */
+const nowhere = 'testops-admin.nowhere'
 const typeInt = 'I'.charCodeAt(0)
 const typeBytes = 'x'.charCodeAt(0)

@@ -1,5 +1,6 @@
 import { AdminError } from '../../../core/error.ts'
 import { typedOn } from '../../../core/host.ts'
+import { typed } from '../../../core/typed.ts'
 import { oneLine, peerFailure, seconds } from '../../failure.ts'
 import type { Peer } from '../../failure.ts'
 import { ClosedByBroker, NoAnswer } from './link.ts'
@@ -8,7 +9,7 @@ import { Refusal } from './refusal.ts'
 /** What ended a move, as an error of the operator's. `doing`: 'moving the messages of queue a into b' */
 export function moveFailure(
   thrown: unknown,
-  { doing, blocked, peer, timeoutMs }: { doing: string; blocked: string | null; peer: Peer; timeoutMs: number },
+  { doing, blocked, peer, vhost, timeoutMs }: { doing: string; blocked: string | null; peer: Peer; vhost: string; timeoutMs: number },
 ): AdminError {
   if (thrown instanceof AdminError) return thrown
   const cause = { cause: thrown }
@@ -17,7 +18,7 @@ export function moveFailure(
   }
   if (thrown instanceof ClosedByBroker) {
     const { replyCode, message } = thrown
-    return new AdminError(codes[replyCode] ?? kindOf(replyCode, message), `${doing}: ${said(peer, message)}`, next(thrown, peer), cause)
+    return new AdminError(codes[replyCode] ?? kindOf(replyCode, message), `${doing}: ${said(peer, message)}`, next(thrown, peer, vhost), cause)
   }
   if (!(thrown instanceof NoAnswer)) {
     const failure = peerFailure(thrown, peer)
@@ -49,8 +50,8 @@ function said({ what, where }: Peer, text: string): string {
   return `${what} at ${where} refused: ${oneLine(text)}`
 }
 
-function next({ replyCode, message }: ClosedByBroker, peer: Peer): readonly string[] {
+function next({ replyCode, message }: ClosedByBroker, peer: Peer, vhost: string): readonly string[] {
   if (replyCode !== 403) return [typedOn(peer.host, 'rabbitmqctl list_queues name messages consumers')]
-  const list = isInUse(message) ? 'rabbitmqctl list_consumers' : 'rabbitmqctl list_permissions'
-  return [typedOn(peer.host, list)]
+  const list = isInUse(message) ? 'list_consumers' : 'list_permissions'
+  return [typedOn(peer.host, typed(['rabbitmqctl', list, '-p', vhost]))]
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { BrokerEndpoint, Opened } from '../../../core/endpoint.ts'
 import type { MessageMover, Move, Moved } from '../../../core/message-mover.ts'
 import { shakeHands } from '../handshake.ts'
@@ -7,8 +7,11 @@ import { brokerPeer } from '../peer.ts'
 import { holding, restoring } from './conversion.ts'
 import type { Conversion } from './conversion.ts'
 import { moveFailure } from './failure.ts'
+import { mayImpersonate } from './impersonation.ts'
 import { Link, NoAnswer } from './link.ts'
 import { declareHolding, look, openExchange, removeExchange } from './queues.ts'
+import { readSeen } from './read-seen.ts'
+import { Seen } from './seen.ts'
 import { Transfer, readByOthers } from './transfer.ts'
 
 /**
@@ -20,6 +23,13 @@ export async function openMessageMover(endpoint: BrokerEndpoint, { timeoutMs }: 
   const peer = brokerPeer(endpoint)
   await shakeHands(endpoint, peer, timeoutMs)
   let ends: Ends | null = null
+  let isAnybody: boolean | null = null
+
+  /** whose name alone the broker takes from us as a user_id; null: anybody's */
+  const ownName = async (target: Link): Promise<string | null> => {
+    isAnybody ??= await mayImpersonate(target, endpoint.user)
+    return isAnybody ? null : endpoint.user
+  }
 
   const opened = async (): Promise<Ends> => {
     if (ends && !(ends.source.isUsable && ends.target.isUsable)) await closeBoth(ends)
@@ -32,14 +42,14 @@ export async function openMessageMover(endpoint: BrokerEndpoint, { timeoutMs }: 
     return ends
   }
 
-  const move = async (of: Move, prepare: (target: Link) => Promise<Conversion>, tidy = async (_: Link) => {}): Promise<Moved> => {
+  const move = async (of: Move, prepare: (ends: Ends) => Promise<Conversion>, tidy = async (_: Link) => {}): Promise<Moved> => {
     try {
       const { source, target } = await opened()
       if ((await look(source, of.from)).consumers > (of.kept ? 1 : 0)) throw readByOthers(of.from)
-      return await watched(new Transfer({ source, target, conversion: await prepare(target) }, of), timeoutMs)
+      return await watched(new Transfer({ source, target, conversion: await prepare({ source, target }) }, of), timeoutMs)
     } catch (error) {
       const doing = `moving the messages of queue ${of.from} into ${of.to}`
-      throw moveFailure(error, { doing, blocked: ends?.target.blocked ?? null, peer, timeoutMs })
+      throw moveFailure(error, { doing, blocked: ends?.target.blocked ?? null, peer, vhost: endpoint.vhost, timeoutMs })
     } finally {
       if (ends) await settle(ends, tidy)
     }
@@ -48,16 +58,20 @@ export async function openMessageMover(endpoint: BrokerEndpoint, { timeoutMs }: 
   const source: MessageMover = {
     target: peer.where,
     aside: async (of) =>
-      move(of, async (target) => {
+      move(of, async ({ target }) => {
         await declareHolding(target, of.to)
-        return holding({ to: of.to, user: endpoint.user, frameMax: target.frameMax })
+        const attempt = of.attempt ?? randomBytes(8).toString('hex')
+        return holding({ to: of.to, user: endpoint.user, attempt, frameMax: target.frameMax })
       }),
     async back(of) {
       const exchange = exchangeFor(of.to)
-      const prepare = async (target: Link): Promise<Conversion> => {
-        await look(target, of.to)
+      const prepare = async ({ source: reading, target }: Ends): Promise<Conversion> => {
+        const { ready } = await look(target, of.to)
+        const user = of.othersIds === false ? endpoint.user : await ownName(target)
+        const seen = of.repeats ? new Seen(of.repeats.most) : null
+        if (seen && of.repeats?.isCut) await readSeen(reading, of.to, ready, seen)
         await openExchange(target, exchange, of.to)
-        return restoring({ from: of.from, exchange, user: endpoint.user })
+        return restoring({ from: of.from, exchange, user, seen })
       }
       return move(of, prepare, async (target) => removeExchange(target, exchange))
     },

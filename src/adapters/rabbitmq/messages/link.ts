@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { BrokerEndpoint } from '../../../core/endpoint.ts'
 import { ownConnectionName } from '../../../knowledge/broker.ts'
+import { remembered } from '../own-connections.ts'
 import { FrameReader, FrameWriter, methodFrame, readShort } from './frames.ts'
 import type { OnFrame } from './frames.ts'
 import { method } from './methods.ts'
@@ -44,11 +45,12 @@ export class Link {
   #isChannelOpen = false
   #blocked: string | null = null
 
-  readonly #timeoutMs: number
+  /** for one answer */
+  readonly timeoutMs: number
 
   private constructor(socket: Socket, timeoutMs: number) {
-    this.#socket = socket
-    this.#timeoutMs = timeoutMs
+    this.#socket = remembered(socket)
+    this.timeoutMs = timeoutMs
     socket.setNoDelay(true)
     socket.on('data', (chunk: Buffer) => this.#arrived(chunk))
     socket.on('error', (error) => this.#fail(error))
@@ -117,7 +119,7 @@ export class Link {
     try {
       return await new Promise<Buffer>((resolve, reject) => {
         this.#waiting = { id, resolve, reject }
-        timer = setTimeout(() => reject(new NoAnswer()), this.#timeoutMs)
+        timer = setTimeout(() => reject(new NoAnswer()), this.timeoutMs)
       })
     } finally {
       clearTimeout(timer)

@@ -43,13 +43,18 @@ export function headersOf({ bytes, start }: Properties): { start: number; end: n
   return { start: at, end: afterLong(bytes, at) }
 }
 
-/** As they are, but persistent, and without a user_id that is not `user`. True: one was left out. */
-export function writePersistent(out: FrameWriter, of: Properties, user: string): boolean {
+/** Writes only a user_id. */
+export function writeUserId(out: FrameWriter, user: string): void {
+  out.u16(userId).short(user)
+}
+
+/** As they are, but persistent, and without a user_id that is not `user`; null: with anybody's. True: one was left out. */
+export function writePersistent(out: FrameWriter, of: Properties, user: string | null): boolean {
   const { bytes, start, end } = of
   const flags = bytes.readUInt16BE(start)
   const mode = afterHeaders(bytes, start, flags)
   const rest = flags & deliveryMode ? mode + 1 : mode
-  const drop = flags & userId ? userIdAt(bytes, rest, flags) : null
+  const drop = flags & userId && user !== null ? userIdAt(bytes, rest, flags) : null
   const isForeign = drop !== null && bytes.toString('utf8', drop + 1, afterShort(bytes, drop)) !== user
   out
     .u16((flags | deliveryMode) & ~(isForeign ? userId : 0))
@@ -60,10 +65,10 @@ export function writePersistent(out: FrameWriter, of: Properties, user: string):
   return isForeign
 }
 
-/** Whether there is a user_id of another user. */
-export function isOfAnother({ bytes, start }: Properties, user: string): boolean {
+/** Whether there is a user_id that could not come back (`writePersistent`). */
+export function isOfAnother({ bytes, start }: Properties, user: string | null): boolean {
   const flags = bytes.readUInt16BE(start)
-  if (!(flags & userId)) return false
+  if (!(flags & userId) || user === null) return false
   const mode = afterHeaders(bytes, start, flags)
   const at = userIdAt(bytes, flags & deliveryMode ? mode + 1 : mode, flags)
   return bytes.toString('utf8', at + 1, afterShort(bytes, at)) !== user

@@ -41,6 +41,10 @@ export class Transfer {
   #redelivered = 0
   #bytes = 0
   #consumers = 0
+  /** the window is of another size than the consumer's */
+  #isOutgrown = false
+  /** RabbitMQ 3.10's channel crashes where a consumer is cancelled before it has told us of it */
+  #isAwaitingConsumer = false
   #isSkipping = false
   #isStopped = false
   #isRefused = false
@@ -63,19 +67,23 @@ export class Transfer {
         this.#isSkipping = this.#isStopped || this.#isRefused || this.#failure !== null || this.#isTakingOver || this.#deliveries.delivered <= this.#givenBack
         if (this.#isSkipping) return
         this.#published += 1
-        // all of a queue that was taken over has been delivered before
         if (redelivered && !move.kept) this.#redelivered += 1
         this.#bytes = head.bodyBytes + head.properties.end - head.properties.start
-        this.#convert(() => ends.conversion.head(this.#out, head))
+        // all of a queue that was taken over has been delivered before, to the consumer that kept it
+        this.#convert(() => ends.conversion.head(this.#out, head, redelivered && !move.kept))
       },
       onBody: (bytes, start, end) => {
         this.#activity += 1
         if (!this.#isSkipping) this.#convert(() => ends.conversion.body(this.#out, bytes, start, end))
       },
       onEnd: () => {
+        if (!this.#isSkipping) this.#convert(() => ends.conversion.end(this.#out))
         // a queue that vanishes with its last consumer must not lose its only one
-        if (!this.#isSkipping && !move.kept && this.#window.saw(this.#bytes)) this.#consumeAnew()
+        if (this.#isSkipping || move.kept) return
+        if (this.#window.saw(this.#bytes)) this.#isOutgrown = true
+        if (this.#isOutgrown && !this.#isAwaitingConsumer) this.#consumeAnew()
       },
+      onConsumer: () => (this.#isAwaitingConsumer = false),
       onCancel: () => this.#fail(gone(move.from)),
     })
   }
@@ -128,7 +136,8 @@ export class Transfer {
   }
 
   #moved(): Moved {
-    return { moved: this.#acknowledged, perhapsTwice: this.#redelivered, withoutUserId: this.#ends.conversion.ofAnother }
+    const { othersIds, leftOut } = this.#ends.conversion
+    return { moved: this.#acknowledged, perhapsTwice: this.#redelivered, othersIds, leftOut, contents: this.#ends.conversion.contents() }
   }
 
   async #untilEmpty(): Promise<void> {
@@ -246,6 +255,8 @@ export class Transfer {
   }
 
   #consumeAnew(): void {
+    this.#isOutgrown = false
+    this.#isAwaitingConsumer = true
     const out = new FrameWriter(1024)
     cancel(out, this.#consumers)
     this.#writeConsume(out)

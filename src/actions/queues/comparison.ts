@@ -1,0 +1,77 @@
+import type { Contents } from '../../core/message-mover.ts'
+import type { Account, Counts } from './account.ts'
+
+/** What went aside out of a queue beside what has come back. */
+export interface Comparison {
+  went: number
+  came: number
+  /** 'contents': as many, and not the same, or not in their order; null: all is as it was */
+  difference: 'count' | 'contents' | null
+  /** a move was cut off, so that messages may be there twice: there are at least as many */
+  isAtLeast: boolean
+}
+
+/** Null where a former version has put some of them aside, and has noted nothing. */
+export function compare({ aside, back }: Account): Comparison | null {
+  const last = back.at(-1)
+  const taken = last?.part?.contents ?? {}
+  if ('' in taken) return null
+  // of one that was cut off: what the next one found, or the place of the last that came
+  const parts = aside.map((it, index) => ({ ...it, left: Math.max(leftBy({ aside, back }, index), taken[it.attempt]?.last ?? 0) }))
+  // one that was cut off before it came to this queue
+  const known = parts.filter(({ part, left }) => part !== null || left !== 0)
+  const went = known.reduce((sum, { attempt, part, left }) => sum + (part ? countIn(part.contents, attempt) : left), 0)
+  if (back.some(({ part }) => part === null)) {
+    // what was acknowledged before it was cut off is not there any more
+    const [first, held] = [back[0]?.counts?.held, last?.part ? last.counts?.held : 0]
+    const came = first === undefined || held === undefined ? went : first - held + total(taken)
+    return { went, came, difference: came < went ? 'count' : null, isAtLeast: true }
+  }
+  const isStrange = Object.keys(taken).some((attempt) => !known.some((it) => it.attempt === attempt))
+  const isOther = known.some(({ attempt, part, left }) => {
+    const count = countIn(taken, attempt)
+    return part ? count !== countIn(part.contents, attempt) : count !== left
+  })
+  const isAltered = known.some(({ attempt, part }) => part && taken[attempt]?.digest !== part.contents[attempt]?.digest)
+  return {
+    went,
+    came: total(taken),
+    difference: isStrange || isOther ? 'count' : isAltered ? 'contents' : null,
+    isAtLeast: known.some(({ part }) => part === null),
+  }
+}
+
+/**
+ * How many messages are in a queue or in its holding queue twice, since a move was cut off between confirmation and acknowledgement:
+ * as many as there are more of, in both together, than there were before. `now`: before the next way back.
+ */
+export function repeatsIn({ aside, back }: Account, now: Counts): number {
+  let once = aside.length > 0 ? (aside[0]?.counts?.held ?? NaN) : (back[0]?.counts?.held ?? NaN)
+  let isCut = false
+  for (const { attempt, counts, part } of aside) {
+    // what one that was cut off left is what the next one found
+    if (!isCut) once += part ? countIn(part.contents, attempt) : (counts?.ready ?? NaN)
+    isCut = part === null
+  }
+  const before = back.length > 0 ? (back[0]?.counts?.ready ?? NaN) : now.ready
+  const repeats = now.held + now.ready - once - before
+  return repeats > 0 ? repeats : 0
+}
+
+/**
+ * What an attempt that was cut off put aside, as the next one found it. Not after an earlier one was cut off as well: a broker that was
+ * out of disk or memory then takes that one's messages only when it is over, so that they are found among this one's.
+ */
+function leftBy({ aside, back }: Account, index: number): number {
+  if (aside.slice(0, index).some(({ part }) => part === null)) return 0
+  const [own, next] = [aside[index]?.counts, (aside[index + 1] ?? back[0])?.counts]
+  return own && next ? Math.max(0, next.held - own.held) : 0
+}
+
+function countIn(contents: Contents, attempt: string): number {
+  return contents[attempt]?.count ?? 0
+}
+
+function total(contents: Contents): number {
+  return Object.values(contents).reduce((sum, { count }) => sum + count, 0)
+}

@@ -1,0 +1,56 @@
+import { counted, listed } from '../../checks/support/format.ts'
+import type { Move } from '../../core/action.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Workshop } from '../handler.ts'
+import { accountsOf } from './account.ts'
+import type { Entry } from './account.ts'
+import { compare } from './comparison.ts'
+import type { Comparison } from './comparison.ts'
+
+/**
+ * Compares what came back with what went aside, queue by queue. Throws INTERRUPTED where it is not the same, once: whoever goes on
+ * knows of it, and it stands in the report at the end.
+ */
+export async function verifyMoved(moves: readonly Move[], { journal, progress, result }: Workshop): Promise<void> {
+  const accounts = accountsOf(journal.ofRun())
+  for (const { queue } of moves) {
+    const known = accounts.toldOf(queue)
+    if (known !== null) result(known)
+  }
+  const compared = moves.flatMap(({ queue, holding }) => {
+    const account = accounts.of(queue)
+    const isKnown = accounts.toldOf(queue) !== null
+    return account === null ? [] : [{ queue, holding, so: isKnown ? null : compare(account) }]
+  })
+  if (compared.length === 0) return
+  const differing = compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, said: differenceOf(queue, so) }] : []))
+  const entry: Entry = {
+    event: 'compared',
+    queues: compared.map(({ queue }) => queue),
+    differing: Object.fromEntries(differing.map(({ queue, said }) => [queue, said])),
+  }
+  await journal.note(JSON.stringify(entry))
+  if (differing.length > 0) {
+    const holding = listed(differing.map((it) => it.holding))
+    throw new AdminError(
+      'INTERRUPTED',
+      `${differing.map(({ said }) => said).join('; ')}. Somebody else has read from ${holding} or published to it. What was there is back, and the service is not started`,
+      [
+        'rabbitmqctl list_queues name messages consumers   # on the broker: whether they are elsewhere now',
+        'where it is known, and what is there is enough, go on: it is told this once',
+      ],
+    )
+  }
+  const total = compared.reduce((sum, { so }) => sum + (so?.came ?? 0), 0)
+  if (total === 0) return
+  const text = compared.some(({ so }) => so?.isAtLeast)
+    ? `${counted(total, 'message')} back, none is missing: a move was cut off, so some may be there twice`
+    : `${counted(total, 'message')} back, contents compared`
+  progress(text)
+  result(text)
+}
+
+function differenceOf(queue: string, { went, came }: Comparison): string {
+  const what = went === came ? 'not the same messages, or not in their order' : `${counted(came, 'message')} came back`
+  return `queue ${queue}: ${counted(went, 'message')} went aside, and ${what}`
+}

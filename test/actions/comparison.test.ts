@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { accountsOf } from '../../src/actions/queues/account.ts'
+import type { Account, Direction, Entry } from '../../src/actions/queues/account.ts'
+import { compare, repeatsIn } from '../../src/actions/queues/comparison.ts'
+import type { Contents } from '../../src/core/message-mover.ts'
+
+/** One queue's part in the journal: an attempt that begins, and what it has moved. */
+function begun(direction: Direction, attempt: string, ready: number, held: number): Entry {
+  return { event: 'begun', direction, attempt, queues: { q: { ready, held } } }
+}
+
+function moved(direction: Direction, attempt: string, contents: Contents): Entry {
+  return { event: 'moved', direction, attempt, queues: { q: { contents, othersIds: 0 } } }
+}
+
+function of(attempt: string, count: number, { last = count, digest = `${attempt}${count}` } = {}): Contents {
+  return { [attempt]: { count, last, digest } }
+}
+
+function accountOf(entries: readonly Entry[]): Account | null {
+  return accountsOf(entries.map((entry) => JSON.stringify(entry))).of('q')
+}
+
+const five = [begun('aside', 'a', 5, 0), moved('aside', 'a', of('a', 5))]
+/** killed when all five were in the holding queue, and two of them acknowledged */
+const cut = [begun('aside', 'a', 5, 0), begun('aside', 'b', 3, 5), moved('aside', 'b', of('b', 3))]
+const same = { difference: null, isAtLeast: false }
+
+describe('what came beside what went', () => {
+  test.each<[what: string, entries: readonly Entry[], expected: ReturnType<typeof compare>]>([
+    ['all of it', [...five, begun('back', 'x', 0, 5), moved('back', 'x', of('a', 5))], { went: 5, came: 5, ...same }],
+    ['in two attempts', [...five, begun('aside', 'b', 1, 5), moved('aside', 'b', of('b', 1)), begun('back', 'x', 0, 6), moved('back', 'x', { ...of('a', 5), ...of('b', 1) })], { went: 6, came: 6, ...same }],
+    ['less', [...five, begun('back', 'x', 0, 4), moved('back', 'x', of('a', 4, { last: 5 }))], { went: 5, came: 4, difference: 'count', isAtLeast: false }],
+    ['nothing', five, { went: 5, came: 0, difference: 'count', isAtLeast: false }],
+    ['as many, and other ones', [...five, begun('back', 'x', 0, 5), moved('back', 'x', of('a', 5, { digest: 'other' }))], { went: 5, came: 5, difference: 'contents', isAtLeast: false }],
+    ['one of another run', [...five, begun('back', 'x', 0, 6), moved('back', 'x', { ...of('a', 5), ...of('z', 1) })], { went: 5, came: 6, difference: 'count', isAtLeast: false }],
+    ['all, after a kill on the way there', [...cut, begun('back', 'x', 0, 8), moved('back', 'x', { ...of('a', 5), ...of('b', 3) })], { went: 8, came: 8, difference: null, isAtLeast: true }],
+    ['less, after a kill on the way there', [...cut, begun('back', 'x', 0, 7), moved('back', 'x', { ...of('a', 4, { last: 5 }), ...of('b', 3) })], { went: 8, came: 7, difference: 'count', isAtLeast: true }],
+    ['all, after two that an alarm held up, and that the broker took once it was over', [begun('aside', 'a', 5, 0), begun('aside', 'b', 5, 0), begun('aside', 'c', 5, 8), moved('aside', 'c', of('c', 5)), begun('back', 'x', 0, 13), moved('back', 'x', { ...of('a', 5), ...of('b', 3), ...of('c', 5) })], { went: 13, came: 13, difference: null, isAtLeast: true }],
+    ['all, after a kill before anything was moved', [begun('aside', 'a', 5, 0), begun('aside', 'b', 5, 0), moved('aside', 'b', of('b', 5)), begun('back', 'x', 0, 5), moved('back', 'x', of('b', 5))], { went: 5, came: 5, ...same }],
+    ['all, after a kill on the way back', [...five, begun('back', 'x', 0, 5), begun('back', 'y', 4, 3), moved('back', 'y', of('a', 3, { last: 5 }))], { went: 5, came: 5, difference: null, isAtLeast: true }],
+    ['all, after a kill at the very end', [...five, begun('back', 'x', 0, 5)], { went: 5, came: 5, difference: null, isAtLeast: true }],
+    ['less, after a kill on the way back', [...five, begun('back', 'x', 0, 4), begun('back', 'y', 2, 2), moved('back', 'y', of('a', 2, { last: 5 }))], { went: 5, came: 4, difference: 'count', isAtLeast: true }],
+    ['what a former version put aside', [begun('back', 'x', 0, 5), moved('back', 'x', of('', 5))], null],
+  ])('%s', (_, entries, expected) => {
+    expect(compare(accountOf(entries)!)).toEqual(expected)
+  })
+
+  test('is told once, and begun anew afterwards', () => {
+    const notes = [...five, { event: 'compared', queues: ['q'], differing: { q: 'less' } } satisfies Entry].map((entry) => JSON.stringify(entry))
+    const accounts = accountsOf(['a note of something else', '1', ...notes])
+    expect([accounts.of('q'), accounts.toldOf('q'), accounts.of('other'), accounts.toldOf('other')]).toEqual([null, 'less', null, null])
+  })
+})
+
+describe('what is there twice', () => {
+  test.each<[what: string, entries: readonly Entry[], now: { ready: number; held: number }, repeats: number]>([
+    ['nothing', five, { ready: 0, held: 5 }, 0],
+    ['what was not acknowledged when a way there was cut off', cut, { ready: 0, held: 8 }, 3],
+    ['the same of two that were cut off', [begun('aside', 'a', 20, 0), begun('aside', 'b', 15, 10), begun('aside', 'c', 15, 12), moved('aside', 'c', of('c', 15))], { ready: 0, held: 27 }, 7],
+    ['what was not acknowledged when a way back was cut off', [...five, begun('back', 'x', 1, 5)], { ready: 5, held: 3 }, 2],
+    ['of both', [...cut, begun('back', 'x', 0, 8)], { ready: 4, held: 6 }, 5],
+    ['not what expired meanwhile', [...five, begun('back', 'x', 1, 5)], { ready: 1, held: 3 }, 0],
+    ['not known, since somebody still read it', [{ event: 'begun', direction: 'aside', attempt: 'a', queues: { q: null } }, begun('aside', 'b', 3, 5), moved('aside', 'b', of('b', 3))], { ready: 0, held: 8 }, 0],
+    ['what a former version has moved, too', [begun('back', 'x', 0, 5)], { ready: 3, held: 3 }, 1],
+  ])('%s', (_, entries, now, repeats) => {
+    expect(repeatsIn(accountOf(entries)!, now)).toBe(repeats)
+  })
+})
