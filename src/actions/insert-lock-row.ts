@@ -1,15 +1,15 @@
 import { AdminError } from '../core/error.ts'
 import { changelogLock } from '../knowledge/lock.ts'
 import type { ActionHandler } from './handler.ts'
-import { controlOf, rowOf } from './lock-row.ts'
+import { controlOf, noting, rowOf, wasOurs } from './lock-row.ts'
 
 export const insertLockRow: ActionHandler<'insert-lock-row'> = {
-  failpoints: ['inserted'],
+  failpoints: ['noted', 'inserted'],
   async isDone(action, workshop) {
     return (await rowOf(action, workshop)) !== null
   },
   async perform(action, workshop) {
-    const compared = await (await controlOf(action, workshop)).insertLockRow(action.schema)
+    const compared = await (await controlOf(action, workshop)).insertLockRow(action.schema, noting(workshop))
     await workshop.failpoint('inserted')
     if (compared === 'changed') {
       const table = `${action.schema}.${changelogLock.table}`
@@ -19,6 +19,8 @@ export const insertLockRow: ActionHandler<'insert-lock-row'> = {
     }
   },
   async undo(action, workshop) {
-    await (await controlOf(action, workshop)).deleteLockRow(action.schema)
+    const { performed, notes } = workshop.journal
+    if (!performed && !(await wasOurs(action, workshop))) return
+    await (await controlOf(action, workshop)).deleteLockRow(action.schema, performed ? undefined : notes)
   },
 }

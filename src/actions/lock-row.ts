@@ -1,4 +1,4 @@
-import { showRow } from '../checks/support/lock-row.ts'
+import { mayNotBeRead, showRow } from '../checks/support/lock-row.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { DatabaseControl } from '../core/controls.ts'
 import { AdminError } from '../core/error.ts'
@@ -14,18 +14,50 @@ export interface LockPlace {
 
 /** Throws REFUSED where the deployment has that database no longer. */
 export async function sourceOf({ database }: LockPlace, { open }: Pick<Workshop, 'open'>): Promise<DatabaseSource> {
-  return (await open.database()).find(({ target }) => target === database) ?? gone(database)
+  return (await open.database()).find((one) => isAt(one, database)) ?? gone(database)
 }
 
 /** Throws REFUSED where the deployment has that database no longer. */
 export async function controlOf({ database }: LockPlace, { control }: Pick<Workshop, 'control'>): Promise<DatabaseControl> {
-  return (await control.database()).find(({ target }) => target === database) ?? gone(database)
+  return (await control.database()).find((one) => isAt(one, database)) ?? gone(database)
+}
+
+/** Whether the deployment has that database still. */
+export async function hasDatabase({ database }: LockPlace, { open }: Pick<Workshop, 'open'>): Promise<boolean> {
+  return (await open.database()).some((one) => isAt(one, database))
+}
+
+/** Another of its hosts may have become the primary since the plan was made. */
+function isAt({ target, alsoAt }: Pick<DatabaseSource, 'target' | 'alsoAt'>, database: string): boolean {
+  return target === database || alsoAt.includes(database)
+}
+
+/** Of the table in that schema; none where there is no such table. Throws FORBIDDEN where it may not be read. */
+export async function rowsOf(place: LockPlace, workshop: Pick<Workshop, 'open'>): Promise<readonly ChangelogLockRow[]> {
+  const source = await sourceOf(place, workshop)
+  const table = (await source.changelogLocks()).find(({ schema }) => schema === place.schema)
+  if (!table) return []
+  if (table.rows === null) throw mayNotBeRead(source.target, (await source.identity()).user, table)
+  return table.rows
 }
 
 /** The row that counts; null: there is none. */
 export async function rowOf(place: LockPlace, workshop: Pick<Workshop, 'open'>): Promise<ChangelogLockRow | null> {
-  const tables = await (await sourceOf(place, workshop)).changelogLocks()
-  return tables.find(({ schema }) => schema === place.schema)?.rows?.find(({ id }) => id === changelogLock.rowId) ?? null
+  return (await rowsOf(place, workshop)).find(({ id }) => id === changelogLock.rowId) ?? null
+}
+
+/** Whether a transaction of this very step came to its end, whatever was written of its outcome. */
+export async function wasOurs(place: LockPlace, workshop: Pick<Workshop, 'control' | 'journal'>): Promise<boolean> {
+  const { notes } = workshop.journal
+  return notes.length > 0 && (await (await controlOf(place, workshop)).hasCommitted(notes))
+}
+
+/** Notes by what a transaction is known later, before it changes anything. */
+export function noting({ journal, failpoint }: Pick<Workshop, 'journal' | 'failpoint'>): (mark: string) => Promise<void> {
+  return async (mark) => {
+    await journal.note(mark)
+    await failpoint('noted')
+  }
 }
 
 export function isFree(row: ChangelogLockRow | null): boolean {

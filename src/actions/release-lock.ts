@@ -7,7 +7,7 @@ import type { ActionOf } from '../core/action.ts'
 import { AdminError } from '../core/error.ts'
 import type { ChangelogLockRow } from '../core/sources.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
-import { changedHands, controlOf, isAsSeen, isFree, rowOf, sourceOf } from './lock-row.ts'
+import { changedHands, controlOf, isAsSeen, isFree, noting, rowOf, sourceOf, wasOurs } from './lock-row.ts'
 
 type Release = ActionOf<'release-lock'>
 
@@ -18,8 +18,10 @@ const pollMs = 500
 export const releaseLock: ActionHandler<'release-lock'> = {
   failpoints: ['judged', 'noted', 'released'],
   async isDone(action, workshop) {
-    // somebody may have taken it since
-    return (await wasOurs(action, workshop)) || isFree(await rowOf(action, workshop))
+    const row = await rowOf(action, workshop)
+    // freed by us, somebody may have taken it since; as it was seen, it is not free, whatever is told of a transaction: a standby
+    // that became the primary may have lost it
+    return isFree(row) || (!isAsSeen(row, action.row) && (await wasOurs(action, workshop)))
   },
   async foresee(action, workshop) {
     const row = await rowOf(action, workshop)
@@ -32,10 +34,7 @@ export const releaseLock: ActionHandler<'release-lock'> = {
     if (row === null || !isAsSeen(row, action.row)) throw changedHands(action, row)
     await untilItsHolderIsGone(action, row, workshop)
     await workshop.failpoint('judged')
-    const compared = await (await controlOf(action, workshop)).releaseLock(action.schema, action.row, async (mark) => {
-      await workshop.journal.note(mark)
-      await workshop.failpoint('noted')
-    })
+    const compared = await (await controlOf(action, workshop)).releaseLock(action.schema, action.row, noting(workshop))
     await workshop.failpoint('released')
     if (compared === 'changed') throw changedHands(action, await rowOf(action, workshop))
   },
@@ -49,12 +48,6 @@ export const releaseLock: ActionHandler<'release-lock'> = {
     const now = await rowOf(action, workshop)
     if (performed && !isAsSeen(now, action.row)) throw changedHands(action, now)
   },
-}
-
-/** Whether a transaction of this very step has freed the row, whatever was written of its outcome. */
-async function wasOurs(action: Release, workshop: Workshop): Promise<boolean> {
-  const { notes } = workshop.journal
-  return notes.length > 0 && (await (await controlOf(action, workshop)).hasCommitted(notes))
 }
 
 /** A service that runs may be at work under the lock that is to be put back. Throws REFUSED. */

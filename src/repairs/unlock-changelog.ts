@@ -1,12 +1,13 @@
+import { word } from '../checks/support/evidence.ts'
 import { listed } from '../checks/support/format.ts'
 import { surroundings } from '../checks/support/lock-situation.ts'
 import { had } from '../checks/support/wanted.ts'
 import { AdminError } from '../core/error.ts'
 import type { Risk, Step } from '../core/plan.ts'
 import { defineRepair } from '../core/repair.ts'
-import type { ChangelogLockTable, DatabaseIdentity, DatabaseSource } from '../core/sources.ts'
+import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSource } from '../core/sources.ts'
 import { changelogLock } from '../knowledge/lock.ts'
-import { partOf } from './lock/part.ts'
+import { leftAlone, nothing, partOf } from './lock/part.ts'
 import type { Part } from './lock/part.ts'
 import { startStep, stopStep } from './service-steps.ts'
 
@@ -28,24 +29,36 @@ export const unlockChangelog = defineRepair({
     const parts: Part[] = []
     const looked = await Promise.all(databases.map(async (database, index) => lookAt(database, index === 0)))
     assertKnown(schema, looked)
-    for (const [index, { database, identity, tables, reason }] of looked.entries()) {
+    const left: Left[] = []
+    for (const [index, { database, identity, tables, error }] of looked.entries()) {
       const version = identity === null ? '' : `, PostgreSQL ${identity.version}`
       target[index === 0 ? 'database' : `database ${index + 1}`] = `${database.target}${version}`
       const [first, ...others] = schema === null || tables.some((table) => table.schema === schema) ? tables : []
       const where = schema === null ? '' : ` in schema ${schema}`
-      if (identity === null || !first) parts.push(empty(reason ?? `${database.target} has no table ${changelogLock.table}${where}`))
-      else parts.push(await partOf({ database, identity, tables: [first, ...others], schema, around, service: had(service) }))
+      if (error) left.push({ target: database.target, error })
+      else if (identity === null || !first) parts.push(leftAlone(`${database.target} has no table ${changelogLock.table}${where}`))
+      else {
+        const part = partOf({ database, identity, tables: [first, ...others], schema, around, service: had(service), isMain: index === 0 })
+        parts.push(await (index === 0 ? part : part.catch((thrown: unknown) => leave(left, database, thrown))))
+      }
     }
     const changes = parts.flatMap(({ steps }) => steps)
+    const removals = parts.flatMap(({ removals: own }) => own)
+    if (changes.length + removals.length === 0 && left[0]) throw nothingElse(left[0].error)
     if (restart && changes.length > 0 && service instanceof AdminError) throw withoutService(service)
+    const isStopped = restart && changes.length > 0
     return {
       target,
-      impact: { locksReleased: changes.length, ...(restart && changes.length > 0 && { serviceRestarts: 1 }) },
+      impact: {
+        ...(changes.length > 0 && { locksReleased: changes.length }),
+        ...(removals.length > 0 && { rowsRemoved: removals.flatMap(rowsOf).length }),
+        ...(isStopped && { serviceRestarts: 1 }),
+      },
       evidence: parts.flatMap(({ evidence }) => evidence),
-      notes: parts.flatMap(({ notes }) => notes),
-      risks: distinct(parts.flatMap(({ risks }) => risks)),
-      steps: changes.length === 0 || !restart ? changes : [stopStep(around.status), ...changes, startStep(changes.flatMap(placeOf))],
-      verifiedBy: ['database/changelog-lock', ...(restart ? ['service/running', 'api/reachable'] : [])],
+      notes: [...parts.flatMap(({ notes }) => notes), ...left.map(({ target: where, error }) => `${where} is left as it is: ${error.message}`)],
+      risks: merged(parts.flatMap(({ risks }) => risks)),
+      steps: [...(isStopped ? [stopStep(around.status), ...changes, startStep(changes.flatMap(placeOf))] : changes), ...removals],
+      verifiedBy: ['database/changelog-lock', ...(isStopped ? ['service/running', 'api/reachable'] : [])],
     }
   },
 })
@@ -55,7 +68,7 @@ interface Looked {
   identity: DatabaseIdentity | null
   tables: readonly ChangelogLockTable[]
   /** why it could not be asked */
-  reason?: string
+  error?: AdminError
 }
 
 /** A further data source that is down does not keep the lock of another from being released. */
@@ -64,8 +77,25 @@ async function lookAt(database: DatabaseSource, isMain: boolean): Promise<Looked
     return { database, identity: await database.identity(), tables: await database.changelogLocks() }
   } catch (error) {
     if (isMain || !(error instanceof AdminError)) throw error
-    return { database, identity: null, tables: [], reason: `${database.target} could not be asked, and is left as it is: ${error.message}` }
+    return { database, identity: null, tables: [], error }
   }
+}
+
+/** A further database that is not worked on, and why. */
+interface Left {
+  target: string
+  error: AdminError
+}
+
+function leave(left: Left[], { target }: DatabaseSource, thrown: unknown): Part {
+  if (!(thrown instanceof AdminError)) throw thrown
+  left.push({ target, error: thrown })
+  return nothing
+}
+
+/** That there is nothing to do cannot be said of a deployment of which a part was not seen. */
+function nothingElse(error: AdminError): AdminError {
+  return new AdminError(error.code, `${error.message}; in the other databases there is nothing to do`, error.suggestions, { cause: error })
 }
 
 /** Throws USAGE where a schema was named in which no database has a table. */
@@ -73,11 +103,7 @@ function assertKnown(schema: string | null, looked: readonly Looked[]): void {
   const schemas = [...new Set(looked.flatMap(({ tables }) => tables.map((table) => table.schema)))]
   if (schema === null || schemas.includes(schema)) return
   const where = schemas.length === 0 ? 'nor has any other' : `there is one in ${listed(schemas)}`
-  throw new AdminError('USAGE', `schema ${schema} has no table ${changelogLock.table}; ${where}`, schemas.map((name) => `--schema ${name}`))
-}
-
-function empty(note: string): Part {
-  return { steps: [], risks: [], evidence: [], notes: [note] }
+  throw new AdminError('USAGE', `schema ${schema} has no table ${changelogLock.table}; ${where}`, schemas.map((name) => `--schema ${word(name)}`))
 }
 
 function placeOf({ action }: Step): { database: string; schema: string }[] {
@@ -89,6 +115,17 @@ function withoutService(error: AdminError): AdminError {
   return new AdminError(error.code, `the service cannot be stopped and started: ${error.message}`, [...error.suggestions, ...commands], { cause: error })
 }
 
-function distinct(risks: readonly Risk[]): Risk[] {
-  return [...new Map(risks.map((risk) => [risk.name, risk])).values()]
+function rowsOf({ action }: Step): readonly ChangelogLockRow[] {
+  return action.kind === 'remove-lock-rows' ? action.rows : []
+}
+
+/** One of each name, which tells of every lock that it is about. */
+function merged(risks: readonly Risk[]): Risk[] {
+  const byName = new Map<string, Risk>()
+  for (const risk of risks) {
+    const former = byName.get(risk.name)
+    const message = former ? `${former.message}; ${risk.message}` : risk.message
+    byName.set(risk.name, { ...risk, message, proof: [...new Set([...(former?.proof ?? []), ...risk.proof])] })
+  }
+  return [...byName.values()]
 }

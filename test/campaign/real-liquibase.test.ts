@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
 import { removeServer, startServer } from '../../src/lab/servers/index.ts'
 import type { ServerRecord } from '../../src/lab/servers/index.ts'
@@ -90,25 +90,57 @@ async function idle(): Promise<void> {
   }
 }
 
-async function unlocked(): Promise<{ code: number | null; outcome: string; locked: unknown }> {
+interface Unlocked {
+  code: number | null
+  outcome: string
+  said: string | null
+  locked: unknown
+}
+
+async function unlocked(): Promise<Unlocked> {
   const ended = await someone.repair(['unlock-changelog', '--patience', '3'])
   const [row] = await database.query('SELECT locked FROM databasechangeloglock WHERE id = 1')
-  return { code: ended.code, outcome: ended.json<RepairDocument>().outcome, locked: row!['locked'] }
+  const { outcome, error } = ended.json<RepairDocument>()
+  return { code: ended.code, outcome, said: error?.message ?? null, locked: row!['locked'] }
 }
+
+const released: Unlocked = { code: 0, outcome: 'done', said: null, locked: false }
+const refused = (said: RegExp): Unlocked => ({ code: 4, outcome: 'refused', said: expect.stringMatching(said) as string, locked: true })
+const works = /^the holder lives: database session \d+ \(active for .*SELECT pg_sleep\(60\)\)/
 
 test('a row left by a real Liquibase that was killed is released', async () => {
   await killed(await migrating('killed', 3))
   await idle()
   await service.start()
-  expect(await unlocked()).toEqual({ code: 0, outcome: 'done', locked: false })
+  expect(await unlocked()).toEqual(released)
 }, timeoutMs)
 
-test('one that is held by a real, working Liquibase is refused', async () => {
-  const child = await migrating('working', 60)
-  expect(await unlocked()).toEqual({ code: 4, outcome: 'refused', locked: true })
-  await killed(child)
-  // its statement runs on
-  expect(await unlocked()).toEqual({ code: 4, outcome: 'refused', locked: true })
-  await service.stop()
-  expect(await unlocked()).toEqual({ code: 4, outcome: 'refused', locked: true })
-}, timeoutMs)
+describe('one that is held by a real Liquibase', () => {
+  let liquibase: ChildProcess
+  beforeAll(async () => void (liquibase = await migrating('working', 60)), timeoutMs)
+
+  test('which works beside a service that is up is refused, and the service is not stopped for it', async () => {
+    const calls = await service.calls()
+    expect(await unlocked()).toEqual(refused(/another process may be at work on it|^the holder lives: /))
+    expect(await service.calls()).toEqual(calls)
+  }, timeoutMs)
+
+  test('which works while the service is stopped is refused', async () => {
+    await service.stop()
+    expect(await unlocked()).toEqual(refused(works))
+  }, timeoutMs)
+
+  test('whose JVM is gone while its statement runs on is refused, whether the service runs or not', async () => {
+    await killed(liquibase)
+    await service.start()
+    expect(await unlocked()).toEqual(refused(works))
+    await service.stop()
+    expect(await unlocked()).toEqual(refused(works))
+  }, timeoutMs)
+
+  test('is released once its statement has ended too', async () => {
+    await database.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()")
+    await idle()
+    expect(await unlocked()).toEqual(released)
+  }, timeoutMs)
+})

@@ -49,6 +49,25 @@ describe('PostgreSQL', () => {
     expect(await changing(async (fresh) => fresh.query(table))).toMatch(/^FORBIDDEN /)
   })
 
+  test('what is asked afterwards fails with a reason too', async () => {
+    const fresh = await freshDatabase()
+    const controls = await openDatabaseControls([fresh.endpoint], { timeoutMs: 10_000 })
+    await fresh.query('REVOKE EXECUTE ON FUNCTION txid_status(bigint) FROM PUBLIC')
+    expect(await failureOf(controls.source[0]!.hasCommitted(['3']))).toMatch(/^FORBIDDEN /)
+    await controls.close()
+    await fresh.cleanup()
+  })
+
+  test('a further database that does not open says why, once it is asked', async () => {
+    const fresh = await freshDatabase()
+    const other = { ...fresh.endpoint, database: 'no_such_database' }
+    const controls = await openDatabaseControls([fresh.endpoint, other], { timeoutMs: 10_000 })
+    expect(controls.source.map(({ target }) => target.split('/')[1])).toEqual([fresh.name, 'no_such_database'])
+    expect(await failureOf(controls.source[1]!.insertLockRow('public'))).toMatch(/^UNAVAILABLE PostgreSQL at .*: database no_such_database does not exist$/)
+    await controls.close()
+    await fresh.cleanup()
+  })
+
   test('a table that has lost its key, and has the row twice, is left alone', async () => {
     const said = await changing(async (fresh) => {
       await fresh.query('CREATE TABLE databasechangeloglock (id int, locked boolean, lockgranted timestamp, lockedby varchar(255))')

@@ -11,6 +11,7 @@ export interface OpenedControl {
 const free: ChangelogLockRow = { id: 1, locked: false, lockGranted: null, lockedBy: null }
 const held: ChangelogLockRow = { id: 1, locked: true, lockGranted: '2026-11-20 23:00:00.123456', lockedBy: 'testops-1 (10.0.0.7)' }
 const other: ChangelogLockRow = { ...free, id: 2 }
+const left: ChangelogLockRow = { ...held, id: 3 }
 
 /** What every control of a database keeps: what is not as it was seen is left alone. */
 export function databaseControlContract(open: (rows: readonly ChangelogLockRow[]) => Promise<OpenedControl>): void {
@@ -19,6 +20,8 @@ export function databaseControlContract(open: (rows: readonly ChangelogLockRow[]
   const restore: Change = async (control) => control.restoreLock('public', held)
   const insert: Change = async (control) => control.insertLockRow('public')
   const remove: Change = async (control) => control.deleteLockRow('public')
+  const removeOthers: Change = async (control) => control.removeOtherRows('public', [other, left])
+  const restoreOthers: Change = async (control) => control.restoreOtherRows('public', [other, left])
 
   describe.each<[what: string, change: Change, before: ChangelogLockRow[], compared: string, after: ChangelogLockRow[]]>([
     ['a lock is released', release, [held], 'set', [free]],
@@ -34,6 +37,13 @@ export function databaseControlContract(open: (rows: readonly ChangelogLockRow[]
     ['a row that is there is not', insert, [held], 'changed', [held]],
     ['a free row is taken away', remove, [free, other], 'set', [other]],
     ['a held one is not', remove, [held, other], 'changed', [held, other]],
+    ['other rows are removed', removeOthers, [held, other, left], 'set', [held]],
+    ['other rows, one of which has changed, are not', removeOthers, [free, other, { ...left, lockGranted: null }], 'changed', [free, other, { ...left, lockGranted: null }]],
+    ['other rows, one of which is gone, are not', removeOthers, [free, other], 'changed', [free, other]],
+    ['the row that counts is never removed with them', async (control) => control.removeOtherRows('public', [held, other]), [held, other], 'changed', [held, other]],
+    ['rows that came since stay', removeOthers, [free, other, left, { ...other, id: 4 }], 'set', [free, { ...other, id: 4 }]],
+    ['other rows are put back', restoreOthers, [free], 'set', [free, other, left]],
+    ['other rows whose ids are in use again are not', restoreOthers, [free, { ...held, id: 2 }], 'changed', [free, { ...held, id: 2 }]],
   ])('%s', (_, change, before, compared, after) => {
     test('', async () => {
       const { control, rows, close } = await open(before)
@@ -44,6 +54,18 @@ export function databaseControlContract(open: (rows: readonly ChangelogLockRow[]
         await close()
       }
     })
+  })
+
+  test('knows its own transactions, and takes back what the last of them set', async () => {
+    const { control, rows, close } = await open([other])
+    const marks: string[] = []
+    expect(await control.insertLockRow('public', async (mark) => void marks.push(mark))).toBe('set')
+    expect(marks).toHaveLength(1)
+    expect([await control.hasCommitted(marks), await control.hasCommitted([])]).toEqual([true, false])
+    expect(await control.deleteLockRow('public', ['3'])).toBe('changed')
+    expect(await control.deleteLockRow('public', marks)).toBe('set')
+    expect(await rows()).toEqual([other])
+    await close()
   })
 
   test('says which database it is', async () => {

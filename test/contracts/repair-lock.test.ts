@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { localLock, localOperator } from '../../src/adapters/local-lock.ts'
 import { openDatabase, openDatabaseLock } from '../../src/adapters/postgres/index.ts'
 import type { RepairLock } from '../../src/core/lock.ts'
 import { failureOf } from '../adapters/failure-of.ts'
-import { freshDatabase } from '../servers/index.ts'
+import { freshDatabase, servers } from '../servers/index.ts'
 import { repairLockContract } from './repair-lock.ts'
 
 describe('PostgreSQL', () => {
@@ -37,6 +37,40 @@ describe('PostgreSQL', () => {
     expect(await second.take()).toBeNull()
     await first.release()
     await second.release()
+    await close()
+  })
+
+  test('who may not see other sessions is refused it all the same', async () => {
+    const { lockOf, fresh, close } = await open()
+    const [first, second] = [await lockOf('op1@bastion', 'undo'), await lockOf('op2@bastion', 'undo')]
+    await first.take()
+    await fresh.query('REVOKE SELECT ON pg_stat_activity FROM PUBLIC')
+    expect(await second.take()).toEqual({ who: null, since: null, what: null })
+    expect(await first.isHeld()).toBe(true)
+    await first.release()
+    await close()
+  })
+
+  test('one that cannot be taken says why', async () => {
+    const { lockOf, fresh, close } = await open()
+    const lock = await lockOf('op1@bastion', 'undo')
+    await fresh.query('REVOKE EXECUTE ON FUNCTION pg_try_advisory_xact_lock(int, int) FROM PUBLIC')
+    expect(await failureOf(lock.take())).toMatch(/^FORBIDDEN PostgreSQL at .* is not allowed this: permission denied for function pg_try_advisory_xact_lock$/)
+    await close()
+  })
+
+  test('of a machine that is gone from the network the server hears soon', async ({ skip }) => {
+    if (process.platform !== 'linux' || !servers().postgres.local) return skip()
+    const { lockOf, fresh, close } = await open()
+    const lock = await lockOf('op1@bastion', 'undo')
+    await lock.take()
+    const [row] = await fresh.query(`SELECT client_port, inet_server_port() AS port FROM pg_stat_activity WHERE application_name = 'testops-admin undo by op1@bastion'`)
+    const inHex = (port: unknown): string => Number(port).toString(16).toUpperCase().padStart(4, '0')
+    // of the server's end, once its last answer has arrived: when its keepalive timer, number 2, goes off, in hundredths of a second
+    const timer = new RegExp(`:${inHex(row!['port'])} [0-9A-F]+:${inHex(row!['client_port'])} 01 \\S+ 02:([0-9A-F]+)`)
+    const dueIn = async (): Promise<number> => Number.parseInt(timer.exec(await readFile('/proc/net/tcp', 'utf8'))?.[1] ?? '', 16) / 100
+    await expect.poll(dueIn, { timeout: 5000 }).toBeLessThanOrEqual(31)
+    await lock.release()
     await close()
   })
 

@@ -1,76 +1,120 @@
 import type { Compared, DatabaseControl } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
+import type { ChangelogLockRow } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
-import { databaseFailure, sqlState } from './errors.ts'
+import { asked, psql, sqlState } from './errors.ts'
 import type { DatabaseSession, Row } from './session.ts'
 
 const { id, locked, granted, by } = changelogLock.columns
 const ofRow = `WHERE ${id} = ${changelogLock.rowId}`
 /** both sides as text in one form, whatever the role's DateStyle and the columns' types */
-const sameGranted = `to_char(${granted}, 'YYYY-MM-DD HH24:MI:SS.US') IS NOT DISTINCT FROM $1::text`
+const grantedText = `to_char(${granted}, 'YYYY-MM-DD HH24:MI:SS.US')`
+const sameGranted = `${grantedText} IS NOT DISTINCT FROM $1::text`
 const isFree = `${locked} IS FALSE AND ${granted} IS NULL AND ${by} IS NULL`
+/** rows as they were seen, from the values that `columnsOf` gives */
+const seen = 'unnest($1::int[], $2::boolean[], $3::text[], $4::text[]) AS seen (number, held, since, holder)'
 
 const unchanged = new Error('the row is not as it was seen')
 
-/** Writes to Liquibase's lock, each by comparing and setting in one transaction (FIELD-NOTES.md 2). Throws FORBIDDEN, TIMED_OUT, UNREACHABLE. */
-export function databaseControl(session: DatabaseSession): DatabaseControl {
-  const compare = async (
-    schema: string,
-    sql: (table: string) => string,
-    values: readonly unknown[] = [],
-    beforehand?: (mark: string) => Promise<void>,
-  ): Promise<Compared> => {
-    try {
-      await session.change(async (run) => {
+interface Change {
+  schema: string
+  sql: (table: string) => string
+  values?: readonly unknown[]
+  beforehand?: ((mark: string) => Promise<void>) | undefined
+  /** how many rows it is to touch; 1 where left out */
+  rows?: number
+}
+
+/** Writes to Liquibase's lock, each by comparing and setting in one transaction (FIELD-NOTES.md 2). Throws FORBIDDEN, TIMED_OUT, UNREACHABLE, REFUSED. */
+export function databaseControl(session: DatabaseSession, alsoAt: readonly string[]): DatabaseControl {
+  const compare = async ({ schema, sql, values = [], beforehand, rows = 1 }: Change): Promise<Compared> => {
+    const change = async (): Promise<void> =>
+      session.change(async (run) => {
         if (beforehand) await beforehand((await run('SELECT txid_current()::text AS mark'))[0]?.['mark'] ?? '')
         const found = await run(sql(tableIn(schema)), values)
         // Liquibase goes by the one row; more of them are none of ours
-        if (found.length > 1) throw manyRows(schema, session, found)
+        if (found.length > rows) throw manyRows(schema, session, found)
         // a transaction that has set nothing must not be known as one that came to its end
-        if (found.length === 0) throw unchanged
+        if (found.length < rows) throw unchanged
       })
+    try {
+      await asked(session, change)
       return 'set'
     } catch (error) {
       if (error === unchanged) return 'changed'
-      if (error instanceof AdminError || sqlState(error) === null) throw error
-      throw databaseFailure(error, session.peer, session.login)
+      throw error instanceof AdminError && sqlState(error.cause) === '42501' ? forbidden(schema, session, error) : error
     }
   }
   return {
     target: session.peer.where,
+    alsoAt,
     releaseLock: async (schema, row, beforehand) =>
-      compare(
+      compare({
         schema,
-        (table) =>
+        sql: (table) =>
           `UPDATE ${table} SET ${locked} = FALSE, ${granted} = NULL, ${by} = NULL ${ofRow} ` +
           `AND ${sameGranted} AND ${by} IS NOT DISTINCT FROM $2::text AND ${locked} IS NOT DISTINCT FROM $3::boolean RETURNING ${id}`,
-        [row.lockGranted, row.lockedBy, row.locked],
+        values: [row.lockGranted, row.lockedBy, row.locked],
         beforehand,
-      ),
+      }),
     async hasCommitted(marks) {
       // a number that the server has not reached yet is of another server, or of a time before it was restored
       const status = `CASE WHEN mark < txid_snapshot_xmax(txid_current_snapshot()) THEN txid_status(mark) END`
-      const rows = await session.read(`SELECT 1 AS one FROM unnest(${bigints(marks)}) AS mark WHERE ${status} = 'committed'`)
-      return rows.length > 0
+      const sql = `SELECT 1 AS one FROM unnest(${bigints(marks)}) AS mark WHERE ${status} = 'committed'`
+      return (await asked(session, async () => session.read(sql))).length > 0
     },
     restoreLock: async (schema, row, setBy) =>
-      compare(
+      compare({
         schema,
-        (table) =>
+        sql: (table) =>
           `UPDATE ${table} SET ${locked} = $3::boolean, ${granted} = $1::text::timestamp, ${by} = $2::text ${ofRow} AND ${isFree} ` +
-          `${setBy ? `AND xmin::text::bigint = ANY (SELECT mark % 4294967296 FROM unnest(${bigints(setBy)}) AS mark) ` : ''}RETURNING ${id}`,
-        [row.lockGranted, row.lockedBy, row.locked],
-      ),
-    insertLockRow: async (schema) =>
-      compare(
+          `${setLastBy(setBy)} RETURNING ${id}`,
+        values: [row.lockGranted, row.lockedBy, row.locked],
+      }),
+    insertLockRow: async (schema, beforehand) =>
+      compare({
         schema,
-        (table) =>
+        sql: (table) =>
           `INSERT INTO ${table} (${id}, ${locked}) SELECT ${changelogLock.rowId}, FALSE ` +
           `WHERE NOT EXISTS (SELECT 1 FROM ${table} ${ofRow}) RETURNING ${id}`,
-      ),
-    deleteLockRow: async (schema) =>
-      compare(schema, (table) => `DELETE FROM ${table} ${ofRow} AND ${isFree} RETURNING ${id}`),
+        beforehand,
+      }),
+    deleteLockRow: async (schema, setBy) =>
+      compare({ schema, sql: (table) => `DELETE FROM ${table} ${ofRow} AND ${isFree} ${setLastBy(setBy)} RETURNING ${id}` }),
+    removeOtherRows: async (schema, rows, beforehand) =>
+      compare({
+        schema,
+        sql: (table) =>
+          `DELETE FROM ${table} WHERE ${id} <> ${changelogLock.rowId} AND EXISTS (SELECT 1 FROM ${seen} WHERE seen.number = ${table}.${id} ` +
+          `AND seen.held = ${table}.${locked} AND seen.since IS NOT DISTINCT FROM ${grantedText} ` +
+          `AND seen.holder IS NOT DISTINCT FROM ${table}.${by}) RETURNING ${id}`,
+        values: columnsOf(rows),
+        beforehand,
+        rows: rows.length,
+      }),
+    restoreOtherRows: async (schema, rows) =>
+      compare({
+        schema,
+        sql: (table) =>
+          `INSERT INTO ${table} (${id}, ${locked}, ${granted}, ${by}) SELECT number, held, since::timestamp, holder FROM ${seen} ` +
+          `WHERE number <> ${changelogLock.rowId} AND NOT EXISTS (SELECT 1 FROM ${table} other WHERE other.${id} = seen.number) RETURNING ${id}`,
+        values: columnsOf(rows),
+        rows: rows.length,
+      }),
   }
+}
+
+function columnsOf(rows: readonly ChangelogLockRow[]): unknown[] {
+  return [
+    rows.map((row) => row.id),
+    rows.map((row) => row.locked),
+    rows.map((row) => row.lockGranted),
+    rows.map((row) => row.lockedBy),
+  ]
+}
+
+function setLastBy(marks: readonly string[] | undefined): string {
+  return marks ? `AND xmin::text::bigint = ANY (SELECT mark % 4294967296 FROM unnest(${bigints(marks)}) AS mark)` : ''
 }
 
 /** Marks as a value in SQL: they stood in a journal. */
@@ -83,8 +127,12 @@ function tableIn(schema: string): string {
 }
 
 function manyRows(schema: string, { peer }: DatabaseSession, rows: readonly Row[]): AdminError {
-  return new AdminError(
-    'REFUSED',
-    `${schema}.${changelogLock.table} at ${peer.where} has ${rows.length} rows with id ${changelogLock.rowId}, and lacks its primary key: nothing was changed`,
-  )
+  const which = rows.every((row) => row[id] === String(changelogLock.rowId)) ? `${rows.length} rows with id ${changelogLock.rowId}` : 'rows twice'
+  return new AdminError('REFUSED', `${schema}.${changelogLock.table} at ${peer.where} has ${which}, and lacks its primary key: nothing was changed`)
+}
+
+/** The right to read that `databaseFailure` names does not do for one who writes. */
+function forbidden(schema: string, { peer, login }: DatabaseSession, error: AdminError): AdminError {
+  const grant = `GRANT SELECT, INSERT, UPDATE, DELETE ON ${tableIn(schema)} TO "${login.user}"`
+  return new AdminError('FORBIDDEN', error.message, [psql(peer, { user: 'postgres' }, login.database, `-c '${grant}'`)], { cause: error.cause })
 }

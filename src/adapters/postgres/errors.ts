@@ -16,6 +16,16 @@ export function sqlState(thrown: unknown): string | null {
   return typeof code === 'string' ? code : null
 }
 
+/** What is asked of the server; what it refuses becomes an error that the operator can act on, a bug of ours stays one. */
+export async function asked<T>({ peer, login }: { peer: Peer; login: Login }, question: () => Promise<T>): Promise<T> {
+  try {
+    return await question()
+  } catch (error) {
+    if (error instanceof AdminError || sqlState(error) === null) throw error
+    throw databaseFailure(error, peer, login)
+  }
+}
+
 /** What a failed sign-in or statement means to the operator. */
 export function databaseFailure(thrown: unknown, peer: Peer, login: Login): AdminError {
   if (thrown instanceof AdminError) return thrown
@@ -47,9 +57,22 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
         ),
       ])
     case '55P03':
-      return make('TIMED_OUT', `${server}: ${said}; another session holds a lock on it`)
+      return make('TIMED_OUT', `${server}: ${said}; another session holds a lock on it`, [
+        psql(
+          peer,
+          login,
+          login.database,
+          `-c "SELECT DISTINCT pid, usename, state, xact_start, query FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE relation IS NOT NULL AND state <> 'idle' ORDER BY xact_start"`,
+        ),
+      ])
     case '57014':
       return make('TIMED_OUT', `${server} did not finish a statement in time`)
+    case '25006':
+      return make('REFUSED', `${server} takes no change: ${said}`, [
+        psql(peer, login, login.database, `-c 'SELECT pg_is_in_recovery()' -c 'SHOW default_transaction_read_only'`),
+      ])
+    case '25P03':
+      return make('TIMED_OUT', `${server} has ended a transaction that did nothing for too long`)
     case '57P01':
     case '57P02':
     case '57P03':

@@ -4,10 +4,10 @@ import { AdminError } from '../../core/error.ts'
 import type { RepairLock } from '../../core/lock.ts'
 import type { DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
 import { readClock } from '../clock.ts'
-import { hostPort } from '../failure.ts'
 import { date, epoch, readBackends, readConnections } from './activity.ts'
+import { closedControl, closedDatabase, otherTargets } from './closed.ts'
 import { databaseControl } from './control.ts'
-import { databaseFailure, sqlState } from './errors.ts'
+import { asked, databaseFailure } from './errors.ts'
 import { readChangelogLocks } from './locks.ts'
 import { databaseLock, readOperator } from './repair-lock.ts'
 import { DatabaseSession } from './session.ts'
@@ -30,7 +30,8 @@ export async function openDatabaseControls(
   endpoints: readonly DatabaseEndpoint[],
   options: { timeoutMs: number },
 ): Promise<Opened<readonly DatabaseControl[]>> {
-  const results = await Promise.allSettled(distinctEndpoints(endpoints).map(async (endpoint) => openSession(endpoint, options)))
+  const distinct = distinctEndpoints(endpoints)
+  const results = await Promise.allSettled(distinct.map(async (endpoint) => openSession(endpoint, options)))
   const opened = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.session] : []))
   const close = async (): Promise<void> => {
     await Promise.all(opened.map(async (session) => session.close()))
@@ -40,8 +41,12 @@ export async function openDatabaseControls(
     await close()
     throw main.reason
   }
-  // one that is not there is missed by whoever has to change it
-  return { source: opened.map(databaseControl), close }
+  const source = distinct.map((endpoint, index) => {
+    const result = results[index]!
+    if (result.status === 'rejected') return closedControl(endpoint, result.reason)
+    return databaseControl(result.value.session, otherTargets(endpoint, result.value.session.peer.where))
+  })
+  return { source, close }
 }
 
 /** A lock on the main database, on a connection of its own (DESIGN.md 6.7). Throws as `openDatabase`. */
@@ -93,7 +98,7 @@ export async function openDatabases(
   }
   const rest = distinct.slice(1).map((endpoint, index) => {
     const result = others[index]
-    return result?.status === 'fulfilled' ? result.value.source : closedDatabase(target(endpoint), result?.reason)
+    return result?.status === 'fulfilled' ? result.value.source : closedDatabase(endpoint, result?.reason)
   })
   return { source: [main.value.source, ...rest], close }
 }
@@ -130,7 +135,8 @@ async function preferred(attempts: readonly Attempt[], endpoint: DatabaseEndpoin
 async function identify(session: DatabaseSession): Promise<DatabaseIdentity> {
   const [row] = await session.read(`
 SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current_user AS "user", current_database() AS database,
-  ${epoch('pg_postmaster_start_time()')} AS started, pg_is_in_recovery() AS recovery, pg_backend_pid() AS pid`)
+  ${epoch('pg_postmaster_start_time()')} AS started, pg_is_in_recovery() AS recovery, pg_backend_pid() AS pid,
+  current_setting('default_transaction_read_only') AS reading`)
   const startedAt = date(row?.['started'])
   if (!row || !startedAt) throw new AdminError('UNEXPECTED_ANSWER', `PostgreSQL at ${session.peer.where} does not say what it is`)
   return {
@@ -139,6 +145,7 @@ SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current
     database: row['database'] ?? '',
     startedAt,
     inRecovery: row['recovery'] === 't',
+    ...(row['reading'] === 'on' && { readOnly: true as const }),
     pooled: Number(row['pid']) !== session.processId,
   }
 }
@@ -146,14 +153,10 @@ SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current
 function databaseSource(session: DatabaseSession, identity: DatabaseIdentity, endpoint: DatabaseEndpoint): DatabaseSource {
   const searchPath =
     endpoint.schema === null ? null : endpoint.schema.split(',').map((schema) => schema.trim().replace(/^"(.*)"$/, '$1'))
-  const ask = async <T>(question: () => Promise<T>): Promise<T> =>
-    question().catch((error: unknown) => {
-      // a bug of ours is no failure of the database
-      if (error instanceof AdminError || sqlState(error) === null) throw error
-      throw databaseFailure(error, session.peer, session.login)
-    })
+  const ask = async <T>(question: () => Promise<T>): Promise<T> => asked(session, question)
   return {
     target: session.peer.where,
+    alsoAt: otherTargets(endpoint, session.peer.where),
     identity: async () => identity,
     clock: async () =>
       ask(async () =>
@@ -169,26 +172,4 @@ function databaseSource(session: DatabaseSession, identity: DatabaseIdentity, en
     temporarySpace: async () => ask(async () => probeTemporarySpace(session)),
     storage: async () => ask(async () => readStorage(session)),
   }
-}
-
-function closedDatabase(where: string, reason: unknown): DatabaseSource {
-  const refuse = async (): Promise<never> => {
-    throw reason
-  }
-  return {
-    target: where,
-    identity: refuse,
-    clock: refuse,
-    changelogLocks: refuse,
-    backends: refuse,
-    operator: refuse,
-    connections: refuse,
-    temporarySpace: refuse,
-    storage: refuse,
-  }
-}
-
-function target(endpoint: DatabaseEndpoint): string {
-  const [first] = endpoint.hosts
-  return `${first ? hostPort(first.host, first.port) : ''}/${endpoint.database}`
 }

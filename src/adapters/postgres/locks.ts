@@ -1,5 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 import type { ChangelogLockRow, ChangelogLockTable } from '../../core/sources.ts'
+import { changelogLock } from '../../knowledge/lock.ts'
 import type { DatabaseSession, Row } from './session.ts'
 
 const columns = ['id', 'locked', 'lockgranted', 'lockedby'] as const
@@ -8,7 +9,8 @@ const columns = ['id', 'locked', 'lockgranted', 'lockedby'] as const
 const tables = `
 SELECT n.nspname AS schema, c.oid::text AS oid,
   has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS readable,
-  has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'INSERT') AS writable,
+  has_schema_privilege(n.oid, 'USAGE') AND (SELECT bool_and(has_table_privilege(c.oid, kind))
+    FROM unnest(ARRAY['UPDATE', 'INSERT', 'DELETE']) AS kind) AS writable,
   pg_table_is_visible(c.oid) AS visible,
   (SELECT json_object_agg(a.attname, a.atttypid::regtype::text) FROM pg_attribute a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
@@ -67,7 +69,7 @@ function select(schema: string, types: Partial<Record<string, string>>): string 
   const quoted = `"${schema.replaceAll('"', '""')}"`
   return (
     `SELECT id::text AS id, locked::text AS locked, ${granted}::text AS lockgranted, lockedby::text AS lockedby ` +
-    `FROM ${quoted}.databasechangeloglock ORDER BY 1 LIMIT 50`
+    `FROM ${quoted}.databasechangeloglock ORDER BY id::text <> '${changelogLock.rowId}', 1 LIMIT ${changelogLock.rowsRead}`
   )
 }
 

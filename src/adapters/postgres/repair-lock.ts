@@ -1,6 +1,7 @@
 import type { Holder, RepairLock } from '../../core/lock.ts'
 import { date, epoch } from './activity.ts'
 import { applicationName } from './session.ts'
+import { asked } from './errors.ts'
 import type { DatabaseSession, Row } from './session.ts'
 
 /** Of this program alone in the whole database: 'tops', 'admn' as two numbers. */
@@ -21,16 +22,17 @@ export function databaseLock(session: DatabaseSession, { who, what }: { who: str
     async take() {
       const taken = deferred<Holder | null>()
       const end = deferred<void>()
-      const ended = session
-        .change(async (run) => {
+      const held = async (): Promise<void> =>
+        session.change(async (run) => {
           for (const setting of settings(who, what)) await run(setting)
           const [row] = await run(`SELECT pg_try_advisory_xact_lock(${key.classid}, ${key.objid}) AS taken`)
-          if (row?.['taken'] !== 't') return taken.resolve((await holderOf(run)) ?? { who: null, since: null, what: null })
+          // that another has it holds whether or not we may see who
+          if (row?.['taken'] !== 't') return taken.resolve((await holderOf(run).catch(() => null)) ?? { who: null, since: null, what: null })
           ask = run
           taken.resolve(null)
           return end.promise
         })
-        .catch((error: unknown) => taken.reject(error))
+      const ended = asked(session, held).catch((error: unknown) => taken.reject(error))
       const holder = await taken.promise
       if (holder === null) holding = { end: end.resolve, ended }
       return holder
@@ -49,11 +51,17 @@ export function databaseLock(session: DatabaseSession, { who, what }: { who: str
   }
 }
 
-/** A transaction that does nothing for as long as a repair takes is not to be ended for that. */
+/**
+ * A transaction that does nothing for as long as a repair takes is not to be ended for that; one whose operator's machine is gone from
+ * the network is, within a minute, and not after the two hours that are usual.
+ */
 function settings(who: string, what: string): string[] {
   const name = `${applicationName} ${what} by ${who}`.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 63)
   return [
     'SET LOCAL idle_in_transaction_session_timeout = 0',
+    'SET LOCAL tcp_keepalives_idle = 30',
+    'SET LOCAL tcp_keepalives_interval = 10',
+    'SET LOCAL tcp_keepalives_count = 3',
     `SET LOCAL application_name = '${name.replaceAll("'", "''")}'`,
     // PostgreSQL 17 has one more
     `SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'transaction_timeout'`,

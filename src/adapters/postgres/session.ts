@@ -12,6 +12,9 @@ import { openSocket } from './socket.ts'
 /** How our own connections are marked, so that they never count as evidence. */
 export const applicationName = 'testops-admin'
 
+/** how long a transaction that writes may wait for what is done between its statements: noting it in a journal */
+const idleMs = 60_000
+
 /** One row of an answer; every value as PostgreSQL writes it, null where it is NULL. */
 export type Row = Readonly<Record<string, string | null>>
 
@@ -117,9 +120,14 @@ export class DatabaseSession {
   async change<T>(work: (run: (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>) => Promise<T>): Promise<T> {
     return this.#after(async () => {
       const limitMs = Math.max(100, Math.floor(this.timeoutMs * 0.9))
-      await this.#send(
-        ['BEGIN', `SET LOCAL statement_timeout = ${limitMs}`, `SET LOCAL lock_timeout = ${Math.floor(limitMs / 2)}`].join(';\n'),
-      )
+      const begin = [
+        'BEGIN',
+        `SET LOCAL statement_timeout = ${limitMs}`,
+        `SET LOCAL lock_timeout = ${Math.floor(limitMs / 2)}`,
+        // where this machine is gone, what the transaction has locked is not to stay so
+        `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
+      ]
+      await this.#send(begin.join(';\n'))
       let result: T
       try {
         result = await work(async (sql, values = []) => (await this.#send(sql, values))[0] ?? [])

@@ -1,15 +1,14 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Severity } from '../../core/check.ts'
-import { AdminError } from '../../core/error.ts'
-import type { ChangelogLockRow, ChangelogLockTable, DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import type { ChangelogLockRow, DatabaseSource, ServiceSource } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { psql } from '../support/evidence.ts'
+import { psql, word } from '../support/evidence.ts'
 import { listed } from '../support/format.ts'
 import { judgeHolder } from '../support/lock-holder.ts'
-import { nameOf, showRow, sortOut } from '../support/lock-row.ts'
+import { mayNotBeRead, nameOf, showRow, sortOut } from '../support/lock-row.ts'
 import type { LockTables } from '../support/lock-row.ts'
 import { lockEvidence, zoneEvidence } from '../support/lock-evidence.ts'
 import { situationOf, surroundings } from '../support/lock-situation.ts'
@@ -27,22 +26,21 @@ const makeSure: Remedy = {
 }
 const restoreText = 'Leave the table as Liquibase expects it: one row with id 1, free, where the service looks.'
 
-/** What the repair leaves alone, since others may have a use for it, is done by hand: the table's place, and its other rows. */
+/** What the repair leaves alone, since others may have a use for it, is done by hand: the table's place. */
 function restore({ target }: DatabaseSource, { own, row, found }: LockTables, user: string | null): Remedy {
   const move = psql(target, user, `ALTER TABLE ${nameOf(own)} SET SCHEMA public`)
-  const remove = psql(target, user, `DELETE FROM ${nameOf(own)} WHERE id <> ${changelogLock.rowId}`)
   const others = own.rows?.some(({ id }) => id !== changelogLock.rowId) ?? false
-  const byRepair = row === null ? commands.slice(0, 1) : []
+  const byRepair = row === null || others ? commands.slice(0, 1) : []
   return {
-    text: `${restoreText}${found && !others ? '' : ' By hand, where nobody else uses it.'}`,
-    commands: [...byRepair, ...(found ? [] : [move]), ...(others ? [remove] : []), byHand('database/changelog-lock')],
+    text: `${restoreText}${found ? '' : ' By hand, where nobody else uses it.'}`,
+    commands: [...byRepair, ...(found ? [] : [move]), byHand('database/changelog-lock')],
   }
 }
 
 function stray(schema: string): Remedy {
   return {
     text: 'The service never looks at that lock: free it where no other program uses that table, or drop a table that is a mere copy.',
-    commands: [`testops-admin unlock-changelog -d {deployment} --schema ${schema}`, byHand('database/changelog-lock')],
+    commands: [`testops-admin unlock-changelog -d {deployment} --schema ${word(schema)}`, byHand('database/changelog-lock')],
   }
 }
 
@@ -62,7 +60,7 @@ async function judge(database: DatabaseSource, around: Surroundings, service: Se
   const [first, ...others] = await database.changelogLocks()
   if (!first) return { status: 'skipped', reason: `${database.target} has no table ${changelogLock.table}` }
   const tables = sortOut([first, ...others], around.user)
-  if (tables.own.rows === null) throw await forbidden(database, tables.own)
+  if (tables.own.rows === null) throw mayNotBeRead(database.target, await userOf(database), tables.own)
   const { row, flaws } = tables
   const severity: Severity = around.up ? 'warning' : 'error'
   if (row?.locked !== true) {
@@ -144,13 +142,4 @@ async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTabl
 /** As whom this program uses the database. */
 async function userOf(database: DatabaseSource): Promise<string | null> {
   return (await tolerant(database.identity()))?.user ?? null
-}
-
-async function forbidden(database: DatabaseSource, own: ChangelogLockTable): Promise<AdminError> {
-  const user = await userOf(database)
-  const grantee = user === null ? 'PUBLIC' : `"${user}"`
-  const grant = `GRANT USAGE ON SCHEMA "${own.schema}" TO ${grantee}; GRANT SELECT ON ${nameOf(own)} TO ${grantee}`
-  return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(own)} at ${database.target}`, [
-    psql(database.target, 'postgres', grant),
-  ])
 }

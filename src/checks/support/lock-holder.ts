@@ -12,8 +12,10 @@ export interface LockSituation {
   databaseStartedAt: Date
   /** sessions of the service's users alone; null: they cannot be seen */
   backends: readonly DatabaseBackend[] | null
-  /** sessions of others, where it is not known as whom the service signs in; else none */
+  /** sessions of others that may be the holder's: all where it is not known as whom the service signs in, else those of Java's driver */
   strangers: readonly DatabaseBackend[]
+  /** it is known as whom the service signs in */
+  usersKnown: boolean
   /** the service's instances; null: the platform cannot be asked */
   instances: readonly ServiceInstance[] | null
   /** names of the machines on which the platform sees the service; null: not known */
@@ -22,6 +24,8 @@ export interface LockSituation {
   clock: { offsetMs: number; uncertaintyMs: number }
   /** the running service's own log shows it waiting for this very lock */
   waits: boolean
+  /** the running service's own log shows that it has taken the lock since it was started */
+  took: boolean
   /** a pooler lends its connections: how old they are says nothing of the clients behind it */
   pooled: boolean
   /** the service tells its health, which it does once it has migrated: its own sessions are no sign of a migration */
@@ -29,7 +33,7 @@ export interface LockSituation {
 }
 
 /** What is missing for a proof. */
-export type Lack = 'platform' | 'rights' | 'pooler' | 'user' | 'another-host' | 'zone' | 'open-session'
+export type Lack = 'platform' | 'rights' | 'pooler' | 'user' | 'stranger' | 'another-host' | 'another-process' | 'zone' | 'open-session'
 
 export type LockHolding =
   | { holder: 'live'; who: string; sessions: readonly DatabaseBackend[] }
@@ -46,7 +50,7 @@ const ordinaryMs = 5000
  */
 export function judgeHolder(situation: LockSituation): LockHolding {
   const { granted, databaseStartedAt, now } = situation
-  if (granted && databaseStartedAt > granted.latest) {
+  if (granted && databaseStartedAt > (isKnown(situation) ? granted.latest : granted.latestAnywhere)) {
     return {
       holder: 'dead',
       why: [`PostgreSQL has been restarted since, at ${moment(databaseStartedAt)}: no session of that time is left`],
@@ -68,6 +72,16 @@ export function judgeHolder(situation: LockSituation): LockHolding {
   }
 }
 
+function hostsOf({ machines, instances }: LockSituation): string[] {
+  return [...new Set([...(machines ?? []), ...(instances ?? []).map((instance) => instance.host)])]
+}
+
+/** Whether it was taken where the service runs, or by nobody that is named, and so in the service's time zone. */
+function isKnown(situation: LockSituation): boolean {
+  const { host } = situation
+  return host === null || hostsOf(situation).some((name) => isSameHost(name, host))
+}
+
 interface Missing {
   lack: Lack
   text: string
@@ -75,10 +89,10 @@ interface Missing {
 
 /** What the platform shows of the process that took the lock. */
 function judgeProcess(situation: LockSituation): { gone: string } | { lives: ServiceInstance } | Missing {
-  const { host, instances, machines, waits, answers } = situation
+  const { host, instances, waits, took, answers, granted } = situation
   if (instances === null) return { lack: 'platform', text: "the platform could not be asked for the service's instances" }
-  const names = [...new Set([...(machines ?? []), ...instances.map((instance) => instance.host)])]
-  if (host !== null && !names.some((name) => isSameHost(name, host))) {
+  if (host !== null && !isKnown(situation)) {
+    const names = hostsOf(situation)
     const text =
       instances.length > 0
         ? `${host} is none of the service's instances (${listed(instances.map((instance) => instance.host))})`
@@ -92,15 +106,24 @@ function judgeProcess(situation: LockSituation): { gone: string } | { lives: Ser
     return { gone: `the process that took it is gone: ${host ?? 'the service'} was started again at ${starts}` }
   }
   const one = host ?? own[0]!.host
-  if (answers && instances.length === 1) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
+  if (answers && instances.length === 1) {
+    if (took || granted === null) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
+    if (!own.some((instance) => startedBefore(instance, situation))) return { lack: 'zone', text: beforeOrAfter(one) }
+    const text = `${one} took it after the service was started there, which answers, and does not log that it took it: another process may be at work on it`
+    return { lack: 'another-process', text }
+  }
   if (waits && instances.length === 1) return { gone: 'the service itself waits for it, and no other instance runs' }
   const older = host === null ? undefined : own.find((instance) => startedBefore(instance, situation))
   if (older) return { lives: older }
-  return { lack: 'zone', text: `whether ${one} took it before or after its last start cannot be told` }
+  return { lack: 'zone', text: beforeOrAfter(one) }
+}
+
+function beforeOrAfter(host: string): string {
+  return `whether ${host} took it before or after its last start cannot be told`
 }
 
 /** What the database does not show of the session that took the lock. */
-function unseen({ pooled, strangers, granted }: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
+function unseen({ pooled, strangers, usersKnown, granted }: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
   const missing: Missing[] = []
   if (open === null) missing.push({ lack: 'rights', text: 'other sessions of the database may not be seen (GRANT pg_read_all_stats)' })
   if (pooled)
@@ -112,7 +135,12 @@ function unseen({ pooled, strangers, granted }: LockSituation, open: readonly Da
   const others = strangers.filter((session) => isOld(session, granted) && isWorking(session))
   if (others.length > 0) {
     const users = listed([...new Set(others.map(({ user }) => user ?? 'nobody that is named'))])
-    missing.push({ lack: 'user', text: `as whom the service signs in is not known, and ${users} is at work since before the lock was taken` })
+    const since = `${users} is at work since before the lock was taken`
+    missing.push(
+      usersKnown
+        ? { lack: 'stranger', text: `${since} (${listed(others.slice(0, 3).map(({ pid, application }) => `${pid} of ${application}`))}), and may have taken it, though not as the service` }
+        : { lack: 'user', text: `as whom the service signs in is not known, and ${since}` },
+    )
   }
   return missing
 }
@@ -144,7 +172,9 @@ function isOfTheService(session: DatabaseBackend, { instances, host, clock, answ
   const start = instance.startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs
   if (!pooled && session.startedAt.getTime() < start) return false
   const since = session.queryStartedAt ?? session.transactionStartedAt
-  return !isWorking(session) || since === null || now.getTime() - since.getTime() < ordinaryMs
+  // who waits is not at work on anything else
+  if (!isWorking(session) || !answers) return !isWorking(session)
+  return since === null || now.getTime() - since.getTime() < ordinaryMs
 }
 
 /** At work on something else than getting the lock: whoever waits for it sits in a transaction too (SERVERS.md, PostgreSQL). */

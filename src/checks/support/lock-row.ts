@@ -1,5 +1,7 @@
+import { AdminError } from '../../core/error.ts'
 import type { ChangelogLockRow, ChangelogLockTable } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
+import { psql } from './evidence.ts'
 import { listed } from './format.ts'
 
 /** A lock table that is not as Liquibase leaves it. */
@@ -56,11 +58,24 @@ export function sortOut(tables: readonly [ChangelogLockTable, ...ChangelogLockTa
   return { own, row, found: seen !== undefined, flaws, elsewhere }
 }
 
+/** As SQL takes it. */
 export function nameOf({ schema }: Pick<ChangelogLockTable, 'schema'>): string {
-  return `${schema}.${changelogLock.table}`
+  const name = /^[a-z_][a-z\d_]*$/.test(schema) ? schema : `"${schema.replaceAll('"', '""')}"`
+  return `${name}.${changelogLock.table}`
 }
 
 /** A row as psql shows it. */
 export function showRow({ id, locked, lockGranted, lockedBy }: ChangelogLockRow): string {
   return [id, locked ? 't' : 'f', lockGranted ?? 'null', lockedBy ?? 'null'].join(' | ')
+}
+
+/** `user`: as whom it was asked; null: not known. */
+export function mayNotBeRead(target: string, user: string | null, table: Pick<ChangelogLockTable, 'schema'>): AdminError {
+  return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(table)} at ${target}`, [grantTo(target, user, table, 'SELECT')])
+}
+
+/** What a superuser types, so that the user may do that with the table. */
+export function grantTo(target: string, user: string | null, { schema }: Pick<ChangelogLockTable, 'schema'>, rights: string): string {
+  const grantee = user === null ? 'PUBLIC' : `"${user}"`
+  return psql(target, 'postgres', `GRANT USAGE ON SCHEMA "${schema}" TO ${grantee}; GRANT ${rights} ON ${nameOf({ schema })} TO ${grantee}`)
 }

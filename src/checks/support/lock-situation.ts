@@ -12,7 +12,7 @@ import type {
   ServiceSource,
   ServiceStatus,
 } from '../../core/sources.ts'
-import { parseLockedBy } from '../../knowledge/lock.ts'
+import { jdbcApplication, parseLockedBy } from '../../knowledge/lock.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { datasourcePrefixes, springSettings } from '../../knowledge/settings.ts'
 import type { LockSituation } from './lock-holder.ts'
@@ -105,11 +105,13 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
     now,
     databaseStartedAt: identity.startedAt,
     backends: own !== null && own.every(({ query }) => query !== null) ? own : null,
-    strangers: around.users === null ? (sessions?.backends.filter((session) => !isOwn(session)) ?? []) : [],
+    strangers: sessions?.backends.filter((session) => !isOwn(session) && (around.users === null || session.application === jdbcApplication)) ?? [],
+    usersKnown: around.users !== null,
     machines: around.machines,
     instances: instancesOf(around),
     clock,
     waits: recent !== null && waitsFor(recent) && (granted === null || now.getTime() - granted.earliest.getTime() > lagMs),
+    took: recent?.some(({ text }) => logSignatures.lockTaken.test(text)) ?? false,
     pooled: identity.pooled,
     answers: around.answers,
   }

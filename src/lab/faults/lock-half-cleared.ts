@@ -21,7 +21,7 @@ export const lockHalfCleared: Fault = {
   id: 'lock-half-cleared',
   kind: 'fault',
   title: 'the lock table is not as Liquibase leaves it',
-  repair: 'testops-admin unlock-changelog; by hand what it leaves alone: other rows, and where the table lies',
+  repair: 'testops-admin unlock-changelog; by hand what it leaves alone: where the table lies',
   cases: [
     {
       variant: 'null-granted',
@@ -36,6 +36,7 @@ export const lockHalfCleared: Fault = {
       variant: 'no-row',
       made: 'the table has a row, but none with id 1: somebody restored it by hand; a newer version of the service then fails to start',
       expected: cannotStart,
+      repairedBy: ['unlock-changelog'],
       changes: impatient,
       apply: (lab) => sqlThenFailedStart(lab, 'UPDATE databasechangeloglock SET id = 2 WHERE id = 1'),
       revert: restoreChangelog,
@@ -44,6 +45,7 @@ export const lockHalfCleared: Fault = {
       variant: 'second-row',
       made: 'the table has a second row, locked, beside the free one that counts',
       expected: unnoticed,
+      repairedBy: ['unlock-changelog'],
       apply: (lab) =>
         onDatabase(lab, async (sql) => {
           await sql("INSERT INTO databasechangeloglock VALUES (2, TRUE, now(), 'testops-old (10.0.0.7)')")

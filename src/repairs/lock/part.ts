@@ -1,20 +1,22 @@
-import { psql } from '../../checks/support/evidence.ts'
-import { listed } from '../../checks/support/format.ts'
+import { psql, word } from '../../checks/support/evidence.ts'
 import { lockEvidence, zoneEvidence } from '../../checks/support/lock-evidence.ts'
 import { judgeHolder } from '../../checks/support/lock-holder.ts'
-import { nameOf, showRow, sortOut } from '../../checks/support/lock-row.ts'
+import { mayNotBeRead, nameOf, showRow, sortOut } from '../../checks/support/lock-row.ts'
 import type { LockTables } from '../../checks/support/lock-row.ts'
 import { situationOf } from '../../checks/support/lock-situation.ts'
 import type { Surroundings } from '../../checks/support/lock-situation.ts'
-import { AdminError } from '../../core/error.ts'
 import type { Risk, Step } from '../../core/plan.ts'
 import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSource, ServiceSource } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
+import { inRecovery, mayNotBeChanged, notOne, readOnly } from './refusals.ts'
 import { riskOf } from './risk.ts'
 
 /** What the lock of one database needs. */
 export interface Part {
+  /** for which the service is stopped */
   steps: readonly Step[]
+  /** for which it need not be */
+  removals: readonly Step[]
   risks: readonly Risk[]
   evidence: readonly string[]
   notes: readonly string[]
@@ -30,30 +32,62 @@ export interface Asked {
   schema: string | null
   around: Surroundings
   service: ServiceSource | null
+  isMain: boolean
 }
 
-const nothing: Part = { steps: [], risks: [], evidence: [], notes: [] }
+export const nothing: Part = { steps: [], removals: [], risks: [], evidence: [], notes: [] }
 
-/** Reads, and judges. Throws REFUSED for a server in recovery and for a row that is there twice, FORBIDDEN. */
+/**
+ * Reads, and judges. Throws REFUSED for a server in recovery or that only lets us read, and for a row that is there twice;
+ * FORBIDDEN.
+ */
 export async function partOf(asked: Asked): Promise<Part> {
-  const { database, identity, tables, schema, around } = asked
+  const { database, identity, tables, schema, around, isMain } = asked
   const sorted = sortOut(tables, around.user)
   const own = tables.find((table) => table.schema === schema) ?? sorted.own
   const { row, flaws } = own === sorted.own ? sorted : sortOut([own], own.schema)
-  if (own.rows === null) throw forbidden(database, identity, own, 'read', 'SELECT')
-  if (identity.inRecovery) throw inRecovery(database)
+  if (own.rows === null) throw mayNotBeRead(database.target, identity.user, own)
+  const isFree = row !== null && !row.locked
+  // a further data source may well be a standby of the main one, from which it gets its row
+  if (identity.inRecovery && (isMain || !isFree)) throw inRecovery(database)
   const twice = own.rows.filter(({ id }) => id === changelogLock.rowId)
   if (twice.length > 1) throw notOne(database, identity, own, twice)
   const select = psql(database.target, identity.user, `SELECT id, locked, lockgranted, lockedby FROM ${nameOf(own)}`)
-  const shown = [select, ...(own.rows.length === 0 ? ['(0 rows)'] : own.rows.slice(0, 5).map(showRow))]
+  const removals = identity.inRecovery ? [] : removalsOf(database, own)
+  const saved = removals.flatMap(({ action }) => (action.kind === 'remove-lock-rows' ? action.rows : []))
+  const shown = [select, ...(own.rows.length === 0 ? ['(0 rows)'] : own.rows.slice(0, Math.max(5, saved.length + 1)).map(showRow))]
   const odd = [...flaws.map(({ message }) => message), ...(own === sorted.own ? heldElsewhere(sorted) : [])]
-  if (row !== null && !row.locked)
-    return { ...nothing, evidence: shown, notes: [`${nameOf(own)} at ${database.target} is free`, ...odd] }
-  if (!own.writable) throw forbidden(database, identity, own, 'change', 'SELECT, INSERT, UPDATE, DELETE')
-  if (row !== null) return release(asked, own, row, shown, odd)
+  if ((!isFree || removals.length > 0) && identity.readOnly) throw readOnly(database, identity)
+  if ((!isFree || removals.length > 0) && !own.writable) throw mayNotBeChanged(database, identity, own)
+  if (isFree) return { ...nothing, removals, evidence: shown, notes: [`${nameOf(own)} at ${database.target} is free`, ...odd] }
+  const part = row === null ? await insert(asked, own, shown) : await release(asked, own, row, shown)
+  return { ...part, removals, notes: [...part.notes, ...odd] }
+}
+
+/** A database that is left as it is, and why: further ones do not keep the lock of another from being released. */
+export function leftAlone(note: string): Part {
+  return { ...nothing, notes: [note] }
+}
+
+/** Rows that Liquibase never looks at, where all of them were read: nothing is removed that was not seen and saved. */
+function removalsOf({ target }: DatabaseSource, { schema, rows }: ChangelogLockTable): Step[] {
+  const others = (rows ?? []).filter(({ id }) => id !== changelogLock.rowId)
+  if (others.length === 0 || rows!.length >= changelogLock.rowsRead) return []
+  const which = others.length === 1 ? `row with id ${others[0]!.id}` : `${others.length} rows with other ids than ${changelogLock.rowId}`
+  const action = { kind: 'remove-lock-rows', database: target, schema, rows: others } as const
+  return [{ title: `remove the ${which} from ${nameOf({ schema })} at ${target}, which Liquibase never looks at`, action, interrupts: false }]
+}
+
+/** Without a row nobody is named, and a migration that took the lock while there was one may still be at work. */
+async function insert({ database, identity, around, service }: Asked, own: ChangelogLockTable, shown: readonly string[]): Promise<Part> {
+  const nobody = { id: changelogLock.rowId, locked: true, lockGranted: null, lockedBy: null }
+  const situation = await situationOf(database, nobody, around)
+  const holding = judgeHolder(situation)
+  const risk = holding.holder === 'live' && holding.sessions.length > 0 ? riskOf(holding, nobody, identity) : null
   const title = `insert the free row with id ${changelogLock.rowId} that Liquibase expects into ${nameOf(own)} at ${database.target}`
   const action = { kind: 'insert-lock-row', database: database.target, schema: own.schema } as const
-  return { ...nothing, steps: [{ title, action, interrupts: false }], evidence: shown, notes: odd }
+  const evidence = risk === null ? shown : [...shown, ...lockEvidence(database, situation, around, service, identity.user)]
+  return { ...nothing, steps: [{ title, action, interrupts: false }], risks: risk === null ? [] : [risk], evidence }
 }
 
 async function release(
@@ -61,7 +95,6 @@ async function release(
   own: ChangelogLockTable,
   row: ChangelogLockRow,
   shown: readonly string[],
-  odd: readonly string[],
 ): Promise<Part> {
   const situation = await situationOf(database, row, around)
   const holding = judgeHolder(situation)
@@ -78,6 +111,7 @@ async function release(
     accepts,
   } as const
   return {
+    ...nothing,
     steps: [{ title: `release the lock in ${nameOf(own)} at ${database.target}, held by ${holder}`, action, interrupts: false }],
     risks: risk === null ? [] : [risk],
     evidence: [
@@ -85,40 +119,13 @@ async function release(
       ...zoneEvidence(row, around, service),
       ...lockEvidence(database, situation, around, service, identity.user),
     ],
-    notes: [`${holder} holds it${since}`, ...(holding.holder === 'dead' ? [`the holder is dead: ${holding.why.join('; ')}`] : []), ...odd],
+    notes: [`${holder} holds it${since}`, ...(holding.holder === 'dead' ? [`the holder is dead: ${holding.why.join('; ')}`] : [])],
   }
 }
 
 function heldElsewhere({ elsewhere }: LockTables): string[] {
   return elsewhere.map(
     ({ schema, row }) =>
-      `${nameOf({ schema })} is held by ${row.lockedBy ?? 'nobody that is named'}, in a schema that the service does not look at: --schema ${schema} releases that one`,
+      `${nameOf({ schema })} is held by ${row.lockedBy ?? 'nobody that is named'}, in a schema that the service does not look at: --schema ${word(schema)} releases that one`,
   )
-}
-
-function inRecovery({ target }: DatabaseSource): AdminError {
-  return new AdminError('REFUSED', `PostgreSQL at ${target} is in recovery: it is a standby, or is being restored, and takes no change`, [
-    psql(target, 'postgres', 'SELECT pg_is_in_recovery()'),
-    'name the primary in the configuration: database.url',
-  ])
-}
-
-function notOne({ target }: DatabaseSource, { user }: DatabaseIdentity, own: ChangelogLockTable, rows: readonly ChangelogLockRow[]): AdminError {
-  const message = `${nameOf(own)} at ${target} has ${rows.length} rows with id ${changelogLock.rowId}, and lacks its primary key: which of them counts, Liquibase does not know either`
-  return new AdminError('REFUSED', `${message} (${listed(rows.map(showRow))})`, [
-    psql(target, user, `SELECT ctid, * FROM ${nameOf(own)}`),
-    psql(target, user, `DELETE FROM ${nameOf(own)} WHERE ctid = '…'`),
-    psql(target, user, `ALTER TABLE ${nameOf(own)} ADD CONSTRAINT ${changelogLock.table}_pkey PRIMARY KEY (${changelogLock.columns.id})`),
-  ])
-}
-
-function forbidden(
-  { target }: DatabaseSource,
-  { user }: DatabaseIdentity,
-  { schema }: ChangelogLockTable,
-  verb: string,
-  rights: string,
-): AdminError {
-  const grant = `GRANT USAGE ON SCHEMA "${schema}" TO "${user}"; GRANT ${rights} ON ${nameOf({ schema })} TO "${user}"`
-  return new AdminError('FORBIDDEN', `${user} may not ${verb} ${nameOf({ schema })} at ${target}`, [psql(target, 'postgres', grant)])
 }

@@ -28,7 +28,9 @@ const proofs: Readonly<Record<Lack, (of: { user: string; host: string }) => stri
   rights: ({ user }) => `GRANT pg_read_all_stats TO "${user}"   -- typed in psql as a superuser, shows all sessions`,
   pooler: () => 'the address of PostgreSQL itself in the configuration, in place of the pooler: database.url',
   user: () => "the service's settings in the configuration, which name its database user: host.environmentFile",
+  stranger: () => 'see what that session does and for whom, and wait until it has ended',
   'another-host': ({ host }) => `see on ${host} that nothing of the service, and no Liquibase, runs there`,
+  'another-process': ({ host }) => `see on ${host} that no Liquibase runs beside the service; or stop the service, and plan again`,
   zone: () => "the time zone of the service's JVM in the configuration: timeZone; or stop the service, and plan again",
   'open-session': () => 'see whose session that is and end it, or stop the service, and plan again',
 }

@@ -66,6 +66,36 @@ describe.concurrent('killed (SIGKILL) at every instant of unlock-changelog, then
     timeoutMs,
   )
 
+  test.each([
+    { name: 'the row is missing, another is left: gone on with', isUndone: false, place: 0 },
+    { name: 'the row is missing, another is left: undone', isUndone: true, place: 1 },
+  ])(
+    '$name',
+    async ({ isUndone, place }) => {
+      const at = await stuck({ withBroker: true })
+      const left = "VALUES (2, true, '2026-11-20 01:02:03.000004', 'testops-old (10.0.0.7)')"
+      const rows = async (): Promise<unknown> => at.database.query('SELECT id, locked, lockgranted::text, lockedby FROM databasechangeloglock ORDER BY id')
+      const [ends, expected]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}]
+      try {
+        for (const failpoint of spread(failpointsOf(['insert-lock-row', 'remove-lock-rows']).filter((it) => /-rows?:/.test(it)), 2, place)) {
+          await at.reset()
+          await at.database.query(`DELETE FROM databasechangeloglock; INSERT INTO databasechangeloglock ${left}`)
+          const before = await rows()
+          const here = await at.someone.elsewhere()
+          await here.killedAt(failpoint, ['unlock-changelog'])
+          const [run] = await runsOf(here, isRun)
+          const { code } = isUndone ? await here.repair(['undo', run!]) : await here.run(['resume'])
+          ends[failpoint] = { code, rows: await rows(), runs: await at.service.isRunning(), unfinished: await runsOf(here) }
+          expected[failpoint] = { code: 0, rows: isUndone ? before : [{ id: 1, locked: false, lockgranted: null, lockedby: null }], runs: true, unfinished: [] }
+        }
+      } finally {
+        await at.leave()
+      }
+      expect(ends).toEqual(expected)
+    },
+    timeoutMs,
+  )
+
   test(
     'undone, and that killed too',
     async () => {

@@ -1,11 +1,8 @@
-import { createServer, connect } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { pgbouncer } from '../../servers/index.ts'
-import type { Begun } from '../support/operator.ts'
-import { free, stuck, told, withoutLogin } from './situation.ts'
+import { lineTo } from './line.ts'
+import { free, stuck, told } from './situation.ts'
 import type { LockColumns, Situation } from './situation.ts'
 
 const timeoutMs = 120_000
@@ -14,15 +11,6 @@ const done = { outcome: 'done', applied: ['0 done', '1 done', '2 done'], verific
 let at: Situation
 beforeAll(async () => void (at = await stuck({ withBroker: true })))
 afterAll(async () => at.leave())
-
-/** Once the process has stopped itself at its failpoint. */
-async function stopped({ child, ended }: Begun): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error((await ended).stderr)
-    if (/\) T /.test(readFileSync(`/proc/${child.pid}/stat`, 'utf8'))) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 
 const confirmed = ['unlock-changelog', '--confirm', 'prod', '--json']
 
@@ -64,7 +52,7 @@ describe('the lock changes hands', () => {
     await at.reset()
     const here = await at.someone.elsewhere()
     const begun = here.begin(confirmed, { failpoint: `${failpoint}=stop` })
-    await stopped(begun)
+    await begun.untilStopped()
     await at.write(taken)
     begun.goOn()
     const { code, json } = await begun.ended
@@ -90,7 +78,7 @@ test('a statement that outlives its JVM is refused, also once the service was st
   const held = await at.reset()
   const here = await at.someone.elsewhere()
   const begun = here.begin([...confirmed, '--patience', '2', '--accept-risk', 'unproven-holder'], { failpoint: 'stop-service:after=stop' })
-  await stopped(begun)
+  await begun.untilStopped()
   void session.query('SELECT pg_sleep(30)').catch(() => undefined)
   await new Promise((resolve) => setTimeout(resolve, 300))
   begun.goOn()
@@ -104,79 +92,89 @@ test('two operators at once: the second is told who, on the same machine and on 
   await at.reset()
   const here = await at.someone.elsewhere()
   const first = here.begin(confirmed, { failpoint: 'release-lock:judged=stop' })
-  await stopped(first)
+  await first.untilStopped()
   const others = [await here.repair(['unlock-changelog']), await (await at.someone.elsewhere()).repair(['unlock-changelog'])]
   first.goOn()
   const { code } = await first.ended
   expect({ code, others: others.map((it) => it.code), releases: await at.releases() }).toEqual({ code: 0, others: [5, 5], releases: 1 })
 }, timeoutMs)
 
-test('rights that are taken away under way: half done, and gone on with once they are back', async () => {
-  await at.reset()
-  const here = await at.someone.elsewhere()
-  const begun = here.begin(confirmed, { failpoint: 'release-lock:judged=stop' })
-  await stopped(begun)
-  const { user } = at.database.endpoint
-  await at.database.query(`ALTER TABLE databasechangeloglock OWNER TO CURRENT_USER; GRANT SELECT ON databasechangeloglock TO ${user}`)
-  begun.goOn()
-  const failed = await begun.ended
-  await at.database.query(`ALTER TABLE databasechangeloglock OWNER TO ${user}`)
-  const resumed = await here.run(['resume'])
-  expect({ failed: failed.code, error: failed.json<RepairDocument>().error!.code, resumed: resumed.code, row: await at.row(), releases: await at.releases() }).toEqual({
-    failed: 6, error: 'FORBIDDEN', resumed: 0, row: free, releases: 1,
-  })
-}, timeoutMs)
-
-test.each(['stop-service:after', 'release-lock:judged', 'release-lock:noted', 'release-lock:released'])('a connection that is cut at %s: half done, and gone on with', async (failpoint) => {
-  await at.reset()
-  const place = at.database.endpoint.hosts[0]!
-  const sockets = new Set<Socket>()
-  const proxy = createServer((socket) => {
-    const server = connect(place)
-    for (const one of [socket, server]) sockets.add(one.on('error', () => undefined))
-    socket.pipe(server).pipe(socket)
-  })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  const { port } = proxy.address() as AddressInfo
-  const through = await stuckThrough(port)
+test('another host of the address becomes the primary under way: gone on with there, and taken back', async () => {
+  const held = await at.reset()
+  const server = at.database.endpoint.hosts[0]!
+  const [one, other] = [await lineTo(server), await lineTo(server)]
   try {
-    const begun = through.begin(confirmed, { failpoint: `${failpoint}=stop` })
-    await stopped(begun)
-    for (const socket of sockets) socket.destroy()
+    await at.reachedAt(one.port, other.port)
+    other.down()
+    const here = await at.someone.elsewhere()
+    const begun = here.begin(confirmed, { failpoint: 'release-lock:released=stop' })
+    await begun.untilStopped()
+    one.down()
+    other.mend()
     begun.goOn()
-    const cut = await begun.ended
-    const resumed = await through.run(['resume'])
-    expect({ cut: cut.code, resumed: resumed.code, row: await at.row(), releases: await at.releases(), runs: await at.service.isRunning() }, cut.stderr).toEqual({ cut: 6, resumed: 0, row: free, releases: 1, runs: true })
+    const broken = await begun.ended
+    const resumed = await here.run(['resume', '--json'])
+    expect({ broken: broken.code, resumed: resumed.code, row: await at.row(), releases: await at.releases(), runs: await at.service.isRunning() }).toEqual({ broken: 6, resumed: 0, row: free, releases: 1, runs: true })
+    await at.service.stop()
+    const undone = await here.repair(['undo', resumed.json<RepairDocument>().run!])
+    expect({ undone: undone.code, row: await at.row() }).toEqual({ undone: 0, row: held })
   } finally {
-    for (const socket of sockets) socket.destroy()
-    proxy.close()
+    one.close()
+    other.close()
+    await at.reachedDirectly()
   }
 }, timeoutMs)
 
-/** An operator who reaches the database by another port of this machine. */
-async function stuckThrough(port: number): ReturnType<Situation['someone']['elsewhere']> {
-  const { user, password } = at.database.endpoint
-  const address = new URL(withoutLogin(at.database.url))
-  address.port = String(port)
-  await at.deployed.configure((secret) => ({
-    url: at.service.url,
-    platform: 'host',
-    host: at.service.host,
-    database: { url: address.href, user, password: secret(password!.reveal()) },
-  }))
-  return at.someone.elsewhere()
-}
+describe('--no-restart', () => {
+  test.each([
+    ['runs', true],
+    ['is stopped', false],
+  ])('leaves a service that %s as it is; the lock is put back once it is stopped', async (_, runs) => {
+    const held = await at.reset()
+    if (!runs) await at.service.stop()
+    const calls = await at.service.calls()
+    const here = await at.someone.elsewhere()
+    const ended = await here.repair(['unlock-changelog', '--no-restart'])
+    const document = ended.json<RepairDocument>()
+    expect({ code: ended.code, ...told(document), row: await at.row() }).toEqual({
+      code: 0, outcome: 'done', applied: ['0 done'], verification: { 'database/changelog-lock': 'ok' }, row: free,
+    })
+    await at.service.start()
+    expect([(await here.repair(['undo', document.run!])).code, await at.row()]).toEqual([4, free])
+    await at.service.stop()
+    expect([(await here.repair(['undo', document.run!])).code, await at.row()]).toEqual([0, held])
+    expect([await at.service.calls(), await at.service.isRunning()]).toEqual([calls, false])
+  }, timeoutMs)
+})
+
+test('a second row is removed while the service runs, saved, and put back', async () => {
+  const calls = await at.service.calls()
+  await at.write(free)
+  await at.service.start()
+  const others = async (): Promise<unknown> => at.database.query("SELECT id, locked, lockgranted::text, lockedby FROM databasechangeloglock WHERE id <> 1 ORDER BY id")
+  await at.database.query("INSERT INTO databasechangeloglock VALUES (2, true, '2026-11-20 01:02:03.000004', 'testops-old (10.0.0.7)'), (-3, false, NULL, NULL)")
+  const left = await others()
+  const here = await at.someone.elsewhere()
+  const ended = await here.repair(['unlock-changelog'])
+  const document = ended.json<RepairDocument>()
+  expect({ code: ended.code, ...told(document), impact: document.plan.impact, left: await others() }).toEqual({
+    code: 0, outcome: 'done', applied: ['0 done'], verification: { 'database/changelog-lock': 'ok' }, impact: { rowsRemoved: 2 }, left: [],
+  })
+  const undone = await here.repair(['undo', document.run!])
+  expect({ code: undone.code, left: await others(), row: await at.row(), calls: await at.service.calls() }).toEqual({ code: 0, left, row: free, calls })
+}, timeoutMs)
 
 test('through pgbouncer in transaction mode: unproven, released where that is accepted, one operator at a time', async () => {
   const held = await at.reset()
   const pooler = await pgbouncer(at.database)
   try {
-    const here = await stuckThrough(pooler.port)
+    await at.reachedAt(pooler.port)
+    const here = await at.someone.elsewhere()
     const refused = await here.repair(['unlock-changelog'])
     expect({ code: refused.code, said: /a pooler stands before the database/.test(refused.json<RepairDocument>().error!.message), row: await at.row() }).toEqual({ code: 4, said: true, row: held })
     const accepted = [...confirmed, '--accept-risk', 'unproven-holder']
     const first = here.begin(accepted, { failpoint: 'release-lock:judged=stop' })
-    await stopped(first)
+    await first.untilStopped()
     const second = await (await here.elsewhere()).run(accepted)
     first.goOn()
     const { code, stderr } = await first.ended

@@ -38,6 +38,10 @@ export interface Situation {
   row(): Promise<LockColumns | null>
   /** how often a held row was freed since it was written */
   releases(): Promise<number>
+  /** the operator reaches the database by these ports of this machine, in place of its own */
+  reachedAt(...ports: number[]): Promise<void>
+  /** by its own again */
+  reachedDirectly(): Promise<void>
   /** a session of the service's own user, as a JVM has it */
   session(): Promise<pg.Client>
   leave(): Promise<void>
@@ -53,11 +57,11 @@ export async function stuck({ withBroker = false, settings = {} }: { withBroker?
   await makeTable(database)
   const { user } = database.endpoint
   await service.settings(`SPRING_DATASOURCE_URL=jdbc:${withoutLogin(database.url)}\nSPRING_DATASOURCE_USERNAME=${user}\nTZ=UTC\n`)
-  const deployed = await deploy((secret) => ({
+  const settingsOf = (url: string): Parameters<typeof deploy>[0] => (secret) => ({
     url: service.url,
     platform: 'host',
     host: service.host,
-    database: { url: withoutLogin(database.url), user, password: secret(database.endpoint.password!.reveal()) },
+    database: { url, user, password: secret(database.endpoint.password!.reveal()) },
     ...(broker && {
       broker: {
         url: `amqp://${broker.endpoint.host}:${broker.endpoint.port}/${broker.vhost}`,
@@ -67,7 +71,9 @@ export async function stuck({ withBroker = false, settings = {} }: { withBroker?
       },
     }),
     ...settings,
-  }))
+  })
+  const address = withoutLogin(database.url)
+  const deployed = await deploy(settingsOf(address))
   const someone = await operator(deployed)
   const sessions: pg.Client[] = []
   const write: Situation['write'] = async ({ locked, lockgranted, lockedby }) => {
@@ -102,6 +108,10 @@ export async function stuck({ withBroker = false, settings = {} }: { withBroker?
       const [row] = await database.query('SELECT count(*)::int AS count FROM releases')
       return row!['count'] as number
     },
+    async reachedAt(...ports) {
+      await deployed.configure(settingsOf(`postgresql://${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${database.name}`))
+    },
+    reachedDirectly: async () => deployed.configure(settingsOf(address)),
     async session() {
       const { hosts, database: name, password } = database.endpoint
       const client = new pg.Client({ ...hosts[0]!, database: name, user: user!, password: password!.reveal(), application_name: 'PostgreSQL JDBC Driver' })
@@ -131,7 +141,7 @@ async function makeTable(database: FreshDatabase): Promise<void> {
   )
 }
 
-export function withoutLogin(url: string): string {
+function withoutLogin(url: string): string {
   return url.replace(/\/\/[^@]*@/, '//')
 }
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openDatabases } from '../../../src/adapters/postgres/index.ts'
 import type { DatabaseEndpoint } from '../../../src/core/endpoint.ts'
 import { AdminError } from '../../../src/core/error.ts'
@@ -7,8 +7,8 @@ import type { ServiceSource, Sources } from '../../../src/core/sources.ts'
 import { unlockChangelog } from '../../../src/repairs/unlock-changelog.ts'
 import type { UnlockOptions } from '../../../src/repairs/unlock-changelog.ts'
 import { ago, fakeApi, fakeDatabase, fakeLogs, fakeService, lockRow, lockTable, record, running, settings, stopped, unreachable } from '../../fakes/index.ts'
+import { failureOf } from '../../adapters/failure-of.ts'
 import { freshDatabase } from '../../servers/index.ts'
-import type { FreshDatabase } from '../../servers/index.ts'
 
 type Parts = Parameters<typeof unlockChangelog.plan>[0]
 type Around = Omit<Parts, 'database'>
@@ -23,6 +23,8 @@ interface Case {
   rows?: string
   /** SQL of the service's own sessions, opened before the lock is taken; each is at work on it while the plan is made */
   before?: readonly string[]
+  /** the same, of a user that is none of the service's */
+  foreign?: readonly string[]
   /** the same, after it was taken */
   after?: readonly string[]
   around?: (user: string) => Partial<Around>
@@ -50,6 +52,7 @@ const restarted = (user: string): Partial<Around> => ({ service: withUser(instan
 const older = (user: string): Partial<Around> => ({ service: withUser(instance(ago(3_600_000)), user), api: unreachable('api') })
 const off = (user: string): Partial<Around> => ({ service: withUser(fakeService({ status: stopped() }), user), api: unreachable('api') })
 const waits = fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Waiting for changelog lock....', { at: new Date() })] } })
+const hasTaken = fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Successfully acquired change log lock', { at: new Date() })] } })
 const work = 'SELECT pg_sleep(60)'
 /** what a waiter of Liquibase's sits in (SERVERS.md) */
 const waiting = 'BEGIN; SHOW SEARCH_PATH'
@@ -67,7 +70,10 @@ const cases: readonly Case[] = [
   { situation: 'runs since before, and waits for the lock of a dead one', around: (user) => ({ ...older(user), logs: waits }), before: [`${waiting} /* 6 s */`], expected: 'dead', says: /the service itself waits for it/ },
   { situation: 'runs since before, and waited until a moment ago for what it may have got since', around: (user) => ({ ...older(user), logs: waits }), before: [waiting], expected: 'live-holder' },
   { situation: 'runs since before, waits, and another process of its machine migrates', around: (user) => ({ ...older(user), logs: waits }), before: [`${work} /* 6 s */`], expected: 'live-holder' },
-  { situation: 'answers since before, at its usual work', around: (user) => ({ ...older(user), api: fakeApi() }), before: ['SELECT 1', 'BEGIN; SELECT 2'], expected: 'dead', says: /testops-1 is past its start/ },
+  { situation: 'answers since before, took it by its own log, at its usual work', around: (user) => ({ ...older(user), logs: hasTaken, api: fakeApi() }), before: ['SELECT 1', 'BEGIN; SELECT 2'], expected: 'dead', says: /testops-1 is past its start/ },
+  { situation: 'answers since before, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), api: fakeApi() }), before: [work], expected: 'unproven-holder', says: /another process may be at work on it.*\nsee on testops-1 that no Liquibase runs beside the service/ },
+  { situation: 'answers, and nobody knows its time zone', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: (user) => ({ ...older(user), api: fakeApi() }), expected: 'unproven-holder', says: /before or after its last start cannot be told/ },
+  { situation: 'runs since before, waits, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), logs: waits }), before: ['BEGIN; INSERT INTO done VALUES (1) /* 6 s */'], expected: 'live-holder', says: /INSERT INTO done/ },
   { situation: 'the platform cannot be asked', around: () => ({ service: unreachable('service') }), options: { restart: false }, expected: 'unproven-holder', says: /the platform could not be asked/ },
   { situation: 'the platform knows that it runs, and no more', around: (user) => ({ service: withUser(fakeService({ status: running({ instances: [] }) }), user), api: unreachable('api') }), expected: 'unproven-holder', says: /before or after its last start cannot be told/ },
   { situation: 'taken on another host', rows: "(1, true, now() AT TIME ZONE 'UTC', 'elsewhere (10.0.0.9)')", around: restarted, expected: 'unproven-holder', says: /elsewhere is none of the service's instances/ },
@@ -80,9 +86,15 @@ const cases: readonly Case[] = [
   { situation: 'locked without a time and a name, and a session is at work', rows: '(1, true, NULL, NULL)', around: off, after: [work], expected: 'live-holder' },
   { situation: 'locked without a name', rows: "(1, true, now() AT TIME ZONE 'UTC', NULL)", around: off, expected: 'dead', says: /half cleared: locked, without lockedby/ },
   { situation: 'free', rows: '(1, false, NULL, NULL)', expected: 'nothing', says: /public\.databasechangeloglock at .* is free/ },
-  { situation: 'free, with a second row', rows: "(1, false, NULL, NULL), (2, true, now(), 'x')", expected: 'nothing', says: /more rows than the one with id 1 \(id 2\)/ },
-  { situation: 'no row with id 1', rows: '(2, false, NULL, NULL)', expected: 'insert' },
-  { situation: 'no row at all', rows: '', expected: 'insert' },
+  { situation: 'free, with a second row', rows: "(1, false, NULL, NULL), (2, true, now(), 'x')", expected: 'remove', says: /is free\n.*more rows than the one with id 1 \(id 2\)/ },
+  { situation: 'free, with more rows than anybody looks at', rows: '(1, false, NULL, NULL)', sql: 'INSERT INTO databasechangeloglock SELECT n, false FROM generate_series(-30, 60) n WHERE n <> 1', expected: 'nothing', says: /is free\n.*more rows than the one with id 1/ },
+  { situation: 'held by a dead one, with a second row', rows: `${held}, (2, false, NULL, NULL)`, around: off, expected: 'dead then remove' },
+  { situation: 'no row with id 1', rows: '(2, false, NULL, NULL)', around: off, expected: 'insert then remove' },
+  { situation: 'no row at all', rows: '', around: off, expected: 'insert' },
+  { situation: 'no row at all, and nothing tells where the service is', rows: '', expected: 'insert' },
+  { situation: 'no row at all, and a migration is at work', rows: '', around: off, after: [work], expected: 'live-holder', says: /database session \d+ \(active for .*SELECT pg_sleep/ },
+  { situation: 'a DBA migrates by Java as another user', around: restarted, foreign: [work], expected: 'unproven-holder', says: /is at work since before the lock was taken \(\d+ of PostgreSQL JDBC Driver\).*\nsee what that session does/ },
+  { situation: 'a report of another program is at work', around: restarted, foreign: [`${work} /* of psql */`], expected: 'dead' },
   { situation: 'two rows with id 1', rows: `${held}, (1, false, NULL, NULL)`, around: off, expected: /^REFUSED public\.databasechangeloglock at \S+ has 2 rows with id 1, and lacks its primary key: .*\(1 \| t \| \S+ \S+ \| testops-1 \(10\.0\.0\.7\), 1 \| f \| null \| null\)$/ },
   { situation: 'no table', sql: 'DROP TABLE databasechangeloglock', expected: 'nothing', says: /has no table databasechangeloglock/ },
   { situation: 'the table lies where the service does not look', around: off, sql: 'CREATE SCHEMA attic AUTHORIZATION {user}; ALTER TABLE databasechangeloglock SET SCHEMA attic', expected: 'dead', says: /lies in schema attic/ },
@@ -90,14 +102,17 @@ const cases: readonly Case[] = [
   { situation: 'a second table elsewhere is held, and named', rows: '(1, false, NULL, NULL)', around: off, sql: `CREATE SCHEMA attic AUTHORIZATION {user} CREATE TABLE databasechangeloglock (${columns}); ALTER TABLE attic.databasechangeloglock OWNER TO {user}; INSERT INTO attic.databasechangeloglock VALUES ${held}`, options: { schema: 'attic' }, expected: 'dead' },
   { situation: 'a schema that has none', around: off, options: { schema: 'attic' }, expected: 'USAGE schema attic has no table databasechangeloglock; there is one in public' },
   { situation: 'the table may not be read', around: off, asks: [], expected: /^FORBIDDEN \S+ may not read public\.databasechangeloglock at / },
+  { situation: 'the user may only read, as long as nothing else is said', around: off, sql: 'ALTER ROLE {user} SET default_transaction_read_only = on', expected: /^REFUSED PostgreSQL at \S+ lets \S+ only read \(default_transaction_read_only\), and takes no change$/ },
+  { situation: 'the user may only read, and the lock is free', rows: '(1, false, NULL, NULL)', sql: 'ALTER ROLE {user} SET default_transaction_read_only = on', expected: 'nothing' },
+  { situation: 'rows may not be deleted', rows: "(1, false, NULL, NULL), (2, true, now(), 'x')", asks: ['GRANT SELECT, UPDATE, INSERT ON databasechangeloglock TO {role}'], expected: /^FORBIDDEN \S+ may not change public\.databasechangeloglock at / },
   { situation: 'the row may not be changed', around: off, asks: ['GRANT SELECT ON databasechangeloglock TO {role}'], expected: /^FORBIDDEN \S+ may not change public\.databasechangeloglock at / },
   { situation: 'how the service is stopped is not known', around: () => ({ service: new AdminError('NOT_CONFIGURED', 'how the service is started and stopped is not known') }), expected: 'NOT_CONFIGURED the service cannot be stopped and started: how the service is started and stopped is not known' },
 ]
 
-describe('what is said of a lock:', () => {
-  test.each(cases)('$situation', async (situation) => {
+describe.concurrent('what is said of a lock:', () => {
+  test.for(cases)('$situation', async (situation, { expect, onTestFinished }) => {
     const { expected, says } = situation
-    const { verdict, told } = await planned(situation)
+    const { verdict, told } = await planned(situation, onTestFinished)
     if (typeof expected === 'string') expect(verdict, told).toBe(expected)
     else expect(verdict).toMatch(expected)
     if (says) expect(told).toMatch(says)
@@ -124,30 +139,84 @@ describe('what is said of a lock:', () => {
         'release the lock in public.databasechangeloglock at db2:5432/uploads, held by testops-1 (10.0.0.7)',
         'start the service and wait until it answers and the change-log lock is free',
       ],
-      left: 'db3:5432/analytics could not be asked, and is left as it is: PostgreSQL at db3:5432 refused the connection',
+      left: 'db3:5432/analytics is left as it is: PostgreSQL at db3:5432 refused the connection',
       target: { database: 'db.example.org:5432/testops, PostgreSQL 15.8', 'database 2': 'db2:5432/uploads, PostgreSQL 15.8', 'database 3': 'db3:5432/analytics' },
     })
   })
 })
 
-async function planned({ rows = held, before = [], after = [], around, timeZone = 'UTC', options, sql, asks }: Case): Promise<{ verdict: string; told: string }> {
+test.each([
+  ['runs', running(), { wasRunning: true, interrupts: true }],
+  ['is stopped', stopped(), { wasRunning: false, interrupts: false }],
+  ['has failed for good', stopped({ state: 'failed' }), { wasRunning: false, interrupts: false }],
+  ['fails and is started again and again', stopped({ state: 'failed', startsAgain: true }), { wasRunning: true, interrupts: false }],
+])('a service that %s is so again should its stop be taken back', async (_, status, expected) => {
+  const stuck = lockTable([lockRow({ locked: true, lockedBy: 'testops-1 (10.0.0.7)' })])
+  const parts = { database: [fakeDatabase({ changelogLocks: [stuck] })] as const, service: fakeService({ status }), logs: fakeLogs(), api: unreachable('api') }
+  const { steps } = await unlockChangelog.plan(parts, deployment, { restart: true, schema: null })
+  expect(steps[0]).toMatchObject({ action: { kind: 'stop-service', wasRunning: expected.wasRunning }, interrupts: expected.interrupts })
+})
+
+describe('a further data source', () => {
+  const identity = { version: '15.8', user: 'testops', database: 'uploads', startedAt: ago(9e6), inRecovery: false, pooled: false }
+  const stuck = lockRow({ locked: true, lockedBy: 'testops-1 (10.0.0.7)' })
+  const further = (of: Parameters<typeof fakeDatabase>[0]): ReturnType<typeof fakeDatabase> => fakeDatabase({ target: 'db2:5432/uploads', backends: { complete: true, backends: [] }, ...of })
+  const ways: [what: string, database: Parameters<typeof fakeDatabase>[0], said: string][] = [
+    ['is down', { identity: new AdminError('UNREACHABLE', 'PostgreSQL at db2:5432 refused the connection') }, 'UNREACHABLE PostgreSQL at db2:5432 refused the connection'],
+    ['may not be read', { identity, changelogLocks: [lockTable(null)] }, 'FORBIDDEN testops may not read public.databasechangeloglock at db2:5432/uploads'],
+    ['is a standby with a held row', { identity: { ...identity, inRecovery: true }, changelogLocks: [lockTable([stuck])] }, 'REFUSED PostgreSQL at db2:5432/uploads is in recovery: it is a standby, or is being restored, and takes no change'],
+  ]
+  const planOf = async (main: ReturnType<typeof fakeDatabase>, other: ReturnType<typeof fakeDatabase>): ReturnType<typeof unlockChangelog.plan> =>
+    unlockChangelog.plan({ database: [main, other], service: fakeService({ status: stopped() }), logs: fakeLogs(), api: unreachable('api') }, deployment, { restart: true, schema: null })
+
+  test.each(ways)('that %s is told, and does not keep the lock of the main one', async (_, of, said) => {
+    const main = fakeDatabase({ changelogLocks: [lockTable([stuck])], backends: { complete: true, backends: [] } })
+    const { steps, notes } = await planOf(main, further(of))
+    expect([steps.map(({ action }) => action.kind), notes.at(-1)]).toEqual([
+      ['stop-service', 'release-lock', 'start-service'],
+      `db2:5432/uploads is left as it is: ${said.replace(/^\w+ /, '')}`,
+    ])
+  })
+
+  test.each(ways)('that %s is no deployment in which there is nothing to do', async (_, of, said) => {
+    expect(await failureOf(planOf(fakeDatabase(), further(of)))).toBe(`${said}; in the other databases there is nothing to do`)
+  })
+
+  test('that is a standby with a free row is none that hinders', async () => {
+    expect((await planOf(fakeDatabase(), further({ identity: { ...identity, inRecovery: true } }))).steps).toEqual([])
+  })
+
+  test('whose lock is unproven too is told of under the one risk', async () => {
+    const nobody = { backends: { complete: true, backends: [] } }
+    const held = (by: string): { changelogLocks: ReturnType<typeof lockTable>[] } => ({ changelogLocks: [lockTable([lockRow({ locked: true, lockedBy: by })])] })
+    const { risks } = await planOf(fakeDatabase({ ...held('one (10.0.0.7)'), ...nobody }), further(held('two (10.0.0.8)')))
+    expect(risks.map(({ name, message }) => [name, /what runs on one is not known.*what runs on two is not known/.test(message)])).toEqual([['unproven-holder', true]])
+  })
+})
+
+/** What is done once the test is over, the last first. */
+type AtEnd = (work: () => Promise<void>) => void
+
+async function planned({ rows = held, before = [], foreign = [], after = [], around, timeZone = 'UTC', options, sql, asks }: Case, atEnd: AtEnd): Promise<{ verdict: string; told: string }> {
   const fresh = await freshDatabase()
-  onTestFinished(async () => fresh.cleanup())
+  atEnd(async () => fresh.cleanup())
   const user = fresh.endpoint.user!
   await fresh.query(`CREATE TABLE databasechangeloglock (${columns}); CREATE TABLE done (id int);
     ALTER TABLE databasechangeloglock OWNER TO ${user}; ALTER TABLE done OWNER TO ${user}`)
-  for (const statement of before) await session(fresh, statement)
+  for (const statement of before) await session(fresh.endpoint, statement, atEnd)
+  for (const statement of foreign) await session(await fresh.role(['GRANT pg_read_all_stats TO {role}']), statement, atEnd)
+  if (foreign.length > 0) await fresh.query(`GRANT pg_read_all_stats TO ${user}`)
   if (rows !== '') await fresh.query(`INSERT INTO databasechangeloglock VALUES ${rows}`)
-  for (const statement of after) await session(fresh, statement)
+  for (const statement of after) await session(fresh.endpoint, statement, atEnd)
   if (sql !== undefined) await fresh.query(sql.replaceAll('{user}', user))
   if (before.some((statement) => statement.includes('6 s'))) await new Promise((resolve) => setTimeout(resolve, 5500))
-  const database = await opened(asks ? await fresh.role(asks) : fresh.endpoint)
+  const database = await opened(asks ? await fresh.role(asks) : fresh.endpoint, atEnd)
   const parts: Parts = { database, service: fakeService(), logs: fakeLogs(), api: unreachable('api'), ...around?.(user) }
   try {
     const plan = await unlockChangelog.plan(parts, { ...deployment, timeZone }, { restart: true, schema: null, ...options })
-    const changes = plan.steps.filter(({ action }) => !action.kind.endsWith('-service'))
+    const changes = plan.steps.map(({ action }) => action.kind).filter((kind) => !kind.endsWith('-service'))
     const [risk] = plan.risks
-    const verdict = risk?.name ?? (changes.length === 0 ? 'nothing' : changes[0]!.action.kind === 'insert-lock-row' ? 'insert' : 'dead')
+    const verdict = risk?.name ?? (changes.map((kind) => verdicts[kind]).join(' then ') || 'nothing')
     return { verdict, told: [...plan.notes, ...plan.risks.flatMap(({ message, proof }) => [message, ...proof])].join('\n') }
   } catch (error) {
     if (!(error instanceof AdminError)) throw error
@@ -155,19 +224,21 @@ async function planned({ rows = held, before = [], after = [], around, timeZone 
   }
 }
 
-async function opened(endpoint: DatabaseEndpoint): Promise<Sources['database']> {
+const verdicts: Readonly<Record<string, string>> = { 'release-lock': 'dead', 'insert-lock-row': 'insert', 'remove-lock-rows': 'remove' }
+
+async function opened(endpoint: DatabaseEndpoint, atEnd: AtEnd): Promise<Sources['database']> {
   const { source, close } = await openDatabases([endpoint], { timeoutMs: 5000 })
-  onTestFinished(close)
+  atEnd(close)
   return source
 }
 
-/** Of the service's user; at work on the statement, or in the state that it leaves. */
-async function session({ endpoint }: FreshDatabase, statement: string): Promise<void> {
-  const { user, password, database } = endpoint
-  const client = new pg.Client({ ...endpoint.hosts[0]!, database, user: user!, password: password!.reveal(), application_name: 'PostgreSQL JDBC Driver' })
+/** At work on the statement, or in the state that it leaves. */
+async function session({ hosts, user, password, database }: DatabaseEndpoint, statement: string, atEnd: AtEnd): Promise<void> {
+  const application_name = statement.includes('of psql') ? 'psql' : 'PostgreSQL JDBC Driver'
+  const client = new pg.Client({ ...hosts[0]!, database, user: user!, password: password!.reveal(), application_name })
   client.on('error', () => undefined)
   await client.connect()
-  onTestFinished(async () => client.end().catch(() => undefined))
+  atEnd(async () => client.end().catch(() => undefined))
   if (!statement.includes('pg_sleep')) {
     // one by one, as a driver sends them
     for (const one of statement.split('; ')) await client.query(one)

@@ -1,0 +1,56 @@
+import type { DatabaseControl } from '../../core/controls.ts'
+import type { DatabaseEndpoint } from '../../core/endpoint.ts'
+import type { DatabaseSource } from '../../core/sources.ts'
+import { hostPort } from '../failure.ts'
+
+/** A database that did not open: each question gets the reason. */
+export function closedDatabase(endpoint: DatabaseEndpoint, reason: unknown): DatabaseSource {
+  const refuse = refusing(reason)
+  return {
+    ...placeOf(endpoint),
+    identity: refuse,
+    clock: refuse,
+    changelogLocks: refuse,
+    backends: refuse,
+    operator: refuse,
+    connections: refuse,
+    temporarySpace: refuse,
+    storage: refuse,
+  }
+}
+
+/** The same of what it would be changed through. */
+export function closedControl(endpoint: DatabaseEndpoint, reason: unknown): DatabaseControl {
+  const refuse = refusing(reason)
+  return {
+    ...placeOf(endpoint),
+    releaseLock: refuse,
+    hasCommitted: refuse,
+    restoreLock: refuse,
+    insertLockRow: refuse,
+    deleteLockRow: refuse,
+    removeOtherRows: refuse,
+    restoreOtherRows: refuse,
+  }
+}
+
+function refusing(reason: unknown): () => Promise<never> {
+  return async () => {
+    throw reason
+  }
+}
+
+/** Of a database that did not open: by the first of its hosts. */
+function placeOf(endpoint: DatabaseEndpoint): Pick<DatabaseSource, 'target' | 'alsoAt'> {
+  const [target = `/${endpoint.database}`] = targetsOf(endpoint)
+  return { target, alsoAt: otherTargets(endpoint, target) }
+}
+
+function targetsOf({ hosts, database }: DatabaseEndpoint): string[] {
+  return hosts.map(({ host, port }) => `${hostPort(host, port)}/${database}`)
+}
+
+/** The same database by the other hosts of its address. */
+export function otherTargets(endpoint: DatabaseEndpoint, target: string): string[] {
+  return targetsOf(endpoint).filter((other) => other !== target)
+}
