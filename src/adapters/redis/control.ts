@@ -10,10 +10,13 @@ import { assertAnswer, command, errorIn } from './bulk/page.ts'
 import { removeCounted } from './bulk/remove.ts'
 import type { RemovalVerb } from './bulk/remove.ts'
 import { connectRedis } from './connect.ts'
+import type { Connection } from './connect.ts'
 import type { LastCount } from './counted.ts'
 
 /** A key that is no session: a command on it needs the same rights, and changes nothing. */
 const nobody = 'testops-admin'
+/** what the index of an indexed repository is read and changed by */
+const ofIndex = ['SMEMBERS', 'SREM', 'ZRANGE', 'ZREM'] as const
 
 /** Removes sessions over a connection of its own, one to each master of a cluster. Throws as `openSessions`. */
 export async function openSessionsControl(
@@ -23,12 +26,18 @@ export async function openSessionsControl(
   const connection = await connectRedis(endpoint, timeoutMs)
   const nodes = await nodesOf(connection, timeoutMs)
   const { peer, client } = connection
+  const connections = [connection]
+  const reconnected = async (): Promise<Connection> => {
+    const made = await connectRedis(endpoint, timeoutMs)
+    connections.push(made)
+    return made
+  }
   const verbOf = async (namespace: string): Promise<RemovalVerb> => removalVerb(nodes, namespace, client)
   const control: SessionsControl = {
     target: peer.where,
     async assertRemovable({ namespace, indexed }) {
       await verbOf(namespace)
-      for (const verb of ['EXISTS', ...(indexed ? (['SREM', 'ZREM'] as const) : [])] as const) {
+      for (const verb of ['EXISTS', ...(indexed ? ofIndex : [])] as const) {
         await tryOn(nodes, verb, namespace).catch((error: unknown) => {
           throw isDenied(error) ? missing(verb, nodes, namespace, client, error) : error
         })
@@ -41,24 +50,40 @@ export async function openSessionsControl(
       const counted = known && isSame ? known : await countSessions(nodes, flush ? { ...selection, asOf: null } : selection)
       last.forget()
       const { census } = counted
+      // whoever is the master by now is asked whether all are gone: a former one may not know yet that it is none
+      const anew = async (): Promise<readonly Node[]> => sameNodes(nodes, await nodesOf(await reconnected(), timeoutMs))
       let notFlushed: string | null = null
       if (flush) {
         notFlushed = await flushed(nodes, census)
         if (notFlushed === null) {
           await options.onRemoved()
+          const [now] = await anew()
+          if (now!.name !== nodes[0]!.name) throw replaced(now!)
           return { counted: census.sessions, removed: null, notFlushed }
         }
       }
       if (census.namespace === null) return { counted: 0, removed: 0, notFlushed }
-      return { ...(await removeCounted(nodes, counted, await verbOf(census.namespace), options)), notFlushed }
+      return { ...(await removeCounted(nodes, counted, await verbOf(census.namespace), { ...options, anew })), notFlushed }
     },
   }
   return {
     source: control,
     async close() {
-      connection.close()
+      for (const it of connections) it.close()
     },
   }
+}
+
+/** The nodes of another connection, in the order of these. Throws UNAVAILABLE where a cluster has others. */
+function sameNodes(nodes: readonly Node[], others: readonly Node[]): readonly Node[] {
+  if (!nodes[0]!.isInCluster) return others
+  const named = nodes.map(({ name }) => others.find((other) => other.name === name))
+  if (others.length !== nodes.length || named.includes(undefined)) throw replaced(others[0]!)
+  return named as readonly Node[]
+}
+
+function replaced({ peer: { where, suggestions } }: Node): AdminError {
+  return new AdminError('UNAVAILABLE', `Redis at ${where} has other masters than when this began: what was removed may be there still`, suggestions)
 }
 
 /** Null where the database was emptied; else why not. */
@@ -87,7 +112,7 @@ async function removalVerb(nodes: readonly Node[], namespace: string, client: st
 }
 
 function missing(right: string, nodes: readonly Node[], namespace: string, client: string, cause: unknown): AdminError {
-  const rights = `'~${literally(namespace)}:*' +unlink +exists +srem +zrem`
+  const rights = `'~${literally(namespace)}:*' +unlink +exists +smembers +srem +zrange +zrem`
   return new AdminError(
     'FORBIDDEN',
     `Redis at ${nodes[0]!.peer.where} does not let this user remove sessions: it needs ${right} on keys ${namespace}:*`,
@@ -97,13 +122,13 @@ function missing(right: string, nodes: readonly Node[], namespace: string, clien
 }
 
 /** In a cluster a node that has not the slot says so, once it has seen that the command is allowed. */
-async function tryOn(nodes: readonly Node[], verb: RemovalVerb | 'EXISTS' | 'SREM' | 'ZREM', namespace: string): Promise<void> {
-  const members = verb === 'SREM' || verb === 'ZREM' ? [nobody] : []
-  const question = command(verb, sessionKeys.session(namespace, nobody), ...members)
+async function tryOn(nodes: readonly Node[], verb: RemovalVerb | 'EXISTS' | (typeof ofIndex)[number], namespace: string): Promise<void> {
+  const more = verb === 'SREM' || verb === 'ZREM' ? [nobody] : verb === 'ZRANGE' ? ['0', '0'] : []
+  const question = command(verb, sessionKeys.session(namespace, nobody), ...more)
   await Promise.all(
     nodes.map(async ({ wire, peer }) =>
       wire.send([question], 1, (reply) => {
-        if (!errorIn(reply)?.startsWith('MOVED ')) assertAnswer(reply, peer)
+        if (!/^(MOVED|ASK) /.test(errorIn(reply) ?? '')) assertAnswer(reply, peer)
       }),
     ),
   )

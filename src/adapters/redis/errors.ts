@@ -20,6 +20,8 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
     ])
   if (/^LOADING/.test(said)) return make('UNREACHABLE', `${server} is still loading its data`)
   if (/^MASTERDOWN|^CLUSTERDOWN/.test(said)) return make('UNREACHABLE', `${server} cannot serve: ${said}`)
+  if (/^READONLY/.test(said) && peer.where.includes('(sentinel, '))
+    return make('UNAVAILABLE', `${server} is a replica by now, and takes no writes: the sentinels have another master, or will have`)
   if (/^READONLY/.test(said)) return make('REFUSED', `${server} is a replica and takes no writes: its master has to be named`)
   if (/^MISCONF/.test(said))
     return make('UNAVAILABLE', `${server} takes no writes while it cannot save its data to its disk`, [

@@ -74,6 +74,25 @@ test('interrupted between two batches, it ends half done and says how to go on',
   expect(await client.dbsize()).toBe(0)
 })
 
+test.each([
+  { words: ['--json'], where: 'stdout' },
+  { words: [], where: 'stderr' },
+] as const)('interrupted twice, it ends at once, and says how to go on: $words', async ({ words, where }) => {
+  const { client, someone } = await ownStore()
+  await writeMany(client, 20_000)
+  const begun = someone.begin(['flush-sessions', '--confirm', 'prod', ...words], { failpoint: 'remove-sessions:removing#2=stop' })
+  await begun.untilStopped()
+  begun.child.kill('SIGINT')
+  begun.child.kill('SIGTERM')
+  begun.goOn()
+  const ended = await begun.ended
+  const said = /interrupted by SIG(INT|TERM) again: what was under way is left as it is/
+  expect([ended.code, ended[where]]).toEqual([6, expect.stringMatching(said)])
+  if (words.length > 0) expect(errorOf(ended)).toMatchObject({ code: 'INTERRUPTED', suggestions: ['testops-admin history -d prod', 'testops-admin resume -d prod   # where it lists a run that is unfinished'] })
+  expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
+  expect(await client.dbsize()).toBe(0)
+})
+
 test('two operators: the second is told who is at work', async () => {
   const database = await freshDatabase()
   onTestFinished(async () => database.cleanup())

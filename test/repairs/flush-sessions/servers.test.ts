@@ -93,6 +93,7 @@ describe('a user who may', () => {
     { what: 'remove nothing', rights: ['~*', ...reading], indexed: false, code: 69, needs: 'UNLINK (or DEL)' },
     { what: 'not look whether they are gone', rights: ['~*', ...reading, '-exists', '+unlink'], indexed: false, code: 69, needs: 'EXISTS' },
     { what: 'not change the index', rights: ['~*', ...reading, '+unlink'], indexed: true, code: 69, needs: 'SREM' },
+    { what: 'not look who else is in the index', rights: ['~*', ...reading, '-smembers', '+unlink', '+srem', '+zrem'], indexed: true, code: 69, needs: 'SMEMBERS' },
     { what: 'write other keys', rights: ['%R~*', '%RW~other:*', ...reading, '+unlink'], indexed: false, code: 69, needs: 'UNLINK (or DEL)' },
   ])('$what', async ({ rights, indexed, code, needs }) => {
     const { client, port } = await ownRedis()
@@ -110,7 +111,7 @@ describe('a user who may', () => {
       exit: code,
       code: 'FORBIDDEN',
       message: `Redis at 127.0.0.1:${port}/0 does not let this user remove sessions: it needs ${needs} on keys spring:session:*`,
-      suggestions: [`redis-cli -h 127.0.0.1 -p ${port} --user few --askpass ACL SETUSER USER '~spring:session:*' +unlink +exists +srem +zrem   # as an administrator; USER: the one of the configuration`],
+      suggestions: [`redis-cli -h 127.0.0.1 -p ${port} --user few --askpass ACL SETUSER USER '~spring:session:*' +unlink +exists +smembers +srem +zrange +zrem   # as an administrator; USER: the one of the configuration`],
     })
     expect(await client.dbsize()).toBe(keys)
     // nothing was begun that would have to be gone on with
@@ -222,6 +223,51 @@ describe('Sentinel', () => {
     expect(endOf(await someone.repair(flush))).toMatchObject({ code: 0, outcome: 'done', impact: { sessionsRemoved: 3000 } })
     expect(await master.client.dbsize()).toBe(0)
   })
+
+  test.each([
+    { how: 'batch by batch', more: [], failpoint: 'remove-sessions:removing#2=stop', code: 0, left: 0 },
+    { how: 'at once', more: ['--all'], failpoint: 'remove-sessions:counted=stop', code: 6, left: 20_000 },
+  ])('a fail-over in the middle, $how: none is left at the new master', async ({ more, failpoint, code, left }) => {
+    const former = await ownRedis(['repl-diskless-sync-delay 0'])
+    await writeMany(former.client, 20_000)
+    const next = await ownRedis([`replicaof 127.0.0.1 ${former.port}`])
+    await expect.poll(async () => next.client.dbsize(), { timeout: 20_000 }).toBe(20_000)
+    const sentinel = await ownRedis([`sentinel monitor mymaster 127.0.0.1 ${former.port} 1`], { sentinel: true })
+    const someone = await atStore({ sentinel: { master: 'mymaster', nodes: [`127.0.0.1:${sentinel.port}`] } })
+    const begun = someone.begin([...flush, ...more, '--confirm', 'prod', '--json'], { failpoint })
+    await begun.untilStopped()
+    // the former one goes on taking writes until it is told
+    await next.client.call('REPLICAOF', 'NO', 'ONE')
+    await sentinel.client.call('SENTINEL', 'REMOVE', 'mymaster')
+    await sentinel.client.call('SENTINEL', 'MONITOR', 'mymaster', '127.0.0.1', next.port, 1)
+    begun.goOn()
+    const ended = await begun.ended
+    expect([ended.code, await next.client.dbsize()], ended.stdout).toEqual([code, left])
+    if (code === 0) return
+    expect(errorOf(ended)).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/has other masters than when this began: what was removed may be there still$/) as string })
+    expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
+    expect(await next.client.dbsize()).toBe(0)
+  })
+
+  test('a master that has become a replica in the middle is gone on with at the next one', async () => {
+    const master = await ownRedis()
+    await writeMany(master.client, 20_000)
+    const sentinel = await ownRedis([`sentinel monitor mymaster 127.0.0.1 ${master.port} 1`], { sentinel: true })
+    const someone = await atStore({ sentinel: { master: 'mymaster', nodes: [`127.0.0.1:${sentinel.port}`] } })
+    const begun = someone.begin([...flush, '--confirm', 'prod', '--json'], { failpoint: 'remove-sessions:counted=stop' })
+    await begun.untilStopped()
+    await master.client.call('REPLICAOF', '127.0.0.1', await closedPort())
+    begun.goOn()
+    const ended = await begun.ended
+    expect(errorOf(ended)).toMatchObject({
+      exit: 6,
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/is a replica by now, and takes no writes: the sentinels have another master, or will have$/) as string,
+    })
+    await master.client.call('REPLICAOF', 'NO', 'ONE')
+    expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
+    expect(await master.client.dbsize()).toBe(0)
+  })
 })
 
 describe('Cluster', () => {
@@ -241,8 +287,33 @@ describe('Cluster', () => {
     expect(ended.stderr).toContain('not emptied at once: in a cluster there is no database of the sessions alone')
     const left = await Promise.all(masters.map(async ({ client }) => client.keys('*')))
     expect(left.flat().filter((key) => !/:(sessions:)?expirations/.test(key)).sort()).toEqual(['cache:one', 'cache:two'])
+
+    // a slot that moves to another master in the middle
+    for (let index = 0; index < 60; index += 1) await writeSession(cluster, {})
+    const begun = someone.begin([...flush, '--confirm', 'prod', '--json'], { failpoint: 'remove-sessions:counted=stop' })
+    await begun.untilStopped()
+    await moveSlotOf((await masters[0].client.keys('spring:session:sessions:*-*'))[0]!, masters[0], masters[1])
+    begun.goOn()
+    expect(errorOf(await begun.ended)).toMatchObject({
+      exit: 6,
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/is moving its slots to other nodes$/) as string,
+    })
+    expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
+    const still = await Promise.all(masters.map(async ({ client }) => client.keys('spring:session:sessions:*-*')))
+    expect(still.flat()).toEqual([])
   })
 })
+
+/** As redis-cli moves it. */
+async function moveSlotOf(key: string, from: OwnRedis, to: OwnRedis): Promise<void> {
+  const slot = Number(await from.client.call('CLUSTER', 'KEYSLOT', key))
+  const [source, destination] = (await Promise.all([from, to].map(async ({ client }) => client.call('CLUSTER', 'MYID')))) as [string, string]
+  await to.client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', source)
+  await from.client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', destination)
+  for (const name of (await from.client.call('CLUSTER', 'GETKEYSINSLOT', slot, 1000)) as string[]) await from.client.call('MIGRATE', '127.0.0.1', to.port, name, 0, 5000)
+  for (const { client } of [to, from]) await client.call('CLUSTER', 'SETSLOT', slot, 'NODE', destination)
+}
 
 /** All slots dealt out, and every node sees it. */
 async function formCluster(nodes: readonly OwnRedis[]): Promise<void> {

@@ -19,13 +19,13 @@ const maxRounds = 5
 
 /**
  * Removes what was counted: first what the index says of it, so that a session whose index is gone is always found again, then its
- * marks, then the sessions; then sees that none of them is left.
+ * marks, then the sessions; then sees that none of them is left, by way of `anew`: the same nodes on other connections.
  */
 export async function removeCounted(
   nodes: readonly Node[],
   counted: Counted,
   verb: RemovalVerb,
-  { onBatch, onRemoved, signal }: Omit<RemovalOptions, 'flush'>,
+  { onBatch, onRemoved, signal, anew }: Omit<RemovalOptions, 'flush'> & { anew: () => Promise<readonly Node[]> },
 ): Promise<Removal> {
   const { census, ids, entries, selection } = counted
   const keys = total(counted.nodes.flatMap(({ marks, sessions }) => [...marks, ...sessions]))
@@ -47,7 +47,7 @@ export async function removeCounted(
     await takeOut(nodes[entries.node]!, 'SREM', sessionKeys.userIndex(census.namespace!, selection.which.user), entries.members)
   }
   await onRemoved()
-  await untilGone(nodes, counted, verb, signal)
+  await untilGone(await anew(), counted, verb, signal)
   return { counted: census.sessions, removed, notFlushed: null }
 }
 
