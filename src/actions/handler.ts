@@ -15,6 +15,8 @@ export interface Workshop {
   patienceMs: number
   /** says what is waited for */
   progress: (message: string) => void
+  /** what is told once more when the run is over: 'all messages back, contents compared' */
+  result: (text: string) => void
   /** says how far a long work is; called as often as one likes */
   moving: (amount: Moving) => void
   signal: AbortSignal
@@ -32,6 +34,8 @@ interface StepJournal {
   performed: boolean
   /** what was noted while it was performed, oldest first */
   notes: readonly string[]
+  /** what was noted in all of the run, by this process too, oldest first */
+  ofRun(): readonly string[]
   /** returns once it is on disk: for what has to be known should this process be killed the next instant */
   note(text: string): Promise<void>
 }
@@ -46,6 +50,8 @@ export interface ActionHandler<K extends ActionKind> {
   perform(action: ActionOf<K>, workshop: Workshop): Promise<void>
   /** throws REFUSED where `perform` would; asked before the service is stopped for it. Absent: nothing can be told beforehand */
   foresee?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
+  /** asked where the run ends early, by an error or an interruption: brings to safety what would go with this process */
+  letGo?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
   /** takes back what `perform` did, whole or in part; harmless where nothing was done. Null: there is nothing to take back */
   undo: ((action: ActionOf<K>, workshop: Workshop) => Promise<void>) | null
   /** whether an action of this kind is taken back at all; absent: each is */

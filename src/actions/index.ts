@@ -12,6 +12,7 @@ import { switchExchanges } from './queues/switch-exchanges.ts'
 import { setSetting } from './set-setting.ts'
 import { insertLockRow } from './insert-lock-row.ts'
 import { releaseLock } from './release-lock.ts'
+import { removeLockRows } from './remove-lock-rows.ts'
 import { removeSessions } from './remove-sessions.ts'
 import { startService } from './start-service.ts'
 import { stopService } from './stop-service.ts'
@@ -23,6 +24,7 @@ const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'start-service': startService,
   'release-lock': releaseLock,
   'insert-lock-row': insertLockRow,
+  'remove-lock-rows': removeLockRows,
   'set-setting': setSetting,
   'hold-queues': holdQueues,
   'keep-queues': keepQueues,

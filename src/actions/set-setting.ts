@@ -1,6 +1,7 @@
 import { AdminError } from '../core/error.ts'
 import { Secret } from '../core/secret.ts'
 import type { ActionOf } from '../core/action.ts'
+import type { Compared } from '../core/controls.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
 
 type Change = Omit<ActionOf<'set-setting'>, 'kind'>
@@ -14,6 +15,9 @@ export const setSetting: ActionHandler<'set-setting'> = {
     await write(change, workshop)
     await workshop.failpoint('written')
   },
+  async foresee(change, { control }) {
+    refuseIfChanged(change, await (await control.service()).trySetting(change))
+  },
   async undo({ name, from, to }, workshop) {
     // killed before it was written, it is as it was
     if ((await valueOf(name, workshop)) === from) return
@@ -22,7 +26,11 @@ export const setSetting: ActionHandler<'set-setting'> = {
 }
 
 async function write({ name, from, to }: Change, { control }: Workshop): Promise<void> {
-  const compared = await (await control.service()).writeSetting({ name, from, to })
+  refuseIfChanged({ name, from }, await (await control.service()).writeSetting({ name, from, to }))
+}
+
+/** Throws REFUSED. */
+function refuseIfChanged({ name, from }: Pick<Change, 'name' | 'from'>, compared: Compared): void {
   if (compared === 'set') return
   const expected = from === null ? 'not set' : from
   throw new AdminError('REFUSED', `${name} is no longer ${expected} in the service's settings: somebody else has changed it`, [

@@ -3,7 +3,8 @@ import { AdminError } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { ApiSource } from '../core/sources.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
-import { rowOf } from './lock-row.ts'
+import { hasDatabase, rowOf } from './lock-row.ts'
+import { keepOpen } from './queues/queues.ts'
 
 const pollMs = 500
 
@@ -29,8 +30,8 @@ export const startService: ActionHandler<'start-service'> = {
   },
   // what was started stays up, but for steps that cannot be taken back under it: the stopping before them starts it again
   isTakenBack: ({ stopsOnUndo }) => stopsOnUndo === true,
-  async undo({ keeps = [] }, { control, patienceMs: timeoutMs, signal }) {
-    if (keeps.length > 0) await (await control.broker()).keep(keeps)
+  async undo({ keeps = [] }, { open, control, patienceMs: timeoutMs, signal }) {
+    if (keeps.length > 0) await keepOpen(keeps, { open, control })
     await (await control.service()).stop({ timeoutMs, signal })
   },
 }
@@ -52,9 +53,12 @@ async function answers({ open }: Workshop): Promise<boolean> {
   }
 }
 
-/** A service without an API that is known may still migrate, and answers to nobody: its lock tells. */
+/**
+ * A service without an API that is known may still migrate, and answers to nobody: its lock tells. A database that the deployment
+ * has no longer does not keep its service from being started.
+ */
 async function areFree({ locks = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<boolean> {
-  for (const lock of locks) if ((await rowOf(lock, workshop))?.locked) return false
+  for (const lock of locks) if ((await hasDatabase(lock, workshop)) && (await rowOf(lock, workshop))?.locked) return false
   return true
 }
 

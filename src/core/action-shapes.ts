@@ -1,5 +1,5 @@
 import type { ActionKind, ActionOf } from './action.ts'
-import { amount, flag, listOf, mapOf, anything, nullable, objectOf, oneOf, optional, text } from './shape.ts'
+import { amount, flag, listOf, mapOf, anything, nullable, objectOf, oneOf, optional, text, whole } from './shape.ts'
 import type { Shape } from './shape.ts'
 
 type Fields<A> = { readonly [F in keyof Omit<A, 'kind'>]-?: Shape }
@@ -12,6 +12,7 @@ const binding = objectOf({ source: text, destination: text, destinationKind: one
 const policy = objectOf({ name: text, isOperators: flag, pattern: text, appliesTo: text, priority: anything, definition: args })
 const former = objectOf({ queue, holding: nullable(text), always: optional(oneOf(true)) })
 const names = listOf(text)
+const moves = listOf(objectOf({ queue: text, holding: text }))
 
 /** What each kind of action holds where it is read from a journal or a saved plan, besides its kind. */
 export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } = {
@@ -25,6 +26,11 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
     accepts: nullable(oneOf('live-holder', 'unproven-holder')),
   },
   'insert-lock-row': { database: text, schema: text },
+  'remove-lock-rows': {
+    database: text,
+    schema: text,
+    rows: listOf(objectOf({ id: whole, locked: flag, lockGranted: nullable(text), lockedBy: nullable(text) })),
+  },
   'remove-sessions': {
     store: text,
     namespace: text,
@@ -33,13 +39,13 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
     counts: objectOf({ sessions: amount, asOf: amount }),
   },
   'hold-queues': {
-    holding: names,
+    moves,
     saved: objectOf({ queues: listOf(queue), exchanges: listOf(exchange), bindings: listOf(binding), policies: listOf(policy) }),
   },
-  'keep-queues': { queues: names },
+  'keep-queues': { queues: listOf(former), bindings: listOf(binding) },
   'drain-queues': { queues: names, seconds: amount, counts },
   'await-quiet': { queues: names, user: text },
-  'move-messages': { direction: oneOf('aside', 'back'), moves: listOf(objectOf({ queue: text, holding: text })), counts },
+  'move-messages': { direction: oneOf('aside', 'back'), moves, counts },
   'delete-queues': { queues: listOf(former), bindings: listOf(binding), discards: flag, counts },
   'switch-exchanges': { exchanges: listOf(objectOf({ from: exchange, to: exchange })), bindings: listOf(binding) },
   'redeclare-queues': { queues: listOf(former), bindings: listOf(binding) },

@@ -31,6 +31,8 @@ export type Action =
     }
   /** the row with id 1, which Liquibase expects and does not make in a table that has others */
   | { kind: 'insert-lock-row'; database: string; schema: string }
+  /** rows with other ids, whole: nothing else brings them back */
+  | { kind: 'remove-lock-rows'; database: string; schema: string; rows: readonly ChangelogLockRow[] }
   | {
       kind: 'remove-sessions'
       /** host:port/database */
@@ -42,10 +44,13 @@ export type Action =
       /** sessions, and when they were counted by the store's clock: what began later is not meant */
       counts: { sessions: number; asOf: number }
     }
-  /** durable queues that messages wait in; `saved`: the vhost's definitions, of which nothing is a secret */
-  | { kind: 'hold-queues'; holding: readonly string[]; saved: Definitions }
-  /** holds queues open that would vanish with their last consumer, for as long as this process lasts */
-  | { kind: 'keep-queues'; queues: readonly string[] }
+  /** durable queues in which messages wait, for queues that hold any or may; `saved`: the vhost's definitions, of which nothing is a secret */
+  | { kind: 'hold-queues'; moves: readonly Move[]; saved: Definitions }
+  /**
+   * holds queues open that would vanish with their last consumer, for as long as this process lasts. Should it end before their messages
+   * are moved, it moves them aside at its end; undoing it puts queue and messages back in place
+   */
+  | { kind: 'keep-queues'; queues: readonly Former[]; bindings: readonly Binding[] }
   /** lets the service's own consumers empty its queues, for so many seconds at most */
   | { kind: 'drain-queues'; queues: readonly string[]; seconds: number; counts: MessageCount }
   /** until nobody reads from the queues, and the user that the service signs in with is not connected any more */

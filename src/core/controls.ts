@@ -1,7 +1,7 @@
 import type { ActionOf } from './action.ts'
 import type { BrokerControl } from './broker-control.ts'
 import type { SessionsControl } from './sessions-control.ts'
-import type { ServiceStatus } from './sources.ts'
+import type { ChangelogLockRow, ServiceStatus } from './sources.ts'
 
 /** What a deployment is changed through: the counterpart of `Sources`. Methods throw `AdminError`. */
 export interface Controls {
@@ -19,22 +19,29 @@ type LockRow = ActionOf<'release-lock'>['row']
 /** `changed`: the row is not as it was seen, and was left alone. */
 export type Compared = 'set' | 'changed'
 
+/** Is told by what the transaction that is about to change something is known later (`hasCommitted`), before it does. */
+type Beforehand = (mark: string) => Promise<void>
+
+/** Each method compares before it sets, in one transaction. `by`: only what was set last by one of these transactions. */
 export interface DatabaseControl {
   /** host:port/database, without credentials */
   readonly target: string
-  /**
-   * Sets all three columns of row 1 free where they are as in `row`, in one transaction. `beforehand` is told by what that
-   * transaction is known later (`hasCommitted`), before anything is set.
-   */
-  releaseLock(schema: string, row: LockRow, beforehand?: (mark: string) => Promise<void>): Promise<Compared>
+  /** the same database by the other hosts of its address */
+  readonly alsoAt: readonly string[]
+  /** sets all three columns of row 1 free where they are as in `row` */
+  releaseLock(schema: string, row: LockRow, beforehand?: Beforehand): Promise<Compared>
   /** whether one of these transactions came to its end; false too where that was too long ago to be known */
   hasCommitted(marks: readonly string[]): Promise<boolean>
-  /** the reverse of `releaseLock`, where the row is free; `by`: and was set last by one of these transactions */
+  /** the reverse of `releaseLock`, where the row is free */
   restoreLock(schema: string, row: LockRow, by?: readonly string[]): Promise<Compared>
   /** a free row 1, where there is none */
-  insertLockRow(schema: string): Promise<Compared>
-  /** takes it away again, where it is free and other rows are there */
-  deleteLockRow(schema: string): Promise<Compared>
+  insertLockRow(schema: string, beforehand?: Beforehand): Promise<Compared>
+  /** takes it away again, where it is free */
+  deleteLockRow(schema: string, by?: readonly string[]): Promise<Compared>
+  /** takes away rows with other ids than 1, where all of them are as in `rows` */
+  removeOtherRows(schema: string, rows: readonly ChangelogLockRow[], beforehand?: Beforehand): Promise<Compared>
+  /** the reverse, where none of their ids is there */
+  restoreOtherRows(schema: string, rows: readonly ChangelogLockRow[]): Promise<Compared>
 }
 
 export interface ServiceControl {
@@ -47,7 +54,16 @@ export interface ServiceControl {
    * when the service is started. Throws REFUSED where it is set in more places than one can be sure of; FORBIDDEN,
    * UNAVAILABLE, NOT_CONFIGURED where it cannot be written
    */
-  writeSetting(change: { name: string; from: string | null; to: string | null }): Promise<Compared>
+  writeSetting(change: SettingChange): Promise<Compared>
+  /** what `writeSetting` would answer, or throw, as far as that shows without writing */
+  trySetting(change: SettingChange): Promise<Compared>
+}
+
+/** null: absent */
+export interface SettingChange {
+  name: string
+  from: string | null
+  to: string | null
 }
 
 interface WaitOptions {

@@ -39,6 +39,23 @@ export function asUtc(time: LocalTime): Date {
 /** Turns local times of one zone (an IANA name) into moments. Throws RangeError where the zone does not exist. */
 export function localTimeReader(timeZone: string): (time: LocalTime) => Date {
   if (utc.has(timeZone)) return asUtc
+  const shown = shownIn(timeZone)
+  const offsetAt = (moment: number): number => shown(moment) - Math.floor(moment / 1000) * 1000
+  let known: { quarter: number; offset: number } | null = null
+  return (time) => {
+    const local = asUtc(time).getTime()
+    // zones change their offset on quarters of an hour only, and neighbouring records mostly share one
+    const quarter = Math.floor(local / 900_000)
+    if (known?.quarter !== quarter) {
+      const first = offsetAt(local)
+      known = { quarter, offset: offsetAt(local - first) }
+    }
+    return new Date(local - known.offset)
+  }
+}
+
+/** What clocks of that zone show at a moment, to the second, as if it were UTC. */
+function shownIn(timeZone: string): (moment: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
     hourCycle: 'h23',
@@ -49,23 +66,22 @@ export function localTimeReader(timeZone: string): (time: LocalTime) => Date {
     minute: 'numeric',
     second: 'numeric',
   })
-  const offsetAt = (moment: number): number => {
+  return (moment) => {
     const part: Record<string, number> = {}
     for (const { type, value } of format.formatToParts(moment)) part[type] = Number(value)
-    const shown = Date.UTC(part['year']!, part['month']! - 1, part['day'], part['hour'], part['minute'], part['second'])
-    return shown - Math.floor(moment / 1000) * 1000
+    return Date.UTC(part['year']!, part['month']! - 1, part['day'], part['hour'], part['minute'], part['second'])
   }
-  let known: { quarter: number; offset: number } | null = null
-  return (time) => {
-    const shown = asUtc(time).getTime()
-    // zones change their offset on quarters of an hour only, and neighbouring records mostly share one
-    const quarter = Math.floor(shown / 900_000)
-    if (known?.quarter !== quarter) {
-      const first = offsetAt(shown)
-      known = { quarter, offset: offsetAt(shown - first) }
-    }
-    return new Date(shown - known.offset)
-  }
+}
+
+/** The moments at which clocks of that zone showed this, earliest first: two in the hour that is put back. Throws RangeError as above. */
+export function momentsOf(time: LocalTime, timeZone: string): [Date, ...Date[]] {
+  const read = localTimeReader(timeZone)
+  const at = read(time).getTime()
+  const zone = utc.has(timeZone) ? null : shownIn(timeZone)
+  // clocks are put back by an hour, by half of one on Lord Howe Island, by two at Troll
+  const others = zone === null ? [] : [-120, -60, -30, 30, 60, 120].map((minutes) => at + minutes * 60_000).filter((other) => zone(other) === zone(at))
+  const [first, ...more] = [at, ...others].sort((a, b) => a - b)
+  return [new Date(first!), ...more.map((other) => new Date(other))]
 }
 
 /** Whether this is a zone that times can be read in. */

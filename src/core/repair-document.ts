@@ -9,8 +9,8 @@ export interface RepairDocument {
   /** of the plan, so that `apply` sees whether a saved one is whole */
   hash: string
   plan: Plan
-  /** steps by their place in the plan, from 0 */
-  applied: readonly { step: number; status: 'done' | 'already' | 'failed' | 'undone'; durationMs: number }[]
+  /** steps by their place in the plan, from 0; `results`: what one has come to, for people */
+  applied: readonly { step: number; status: 'done' | 'already' | 'failed' | 'undone'; durationMs: number; results?: readonly string[] }[]
   /** each check by its status; a problem by its severity */
   verification: Readonly<Record<string, string>>
   outcome: RepairOutcome

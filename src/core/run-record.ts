@@ -92,6 +92,7 @@ function faultOfEvent(value: unknown): string | null {
 function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
   let begun: number | null = null
   let undoing: number | null = null
+  const touched = new Set<number>()
   return (event) => {
     if ('step' in event && !(Number.isInteger(event.step) && event.step < steps.length))
       return `it is of step ${event.step + 1}, and the plan has ${steps.length}`
@@ -99,6 +100,7 @@ function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
       case 'intent':
         begun = event.step
         undoing = null
+        touched.add(event.step)
         return null
       case 'undo-intent':
         undoing = event.step
@@ -109,7 +111,7 @@ function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
         return isBegun ? null : `step ${event.step + 1} is done and was not begun`
       }
       case 'noted':
-        return begun === event.step ? null : `step ${event.step + 1} is noted and was not begun`
+        return touched.has(event.step) ? null : `step ${event.step + 1} is noted and was not begun`
       case 'failed':
         return begun === event.step ? null : `step ${event.step + 1} has failed and was not begun`
       case 'undone':

@@ -33,7 +33,7 @@ export type RunEvent = { at: string; by: string } & (
   /** the deployment keeps a copy of this journal from here on, until the run is over */
   | { event: 'copied' }
   | { event: 'intent'; step: number }
-  /** what a handler has to know later, should the run be killed within the step (`StepJournal`) */
+  /** what a handler has to know later, should the run be killed within the step or its undoing (`StepJournal`) */
   | { event: 'noted'; step: number; note: string }
   | { event: 'done'; step: number; durationMs: number; already?: true }
   | { event: 'failed'; step: number; error: RunError }

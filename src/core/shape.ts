@@ -5,6 +5,7 @@ export const anything: Shape = () => null
 export const text: Shape = (value, at) => (typeof value === 'string' ? null : `${at} is no text`)
 export const flag: Shape = (value, at) => (typeof value === 'boolean' ? null : `${at} is neither true nor false`)
 export const amount: Shape = (value, at) => (typeof value === 'number' && value >= 0 ? null : `${at} is no amount`)
+export const whole: Shape = (value, at) => (Number.isInteger(value) ? null : `${at} is no whole number`)
 /** ISO 8601 */
 export const instant: Shape = (value, at) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? null : `${at} is no time`)
 

@@ -17,6 +17,7 @@ export type {
   BrokerPolicy,
   BrokerQueue,
   BrokerSource,
+  TrackedConnection,
   QueueCounts,
 } from './sources/broker.ts'
 export type { ClockReading } from './sources/clock.ts'

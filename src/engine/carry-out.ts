@@ -5,12 +5,14 @@ import { progressOf } from '../core/run-state.ts'
 import { runError } from './outcome.ts'
 import type { Running, StepStatus } from './running.ts'
 import { workshopOf } from './step-workshop.ts'
-import { holds, isStopNeeded, refuseIfStarted, stepsUnder } from './under-stop.ts'
+import { foreseeAll, holds, isStopNeeded, refuseIfStarted, stepsUnder } from './under-stop.ts'
 
 export interface Applied {
   step: number
   status: StepStatus
   durationMs: number
+  /** what it has come to, for people */
+  results?: readonly string[]
 }
 
 /** What was done, and what stopped it; null: all is done. */
@@ -25,14 +27,20 @@ export async function carryOut(running: Running): Promise<CarriedOut> {
   const { done, touched } = progressOf(events)
   const applied: Applied[] = []
   let isTouched = touched.length > 0
+  try {
+    if (!isTouched) await foreseeAll(running)
+  } catch (error) {
+    return { applied, failure: { error, halfDone: false } }
+  }
   for (const [index, step] of plan.steps.entries()) {
     if (done.has(index) && !(holds(step) && stepsUnder(plan, index).some((at) => !done.has(at)))) continue
     const begin = performance.now()
     const since = (): number => Math.round(performance.now() - begin)
+    const results: string[] = []
     onStep(index, 'begun')
     try {
-      const status = await performStep(running, index, done, () => (isTouched = true), since)
-      applied.push({ step: index, status, durationMs: since() })
+      const status = await performStep(running, index, { done, results, touch: () => (isTouched = true), since })
+      applied.push({ step: index, status, durationMs: since(), ...(results.length > 0 && { results }) })
       onStep(index, status)
     } catch (error) {
       applied.push({ step: index, status: 'failed', durationMs: since() })
@@ -46,15 +54,13 @@ export async function carryOut(running: Running): Promise<CarriedOut> {
 async function performStep(
   running: Running,
   index: number,
-  done: ReadonlySet<number>,
-  touch: () => void,
-  since: () => number,
+  { done, results, touch, since }: { done: ReadonlySet<number>; results: string[]; touch: () => void; since: () => number },
 ): Promise<'done' | 'already'> {
   const { log, guard, by, failpoint } = running
   const step = running.plan.steps[index]!
   const { action } = step
   const { signal } = running.workshop
-  const workshop = workshopOf(running, index)
+  const workshop = workshopOf(running, index, { results })
   const handler = handlerOf(action)
   const now = (): { at: string; by: string } => ({ at: new Date().toISOString(), by })
   if (signal.aborted) throw interrupted(signal)

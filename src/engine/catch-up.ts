@@ -1,6 +1,7 @@
 import { AdminError } from '../core/error.ts'
 import type { RunEvent, RunHistory, RunStore, UnreadableRun } from '../core/run.ts'
 import { isUnfinished, progressOf } from '../core/run-state.ts'
+import { typed } from '../core/typed.ts'
 import { canonical } from './stale.ts'
 
 /** Where the journals of one deployment are kept. */
@@ -167,7 +168,7 @@ function apart({ here, there }: Pair, at: number, where: string): AdminError {
     `the journals of run ${run} on this machine and in the deployment ${first}. It was gone on with in two places; which of them tells what was done has to be seen.`,
     [
       'testops-admin doctor -d {deployment}',
-      `mv ${where}/${run} ${where}/${run}.aside   # where the deployment's journal is right, then:`,
+      `${typed(['mv', `${where}/${run}`, `${where}/${run}.aside`])}   # where the deployment's journal is right, then:`,
       `testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`,
     ],
   )

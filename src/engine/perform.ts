@@ -13,6 +13,7 @@ import type { Running } from './running.ts'
 import { giveBackIfRefused } from './give-back.ts'
 import type { Guard } from './guard.ts'
 import type { RunJournal } from './journal.ts'
+import { letGo } from './let-go.ts'
 import { exitCodeOfRun, outcomeOf, runError } from './outcome.ts'
 import { fillCommand } from './remedy.ts'
 import { runChecks } from './run-checks.ts'
@@ -27,7 +28,7 @@ export interface Performance {
   events: readonly RunEvent[]
   journal: RunJournal
   guard: Pick<Guard, 'assertHeld'>
-  workshop: Omit<Workshop, 'failpoint' | 'journal'>
+  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result'>
   failpoint: Failpoint
   onStep: Running['onStep']
   by: string
@@ -38,6 +39,8 @@ export interface Performance {
 export interface Performed {
   document: RepairDocument
   exitCode: number
+  /** of a bug of this program */
+  stack?: string
 }
 
 /** how long the checks of a plan may take to be content after its last step, at most */
@@ -46,7 +49,7 @@ const settleMs = 30_000
 /** Performs what is left of a run, verifies it by its checks, and notes how it ended. Never throws but for a bug. */
 export async function perform(performance: Performance): Promise<Performed> {
   const running = runningOf(performance)
-  const carried = await giveBackIfRefused(running, await carryOut(running), performance.journal.written)
+  const carried = await letGo(running, await giveBackIfRefused(running, await carryOut(running), performance.journal.written))
   const { plan } = performance.record
   await performance.failpoint('verify:before')
   const verification = carried.failure ? {} : await verified(performance)
@@ -58,7 +61,8 @@ export async function perform(performance: Performance): Promise<Performed> {
 
 /** Takes back what a run did. Throws as `perform`. */
 export async function performUndo(performance: Performance): Promise<Performed> {
-  const carried = await takeBack(runningOf(performance))
+  const running = runningOf(performance)
+  const carried = await letGo(running, await takeBack(running))
   return conclude(performance, carried, {}, [`testops-admin undo ${performance.record.run} -d {deployment} --confirm {deployment}`], true)
 }
 
@@ -67,9 +71,9 @@ export function documentOf(plan: Plan, rest: Pick<RepairDocument, 'outcome' | 'e
   return { schemaVersion: 1, run: null, hash: hashOf(plan), plan, applied: [], verification: {}, ...rest }
 }
 
-/** The same for the same plan, whatever its counts and the order of its keys. */
+/** The same for the same plan, whatever the order of its keys. */
 export function hashOf(plan: Plan): string {
-  return createHash('sha256').update(canonical(plan)).digest('hex')
+  return createHash('sha256').update(canonical(plan, new Set())).digest('hex')
 }
 
 function runningOf({ record, events, journal, guard, workshop, failpoint, onStep, by }: Performance): Running {
@@ -97,9 +101,9 @@ async function conclude(
   const fill = (command: string): string => fillCommand(command, workshop.deployment, commands)
   const failed = failure && runError(failure.error, fill)
   const outcome = failed ? outcomeOf(failed, failure.halfDone) : Object.values(verification).includes('error') ? 'failed' : 'done'
-  // a refused undo has changed nothing, so the run stands as it did
+  // an undo that has changed nothing leaves the run as it stood
   const before = progressOf(events).ended?.outcome ?? 'interrupted'
-  const ended = !isUndo ? outcome : outcome === 'done' ? 'undone' : outcome === 'refused' ? before : outcome
+  const ended = !isUndo ? outcome : !failure ? 'undone' : failure.halfDone ? outcome : before
   const event: RunEvent = { at: new Date().toISOString(), by, event: 'ended', outcome: ended, verification }
   await failpoint('end:before')
   const unwritten = await errorOf(async () => journal.append(event))
@@ -121,7 +125,11 @@ async function conclude(
     outcome: result,
     ...(error && { error }),
   }
-  return { document, exitCode: exitCodeOfRun(result, error ?? undefined, verification) }
+  return { document, exitCode: exitCodeOfRun(result, error ?? undefined, verification), ...stackOf(failure?.error) }
+}
+
+function stackOf(error: unknown): Pick<Performed, 'stack'> {
+  return error instanceof Error && !(error instanceof AdminError) && error.stack !== undefined ? { stack: error.stack } : {}
 }
 
 /** What the journal says of itself; null: it was written. A bug is thrown. */

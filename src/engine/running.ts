@@ -1,17 +1,18 @@
 import type { Workshop } from '../actions/index.ts'
 import type { Failpoint } from '../core/failpoint.ts'
 import type { Plan } from '../core/plan.ts'
-import type { RunEvent, RunLog } from '../core/run.ts'
+import type { RunEvent } from '../core/run.ts'
 import type { Guard } from './guard.ts'
+import type { RunJournal } from './journal.ts'
 
 /** What a run works with besides the deployment. */
 export interface Running {
   plan: Plan
   /** what is on record already; empty for a new run */
   events: readonly RunEvent[]
-  log: Pick<RunLog, 'append'>
+  log: Pick<RunJournal, 'append' | 'written'>
   guard: Pick<Guard, 'assertHeld'>
-  workshop: Omit<Workshop, 'failpoint' | 'journal'>
+  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result'>
   /** user@host */
   by: string
   failpoint: Failpoint

@@ -40,7 +40,8 @@ export async function takeBack(running: Running): Promise<CarriedOut> {
     const { action } = plan.steps[index]!
     const handler = handlerOf(action)
     let isBegun = false
-    const workshop = workshopOf(running, index, 'undo-')
+    const results: string[] = []
+    const workshop = workshopOf(running, index, { within: 'undo-', results })
     const begin = performance.now()
     const now = (): { at: string; by: string } => ({ at: new Date().toISOString(), by })
     onStep(index, 'begun')
@@ -63,7 +64,7 @@ export async function takeBack(running: Running): Promise<CarriedOut> {
       onStep(index, 'failed')
       return { applied, failure: { error, halfDone: applied.length > 1 || (isBegun && !isRefusal(error)) } }
     }
-    applied.push({ step: index, status: 'undone', durationMs: Math.round(performance.now() - begin) })
+    applied.push({ step: index, status: 'undone', durationMs: Math.round(performance.now() - begin), ...(results.length > 0 && { results }) })
     onStep(index, 'undone')
   }
   return { applied, failure: null }

@@ -33,6 +33,15 @@ export async function isStopNeeded(running: Running, index: number, done: Readon
   return isNeeded
 }
 
+/** Throws what any step that is not done yet would throw for certain: before the first of them, nothing at all is changed then. */
+export async function foreseeAll(running: Running): Promise<void> {
+  for (const [at, { action }] of running.plan.steps.entries()) {
+    const handler = handlerOf(action)
+    const workshop = workshopOf(running, at)
+    if (handler.foresee && !(await handler.isDone(action, workshop))) await handler.foresee(action, workshop)
+  }
+}
+
 /** While the service is to be stopped, something else may start it again (DESIGN.md 6.8). Throws INTERRUPTED. */
 export async function refuseIfStarted({ plan: { steps }, workshop: { open } }: Running, index: number): Promise<void> {
   const before = steps.slice(0, index).map(({ action }) => action.kind)

@@ -7,6 +7,7 @@ import { countOf, hang, pad, printable, widthOf } from './text.ts'
 /** What a plan costs, in words, by the names of its figures. */
 const impacts: Readonly<Record<string, (count: number) => string>> = {
   locksReleased: (count) => `changes ${countOf(count, 'change-log lock')}`,
+  rowsRemoved: (count) => `removes ${countOf(count, 'row')} that Liquibase never looks at, and that undo puts back`,
   messagesMoved: (count) => `moves ${countOf(count, 'message')}`,
   messagesDiscarded: (count) => `LOSES ${countOf(count, 'message')}`,
   queuesWithMessages: (count) => `finds messages in ${countOf(count, 'queue')}`,

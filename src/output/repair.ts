@@ -24,7 +24,8 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
   const here = onDeployment(plan.deployment, config)
   if (outcome === 'planned') return `${planText(plan, screen)}\n${outcomes.planned}\n`
   if (outcome === 'nothing-to-do') return planText(plan, screen)
-  const lines = [headline(document, paint)]
+  const results = new Set(document.applied.flatMap((it) => it.results ?? []))
+  const lines = [headline(document, paint), ...[...results].map((it) => `  ${printable(it)}`)]
   const checks = Object.entries(verification)
   const width = Math.max(0, ...checks.map(([id]) => widthOf(id)))
   for (const [id, status] of checks) lines.push(`  ${pad(id, width)}  ${statusWord(status, paint)}`)

@@ -53,6 +53,7 @@ const situations: { readonly [K in ActionKind]: Situation } = {
     look: rows,
   },
   'insert-lock-row': { action: { kind: 'insert-lock-row', ...of }, before: () => fakeDeployment({ rows: [{ ...free, id: 2 }] }), look: rows },
+  'remove-lock-rows': { action: { kind: 'remove-lock-rows', ...of, rows: [{ ...stuck, id: 2 }] }, before: () => fakeDeployment({ rows: [free, { ...stuck, id: 2 }] }), look: rows },
   'remove-sessions': {
     action: { kind: 'remove-sessions', store: 'redis.example.org:6379/0', namespace: 'spring:session', which: 'all', flush: false, counts: { sessions: 2, asOf: Date.now() + 60_000 } },
     before: () => fakeDeployment({ store: fakeSessionStore({ sessions: [{}, {}] }) }),
@@ -65,11 +66,11 @@ const situations: { readonly [K in ActionKind]: Situation } = {
     look: ({ settings }) => [...settings],
   },
   'hold-queues': {
-    action: { kind: 'hold-queues', holding: [holding], saved: { queues: [transient], exchanges: [work], bindings: [binding], policies: [] } },
+    action: { kind: 'hold-queues', moves: [{ queue: 'upload', holding }], saved: { queues: [transient], exchanges: [work], bindings: [binding], policies: [] } },
     before: () => withBroker({ queues: [transient], bindings: [binding] }),
     look: vhost,
   },
-  'keep-queues': { action: { kind: 'keep-queues', queues: ['upload'] }, before: () => withBroker({ queues: [{ ...transient, autoDelete: true }] }), look: service, anew: true, undone: 'stopped' },
+  'keep-queues': { action: { kind: 'keep-queues', queues: [{ queue: { ...transient, autoDelete: true }, holding }], bindings: [binding] }, before: () => withBroker({ queues: [{ ...transient, autoDelete: true }] }), look: service, anew: true, undone: 'stopped' },
   'drain-queues': {
     action: { kind: 'drain-queues', queues: ['upload'], seconds: 0, counts },
     before: () => withBroker({ queues: [{ ...transient, messages: 3, consumers: 1 }] }),
@@ -77,7 +78,7 @@ const situations: { readonly [K in ActionKind]: Situation } = {
     anew: true,
     undone: 'stopped',
   },
-  'await-quiet': { action: { kind: 'await-quiet', queues: ['upload'], user: 'testops' }, before: () => withBroker({ queues: [transient], answers: { connections: [] } }), look: service, anew: true, undone: 'stopped' },
+  'await-quiet': { action: { kind: 'await-quiet', queues: ['upload'], user: 'testops' }, before: () => withBroker({ queues: [transient], answers: { connectionsOf: [] } }), look: service, anew: true, undone: 'stopped' },
   'move-messages': {
     action: { kind: 'move-messages', direction: 'aside', moves: [{ queue: 'upload', holding }], counts },
     before: () => withBroker({ queues: [{ ...transient, messages: 3 }, { ...held, messages: 0 }] }),

@@ -12,6 +12,7 @@ export function workshopOf(deployment: FakeDeployment, of: Partial<Workshop> = {
     timeoutMs: 1000,
     patienceMs: 1000,
     progress: () => undefined,
+    result: () => undefined,
     moving: () => undefined,
     signal: new AbortController().signal,
     isTested: true,
@@ -19,6 +20,7 @@ export function workshopOf(deployment: FakeDeployment, of: Partial<Workshop> = {
     journal: {
       performed: false,
       notes: deployment.notes,
+      ofRun: () => deployment.notes,
       note: async (text) => void deployment.notes.push(text),
     },
     ...of,

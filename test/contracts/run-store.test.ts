@@ -57,6 +57,23 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     await close()
   })
 
+  test('what reaches it late, and was written again meanwhile, is told once and in its place', async () => {
+    const { vhost, store, close } = await open(line)
+    const events = [eventOf({ event: 'copied' }), eventOf({ event: 'intent', step: 0 }, 1), eventOf({ event: 'intent', step: 1 }, 2)]
+    const log = await store.begin(recordOf(), events)
+    const connection = await amqp.connect(vhost.url)
+    const channel = await connection.createConfirmChannel()
+    // as a broker takes it from a connection that was blocked when it was given up
+    for (const place of [2, 3]) channel.sendToQueue(queue, Buffer.from(JSON.stringify(events[place - 1])), { messageId: String(place) })
+    await channel.waitForConfirms()
+    await connection.close()
+    await log.close()
+    const again = await store.reopen(run)
+    await again.append(eventOf({ event: 'intent', step: 2 }, 3))
+    expect(told(await store.read(run))).toEqual(['copied', 'intent 0', 'intent 1', 'intent 2'])
+    await close()
+  })
+
   test('what the broker confirms and puts nowhere is no success', async () => {
     const { vhost, store, close } = await open(line)
     const log = await store.begin(recordOf())

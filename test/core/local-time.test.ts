@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isTimeZone, localTimeReader, parseLocalTime } from '../../src/core/local-time.ts'
+import { isTimeZone, localTimeReader, momentsOf, parseLocalTime } from '../../src/core/local-time.ts'
 
 it.each([
   ['2026-11-21 02:12:44.463171', { year: 2026, month: 11, day: 21, hour: 2, minute: 12, second: 44, millisecond: 463 }],
@@ -34,6 +34,16 @@ it('goes on reading after a change of the offset', () => {
     read(parseLocalTime(text)!).toISOString(),
   )
   expect(times).toEqual(['2026-03-29T00:59:00.000Z', '2026-03-29T01:01:00.000Z', '2026-03-29T00:59:00.000Z'])
+})
+
+it.each([
+  ['2026-10-25 02:30:00', 'Europe/Berlin', ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z']],
+  ['2026-10-25 03:00:00', 'Europe/Berlin', ['2026-10-25T02:00:00.000Z']],
+  ['2026-04-05 01:45:00', 'Australia/Lord_Howe', ['2026-04-04T14:45:00.000Z', '2026-04-04T15:15:00.000Z']],
+  ['2026-10-25 02:30:00', 'UTC', ['2026-10-25T02:30:00.000Z']],
+  ['2026-10-25 02:30:00', 'Europe/Moscow', ['2026-10-24T23:30:00.000Z']],
+])('%s in %s was shown at', (text, zone, moments) => {
+  expect(momentsOf(parseLocalTime(text)!, zone).map((at) => at.toISOString())).toEqual(moments)
 })
 
 it('knows zones', () => {

@@ -79,7 +79,7 @@ describe('the longer of two journals holds', () => {
     await expect(standingOf(journals, run, { adopt: false })).rejects.toMatchObject({
       suggestions: [
         'testops-admin doctor -d {deployment}',
-        `mv this machine/${run} this machine/${run}.aside   # where the deployment's journal is right, then:`,
+        `mv 'this machine/${run}' 'this machine/${run}.aside'   # where the deployment's journal is right, then:`,
         `testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`,
       ],
     })

@@ -49,6 +49,21 @@ test('a check of the plan that is not content makes it fail, and the run is over
   expect(journals.deployment.kept.size).toBe(0)
 })
 
+test('of a bug its stack is told, and the run can be gone on with', async () => {
+  const journals = machine()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const performance = await begun(journals, deployment)
+  const service = async (): Promise<never> => Promise.reject(new TypeError('x is not a function'))
+  const { document, exitCode, stack } = await perform({ ...performance, workshop: { ...performance.workshop, control: { ...performance.workshop.control, service } } })
+  expect([document.outcome, exitCode, document.error]).toEqual([
+    'failed',
+    70,
+    { code: 'BUG', message: 'this is a bug of testops-admin: x is not a function', suggestions: [`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod`] },
+  ])
+  expect(stack).toMatch(/^TypeError: x is not a function\n +at /)
+  expect(runState(await journals.here.read(run)).state).toBe('unfinished')
+})
+
 test('what was verified is on record', async () => {
   const [, journals] = await performed(['a/b'], [checkOf('a/b', true)])
   const { events } = await journals.here.read(run)

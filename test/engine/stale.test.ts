@@ -38,6 +38,22 @@ describe('what moves by itself makes no plan stale', () => {
   ])('%s', (_, seen, now) => expect(() => refuseIfStale(seen, now)).not.toThrow())
 })
 
+describe('messages that are thrown away', () => {
+  const discarding = (messages: number, discards = true): Plan =>
+    planOf({ repair: 'reset-queues', steps: [{ title: 'delete the queues', action: { kind: 'delete-queues', queues: [], bindings: [], discards, counts: { messages } }, interrupts: false }] })
+
+  test.each([
+    [discarding(5), discarding(5)],
+    [discarding(5), discarding(4)],
+    [discarding(5, false), discarding(10_000, false)],
+  ])('may become fewer', (seen, now) => expect(() => refuseIfStale(seen, now)).not.toThrow())
+
+  test('but not more', () =>
+    expect(() => refuseIfStale(discarding(5), discarding(6))).toThrow('more would be lost now than when the plan was made: 6 messages instead of 5'))
+
+  test('and are part of what a saved plan is known by', () => expect(hashOf(discarding(5))).not.toBe(hashOf(discarding(6))))
+})
+
 test('equal values have one text, whatever the order of their keys', () => {
   expect(canonical({ b: [{ d: 1, c: null }], a: 'x', counts: { messages: 5 } })).toBe('{"a":"x","b":[{"c":null,"d":1}]}')
 })

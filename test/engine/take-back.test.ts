@@ -47,6 +47,17 @@ test('an undo that is refused leaves the run as it stood', async () => {
   expect(journals.deployment.kept.size).toBe(0)
 })
 
+test('an undo that is interrupted before its first step leaves the run as it stood', async () => {
+  const { journals, deployment } = await done()
+  deployment.service = 'stopped'
+  const before = runState(await journals.here.read(run))
+  const performance = await goneOnWith(journals, deployment)
+  const guard = { assertHeld: async (): Promise<void> => Promise.reject(new AdminError('INTERRUPTED', 'the lock on this deployment has been lost')) }
+  const { document, exitCode } = await performUndo({ ...performance, guard })
+  expect([document.outcome, exitCode, deployment.rows]).toEqual(['interrupted', 6, [free]])
+  expect(runState(await journals.here.read(run))).toEqual(before)
+})
+
 test('an undo of a half done run that is refused can still be gone on with', async () => {
   const { journals, deployment } = await halfDone()
   deployment.service = 'running'

@@ -1,7 +1,7 @@
 import type { BrokerControl, Deleted } from '../../src/core/broker-control.ts'
 import { AdminError } from '../../src/core/error.ts'
 import type { BrokerConsumer, BrokerExchange, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
-import type { MessageMover, Move, Moved } from '../../src/core/message-mover.ts'
+import type { Contents, MessageMover, Move, Moved } from '../../src/core/message-mover.ts'
 import { moverFailpoints } from '../../src/core/message-mover.ts'
 import type { Binding } from '../../src/core/topology.ts'
 import { ownConnectionName } from '../../src/knowledge/broker.ts'
@@ -85,29 +85,34 @@ export function brokerWorld({ queues = [], exchanges = [], bindings = [], denies
     dropQueue(name)
     return 'deleted'
   }
-  const move = async ({ from, to, onProgress, failpoint }: Move): Promise<Moved> => {
+  const marks = new Map<string, Record<string, Contents[string]>>()
+  const move = async ({ from, to, attempt, onProgress, failpoint }: Move, direction: 'aside' | 'back'): Promise<Moved> => {
     const there = held.queues.get(from)
     if (!there) throw refused(`has no queue ${from}`)
     if ((there.consumers ?? 0) > 0) throw refused(`has others that read queue ${from}`)
     const moved = there.messages ?? 0
+    const own = { [attempt ?? '0011223344556677']: { count: moved, last: moved, digest: String(moved) } }
+    const contents = direction === 'aside' ? (moved > 0 ? own : {}) : (marks.get(from) ?? {})
     for (const name of moverFailpoints) {
       await failpoint?.(name)
       if (name !== 'published') continue
       world.fill(to, (held.queues.get(to)?.messages ?? 0) + moved)
       world.fill(from, 0)
+      if (direction === 'aside') marks.set(to, { ...marks.get(to), ...contents })
+      else marks.delete(from)
     }
     onProgress?.({ moved })
-    return { moved, perhapsTwice: 0, withoutUserId: 0 }
+    return { moved, contents, leftOut: 0, perhapsTwice: 0, othersIds: 0 }
   }
   const mover: MessageMover = {
     target: source.target,
     async aside(of) {
       if (!held.queues.has(of.to)) held.queues.set(of.to, queue({ name: of.to, consumers: 0 }))
-      return move(of)
+      return move(of, 'aside')
     },
     async back(of) {
       if (!held.queues.has(of.to)) throw refused(`has no queue ${of.to}`)
-      return move(of)
+      return move(of, 'back')
     },
   }
   const control: BrokerControl = {

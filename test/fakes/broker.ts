@@ -27,6 +27,8 @@ export function fakeBroker(answers: Answers<BrokerSource> = {}): BrokerSource {
       bindings: [],
       policies: [],
       connections: [connection()],
+      connectionsOf: [],
+      tags: ['monitoring'],
       counts: (names) => {
         const found = names.map((name) => queues.find((it) => it.name === name) ?? null)
         return new Map(found.map((it, index) => [names[index] ?? '', it && { ready: it.messages ?? 0, consumers: it.consumers ?? 0 }]))
@@ -42,6 +44,8 @@ export function fakeBroker(answers: Answers<BrokerSource> = {}): BrokerSource {
       'bindings',
       'policies',
       'connections',
+      'connectionsOf',
+      'tags',
       'counts',
     ],
     answers,

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Compared, Controls, DatabaseControl, ServiceControl } from '../../src/core/controls.ts'
 import type { ChangelogLockRow, Sources } from '../../src/core/sources.ts'
+import { AdminError } from '../../src/core/error.ts'
 import { fakeDatabase, lockTable } from './database.ts'
 import { brokerWorld } from './broker-world.ts'
 import type { BrokerWorld } from './broker-world.ts'
@@ -57,16 +59,23 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
 }
 
 function fakeServiceControl(of: () => Pick<FakeDeployment, 'service' | 'settings'>): ServiceControl {
-  const become = async (state: FakeDeployment['service']): ReturnType<ServiceControl['stop']> => {
+  const become = async (state: FakeDeployment['service'], { signal }: Parameters<ServiceControl['stop']>[0]): ReturnType<ServiceControl['stop']> => {
     of().service = state
+    if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while waiting for the service to be ${state}`)
     return state === 'running' ? running() : stopped()
   }
   return {
-    stop: async () => become('stopped'),
-    start: async () => become('running'),
+    stop: async (options) => become('stopped', options),
+    start: async (options) => become('running', options),
+    async trySetting({ name, from, to }) {
+      const value = of().settings.get(name) ?? null
+      return value === from || value === to ? 'set' : 'changed'
+    },
     async writeSetting({ name, from, to }) {
       const { settings } = of()
-      if ((settings.get(name) ?? null) !== from) return 'changed'
+      const current = settings.get(name) ?? null
+      if (current === to) return 'set'
+      if (current !== from) return 'changed'
       if (to === null) settings.delete(name)
       else settings.set(name, to)
       return 'set'
@@ -87,28 +96,48 @@ export function fakeDatabaseControl(of: () => Pick<FakeDeployment, 'rows'>): Dat
   const committed: string[] = []
   let last: { row: ChangelogLockRow; by: string } | null = null
   const isFree = (row: ChangelogLockRow): boolean => !row.locked && row.lockGranted === null && row.lockedBy === null
+  const isSetBy = (row: ChangelogLockRow, by: readonly string[] | undefined): boolean => !by || (last?.row === row && by.includes(last.by))
+  /** a transaction that is known by its mark once it has set something */
+  const marked = async (beforehand: ((mark: string) => Promise<void>) | undefined, change: () => Compared): Promise<Compared> => {
+    const by = String(700 + committed.length)
+    await beforehand?.(by)
+    const compared = change()
+    if (compared === 'changed') return compared
+    committed.push(by)
+    const row = of().rows.find(({ id }) => id === 1)
+    last = row ? { row, by } : null
+    return compared
+  }
+  const without = (is: (row: ChangelogLockRow) => boolean): void => void of().rows.splice(0, Infinity, ...of().rows.filter((row) => !is(row)))
   return {
     target: 'db.example.org:5432/testops',
-    async releaseLock(_, seen, beforehand) {
-      const by = String(700 + committed.length)
-      await beforehand?.(by)
-      const compared = set((row) => row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy, free)
-      if (compared === 'changed') return compared
-      committed.push(by)
-      last = { row: of().rows.find(({ id }) => id === 1)!, by }
-      return compared
-    },
+    alsoAt: [],
+    releaseLock: async (_, seen, beforehand) =>
+      marked(beforehand, () => set((row) => row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy, { ...free })),
     hasCommitted: async (marks) => marks.some((mark) => committed.includes(mark)),
-    restoreLock: async (_, seen, by) => set((row) => isFree(row) && (!by || (last?.row === row && by.includes(last.by))), seen),
-    async insertLockRow() {
-      if (of().rows.some(({ id }) => id === 1)) return 'changed'
-      of().rows.push(free)
+    restoreLock: async (_, seen, by) => set((row) => isFree(row) && isSetBy(row, by), seen),
+    insertLockRow: async (_, beforehand) =>
+      marked(beforehand, () => {
+        if (of().rows.some(({ id }) => id === 1)) return 'changed'
+        of().rows.push({ ...free })
+        return 'set'
+      }),
+    async deleteLockRow(_, by) {
+      const row = of().rows.find((one) => one.id === 1 && isFree(one) && isSetBy(one, by))
+      if (!row) return 'changed'
+      without((one) => one === row)
       return 'set'
     },
-    async deleteLockRow() {
-      const index = of().rows.findIndex((row) => row.id === 1 && isFree(row))
-      if (index < 0) return 'changed'
-      of().rows.splice(index, 1)
+    removeOtherRows: async (_, seen, beforehand) =>
+      marked(beforehand, () => {
+        const isSeen = (row: ChangelogLockRow): boolean => row.id !== 1 && seen.some((one) => isDeepStrictEqual(one, row))
+        if (of().rows.filter(isSeen).length !== seen.length) return 'changed'
+        without(isSeen)
+        return 'set'
+      }),
+    async restoreOtherRows(_, seen) {
+      if (of().rows.some(({ id }) => seen.some((one) => one.id === id))) return 'changed'
+      of().rows.push(...seen)
       return 'set'
     },
   }

@@ -7,6 +7,7 @@ export function fakeDatabase(answers: Answers<DatabaseSource> = {}): DatabaseSou
   return fake<DatabaseSource>(
     {
       target: 'db.example.org:5432/testops',
+      alsoAt: [],
       identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(86_400_000), inRecovery: false, pooled: false },
       clock: clockAhead(0),
       changelogLocks: [lockTable([lockRow()])],

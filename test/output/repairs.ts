@@ -25,6 +25,7 @@ export const documents: Readonly<Record<string, RepairDocument>> = {
   'not-confirmed': documentOf(planOf(), { outcome: 'refused', error: { ...error, message: 'that is not `prod`: nothing was changed' } }),
   'interrupted-before': documentOf(planOf(), { outcome: 'interrupted', error: { code: 'INTERRUPTED', message: 'interrupted by SIGINT', suggestions: [] } }),
   done: begun({ verification: { 'database/changelog-lock': 'ok', 'service/running': 'ok', 'api/reachable': 'unknown' } }),
+  'done-with-results': begun({ applied: [applied[0]!, { ...applied[1]!, results: ['10,412 messages back, contents compared'] }], verification: { 'service/running': 'ok' } }),
   'not-content': begun({ outcome: 'failed', verification: { 'database/changelog-lock': 'error', 'api/reachable': 'warning' } }),
   'half-done': begun({ outcome: 'interrupted', applied: [applied[0]!, { step: 1, status: 'failed', durationMs: 7 }], error }),
   'taken-back': begun({ applied: [{ step: 1, status: 'undone', durationMs: 7 }, { step: 0, status: 'undone', durationMs: 7 }] }),

@@ -1,4 +1,5 @@
 import { AdminError } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
 import { isUnfinished, runState } from '../../core/run-state.ts'
 import { nameOf, onRecord } from '../../engine/catch-up.ts'
 import type { HistoryDocument } from '../../output/history.ts'
@@ -51,6 +52,6 @@ export async function refuseIfUnfinished({ opened: { journals } }: Pick<RepairSe
   throw new AdminError('REFUSED', `whether run ${run} has come to its end is not known: ${damaged.unreadable}`, [
     'testops-admin history -d {deployment}',
     `testops-admin resume --adopt ${run} -d {deployment}   # where the deployment keeps a copy of its journal`,
-    ...(damaged.isHere ? [`mv ${journals.here.where}/${run} ${journals.here.where}/${run}.aside   # once it is seen to be over`] : []),
+    ...(damaged.isHere ? [`${typed(['mv', `${journals.here.where}/${run}`, `${journals.here.where}/${run}.aside`])}   # once it is seen to be over`] : []),
   ])
 }

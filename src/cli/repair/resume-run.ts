@@ -1,4 +1,5 @@
 import { AdminError } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
 import type { RunHistory } from '../../core/run.ts'
 import { isUnfinished, progressOf, runState } from '../../core/run-state.ts'
 import { forgetFinished, onRecord, standingOf } from '../../engine/catch-up.ts'
@@ -10,6 +11,7 @@ import { losesAll, toTakeBack } from '../../engine/take-back.ts'
 import type { Guard } from '../../engine/guard.ts'
 import { journalOptions, performanceOf, underLocks } from './carry.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
+import { refuseIfUnfinished } from './list-runs.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import { refuseIfReadOnly } from './read-only.ts'
@@ -38,6 +40,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   const run = named ?? (await onlyUnfinished(session))
   if (run === null) return null
   const standing = await standingOf(journals, run, { adopt })
+  refuseIfOthers(standing, deployment.name)
   if (adopt && isUnfinished(standing.history))
     await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tell(standing))
   return underLocks(session, `resume ${standing.history.record.plan.repair}`, async (guard) => {
@@ -61,14 +64,19 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
   const { journals, deployment } = session.opened
   refuseOtherName({ deployment, confirm: flags.confirm, words })
   const standing = await standingOf(journals, run, { adopt: true })
+  refuseIfOthers(standing, deployment.name)
   const isLost = losesAll(standing.history)
   if (isLost && !isUnfinished(standing.history)) throw lost(run)
   if (isUndone(standing.history)) return null
+  // what is over was left as it should be, on which another run may stand by now
+  if (!isUnfinished(standing.history)) await refuseIfUnfinished(session)
   if (isLost) process.stderr.write('What it removed cannot be brought back: the run is only closed.\n')
   await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tell(standing))
   return underLocks(session, `undo ${standing.history.record.plan.repair}`, async (guard) => {
     const now = await standingOf(journals, run, { adopt: true })
-    return isUndone(now.history) ? null : performUndo(await goingOn(session, flags, now, guard))
+    if (isUndone(now.history)) return null
+    if (!isUnfinished(now.history)) await refuseIfUnfinished(session)
+    return performUndo(await goingOn(session, flags, now, guard))
   })
 }
 
@@ -104,6 +112,15 @@ async function onlyUnfinished({ opened }: RepairSession): Promise<string | null>
     `this machine has no run to go on with; begun on another one: ${others.join(', ')}`,
     others.map((run) => `testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`),
   )
+}
+
+/** Deployments may share a broker, and with it a place for journals; a state folder may be copied. Throws REFUSED. */
+function refuseIfOthers({ history: { record } }: Standing, name: string): void {
+  const { run, plan } = record
+  if (plan.deployment === name) return
+  throw new AdminError('REFUSED', `run ${run} is one of deployment \`${plan.deployment}\`, and this is deployment \`${name}\`: nothing was changed`, [
+    typed(['testops-admin', 'history', '-d', plan.deployment]),
+  ])
 }
 
 function lost(run: string): AdminError {

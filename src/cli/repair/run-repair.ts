@@ -17,12 +17,12 @@ import { planText } from '../../output/plan.ts'
 import { screenOf } from '../screen.ts'
 import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
 import { journalOptions, performanceOf, underLocks } from './carry.ts'
-import { confirmed } from './confirm.ts'
+import { confirmed, refuseOtherName } from './confirm.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import { refuseIfUnfinished } from './list-runs.ts'
 import { refuseIfReadOnly } from './read-only.ts'
-import { withDeployment } from './session.ts'
+import { filledError, withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 
 export interface Wish {
@@ -49,13 +49,19 @@ export async function runRepair(flags: RepairFlags, wish: Wish): Promise<Perform
 /** The same on a deployment that is open. */
 export async function repairIn(session: RepairSession, flags: RepairFlags, wish: Wish): Promise<Performed> {
   const { opened, signal } = session
-  const plan = await planOf(session, wish)
+  const isDry = flags['dry-run'] ?? false
+  // a run that stands half done may be why this one cannot be planned, or finds nothing to do
+  const plan = await planOf(session, wish).catch(async (error: unknown) => {
+    if (!isDry && error instanceof AdminError) await refuseIfUnfinishedOrBusy(session, wish.repair.id)
+    throw error
+  })
   try {
+    if (isDry) return { document: documentOf(await withUnfinished(session, plan), { outcome: 'planned' }), exitCode: 0 }
+    refuseOtherName({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words })
+    await refuseIfUnfinishedOrBusy(session, plan.repair)
     if (wish.saved) refuseIfStale(wish.saved, plan)
-    if (flags['dry-run']) return { document: documentOf(plan, { outcome: 'planned' }), exitCode: 0 }
     if (plan.steps.length === 0) return { document: documentOf(plan, { outcome: 'nothing-to-do' }), exitCode: 0 }
     refuseRisks(plan, flags['accept-risk'] ?? [], wish.words)
-    await refuseIfUnfinishedOrBusy(session, plan.repair)
     await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () => show(plan))
     return await underLocks(session, plan.repair, async (guard) => {
       await forgetFinished(opened.journals)
@@ -80,6 +86,18 @@ async function refuseIfUnfinishedOrBusy(session: RepairSession, what: string): P
   } catch (error) {
     await underLocks(session, what, async () => undefined)
     throw error
+  }
+}
+
+/** The plan alone, which says what would keep it from being carried out. */
+async function withUnfinished(session: RepairSession, plan: Plan): Promise<Plan> {
+  try {
+    await refuseIfUnfinished(session)
+    return plan
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
+    const next = filledError(error, session.opened).suggestions.map((command) => `\`${command}\``)
+    return { ...plan, notes: [...plan.notes, `it would be refused now: ${[error.message, ...next].join('; ')}`] }
   }
 }
 

@@ -1,10 +1,14 @@
+import { writeSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { AdminError } from '../../core/error.ts'
 import { failpoints } from '../../core/failpoint.ts'
 import type { Failpoint } from '../../core/failpoint.ts'
 import { fillCommand } from '../../engine/remedy.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
+import { errorText } from '../../output/error-text.ts'
 import { withInterrupts } from '../interrupt.ts'
+import { jsonText } from '../json.ts'
+import { screenOf } from '../screen.ts'
 import type { RepairFlags } from './flags.ts'
 
 /** A deployment that is opened for a repair, and who repairs it. */
@@ -25,9 +29,10 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
   const environment = process.env
   const { config: file, deployment: name, timeout = defaultTimeoutSeconds } = flags
   const timeoutMs = timeout * 1000
+  let opened: OpenedDeployment | null = null
   return withInterrupts(async (signal) => {
     const selected = await findDeployment({ file, name, environment, workingDirectory: process.cwd() })
-    const opened = await openDeployment(selected, { timeoutMs, environment, config: file, signal })
+    opened = await openDeployment(selected, { timeoutMs, environment, config: file, signal })
     try {
       return await run({
         opened,
@@ -41,7 +46,23 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
     } finally {
       await opened.close()
     }
-  })
+  }, (signal) => abandoned(signal, flags, opened))
+}
+
+/** Says at once how it is gone on with, since the process ends when this returns. */
+function abandoned(signal: NodeJS.Signals, { json }: RepairFlags, opened: OpenedDeployment | null): number {
+  const error = new AdminError('INTERRUPTED', `interrupted by ${signal} again: what was under way is left as it is`, [
+    'testops-admin history -d {deployment}',
+    'testops-admin resume -d {deployment}   # where it lists a run that is unfinished',
+  ])
+  const { code, message, suggestions, exitCode } = opened === null ? new AdminError(error.code, error.message) : filledError(error, opened)
+  const document = { error: { code, message, suggestions } }
+  try {
+    writeSync(json ? 1 : 2, json ? jsonText(document) : errorText(document, screenOf(process.stderr)))
+  } catch {
+    // nobody reads it any more
+  }
+  return exitCode
 }
 
 /** The error with what to type on this deployment. */

@@ -20,6 +20,10 @@ export interface BrokerSource {
   policies(): Promise<readonly BrokerPolicy[]>
   /** who is connected to the vhost; throws FORBIDDEN where the user may not see it */
   connections(): Promise<readonly BrokerConnection[]>
+  /** that user's connections to the vhost at this moment: what has just come is there, where lists lag by seconds. Throws FORBIDDEN */
+  connectionsOf(user: string): Promise<readonly TrackedConnection[]>
+  /** what the user that we sign in with is marked with: 'monitoring', 'impersonator' */
+  tags(): Promise<readonly string[]>
   /** as they are at this moment, where lists lag by seconds; null: there is no such queue. Throws REFUSED for another connection's exclusive queue */
   counts(queues: readonly string[]): Promise<ReadonlyMap<string, QueueCounts | null>>
 }
@@ -48,6 +52,11 @@ export interface BrokerConnection {
   /** the client's own name for it; null: it gave none */
   clientName: string | null
   user: string
+}
+
+export interface TrackedConnection extends BrokerConnection {
+  /** whether lists have it, too, and its `clientName`: after some seconds, those that there really are. Of others, some are left over */
+  isListed: boolean
 }
 
 export interface BrokerQueue {

@@ -4,6 +4,8 @@ import type { ClockReading } from './clock.ts'
 export interface DatabaseSource {
   /** host:port/database, without credentials */
   readonly target: string
+  /** the same database by the other hosts of its address: which of them is the primary may change */
+  readonly alsoAt: readonly string[]
   identity(): Promise<DatabaseIdentity>
   clock(): Promise<ClockReading>
   /** every table named databasechangeloglock that this user can see, in whatever schema */
@@ -25,6 +27,8 @@ export interface DatabaseIdentity {
   database: string
   startedAt: Date
   inRecovery: boolean
+  /** transactions of this user only read unless they say otherwise (default_transaction_read_only) */
+  readOnly?: true
   /** a pooler (PgBouncer) stands between us and the server, so that clients are hidden behind it */
   pooled: boolean
 }
@@ -35,7 +39,7 @@ export interface ChangelogLockTable {
   inSearchPath: boolean
   /** null: this user may not read the table */
   rows: readonly ChangelogLockRow[] | null
-  /** whether this user may change its rows */
+  /** whether this user may change, add and delete its rows */
   writable: boolean
 }
 

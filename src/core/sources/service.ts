@@ -29,6 +29,8 @@ export interface ServiceStatus {
   /** in the platform's own words */
   detail: string
   instances: readonly ServiceInstance[]
+  /** it has failed, and is about to be started again by whatever watches over it */
+  startsAgain?: true
 }
 
 export interface ServiceInstance {

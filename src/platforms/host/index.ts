@@ -8,7 +8,7 @@ import { ownCommands } from './commands.ts'
 import type { ServiceManager } from './manager.ts'
 import { startService, stopService } from './control.ts'
 import { hostService, withoutManager } from './service.ts'
-import { writeSetting } from './setting.ts'
+import { trySetting, writeSetting } from './setting.ts'
 import type { HostOptions, HostSettings } from './settings.ts'
 import { systemdUnit } from './systemd.ts'
 
@@ -38,9 +38,16 @@ export function openHost(settings: HostSettings, options: HostOptions): Platform
     async control() {
       if (!manager) throw withoutManager()
       return {
-        start: async (wait) => startService(manager, wait),
-        stop: async (wait) => stopService(manager, wait),
+        async start(wait) {
+          service.forget()
+          return startService(manager, wait)
+        },
+        async stop(wait) {
+          service.forget()
+          return stopService(manager, wait)
+        },
         writeSetting: async (change) => writeSetting(change, manager, settings.environmentFile),
+        trySetting: async (change) => trySetting(change, manager, settings.environmentFile),
       }
     },
     async log() {

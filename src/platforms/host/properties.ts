@@ -18,7 +18,13 @@ export function statusOf(properties: Properties): ServiceStatus | null {
   const active = one(properties, 'ActiveState')
   if (!active) return null
   const instances = instancesOf(properties)
-  return { state: stateOf(active, one(properties, 'SubState')), detail: detailOf(active, properties, instances[0]), instances }
+  const sub = one(properties, 'SubState')
+  return {
+    state: stateOf(active, sub),
+    detail: detailOf(active, properties, instances[0]),
+    instances,
+    ...(isBetweenStarts(sub) && { startsAgain: true }),
+  }
 }
 
 export function one(properties: Properties, name: string): string {
@@ -26,9 +32,13 @@ export function one(properties: Properties, name: string): string {
 }
 
 function stateOf(active: string, sub: string): ServiceStatus['state'] {
-  // between two attempts of Restart= the unit is `activating`, yet nothing runs
-  if (active === 'failed' || sub === 'auto-restart' || sub === 'auto-restart-queued') return 'failed'
+  if (active === 'failed' || isBetweenStarts(sub)) return 'failed'
   return active === 'inactive' || active === 'maintenance' ? 'stopped' : 'running'
+}
+
+/** Between two attempts of Restart= the unit is `activating`, yet nothing runs. */
+function isBetweenStarts(sub: string): boolean {
+  return sub === 'auto-restart' || sub === 'auto-restart-queued'
 }
 
 function detailOf(active: string, properties: Properties, instance: ServiceInstance | undefined): string {

@@ -11,8 +11,11 @@ import { typed } from '../../core/typed.ts'
 /** how long the answer that opening the platform took serves the first who asks: each question may start a program */
 const firstStatusLifeMs = 1000
 
-/** The service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED. */
-export function hostService(settings: HostSettings, manager: ServiceManager | null, options: HostOptions): ServiceSource {
+/**
+ * The service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED. `forget`: it is about to be
+ * changed, so that no earlier answer holds.
+ */
+export function hostService(settings: HostSettings, manager: ServiceManager | null, options: HostOptions): ServiceSource & { forget(): void } {
   const network = networkSource({ timeoutMs: options.timeoutMs })
   let first: { at: number; status: Promise<ServiceStatus> } | null = null
   let isOpened = false
@@ -29,6 +32,7 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
       first = null
       return answer
     },
+    forget: () => void (first = null),
     environment: () => readEnvironment(manager, settings.environmentFile),
     async image() {
       return declaredImage(settings)

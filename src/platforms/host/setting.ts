@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
-import { replaceFile } from '../../adapters/replace-file.ts'
-import type { Compared } from '../../core/controls.ts'
+import { assertReplaceable, replaceFile } from '../../adapters/replace-file.ts'
+import type { Compared, SettingChange } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
 import { changedText, valueIn } from './edit-setting.ts'
 import { bytesOf } from './environment.ts'
@@ -8,11 +8,10 @@ import type { SettingsFile } from './environment.ts'
 import type { ServiceManager } from './manager.ts'
 import type { HostSettings } from './settings.ts'
 
-interface Change {
-  name: string
-  /** null: absent */
-  from: string | null
-  to: string | null
+interface Place {
+  path: string
+  from: Buffer | null
+  to: Buffer
 }
 
 /**
@@ -20,11 +19,26 @@ interface Change {
  * replaced in one step. `changed` where the setting is neither `from` nor `to` now. Throws REFUSED where it is set in several
  * places, or in none that can be written; FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED, USAGE.
  */
-export async function writeSetting(
-  { name, from, to }: Change,
+export async function writeSetting(change: SettingChange, manager: ServiceManager | null, configured: HostSettings['environmentFile']): Promise<Compared> {
+  const place = await placeFor(change, manager, configured)
+  if (typeof place === 'string') return place
+  return (await replaceFile(place.path, place)) ? 'set' : 'changed'
+}
+
+/** What that would answer, or throw; nothing is written. */
+export async function trySetting(change: SettingChange, manager: ServiceManager | null, configured: HostSettings['environmentFile']): Promise<Compared> {
+  const place = await placeFor(change, manager, configured)
+  if (typeof place === 'string') return place
+  await assertReplaceable(place.path)
+  return 'set'
+}
+
+/** The file that has to be written, and with what; or why none has to be, or may be. */
+async function placeFor(
+  { name, from, to }: SettingChange,
   manager: ServiceManager | null,
   configured: HostSettings['environmentFile'],
-): Promise<Compared> {
+): Promise<Place | Compared> {
   assertWritable(name, to)
   const declared = (await manager?.environment()) ?? { variables: new Map<string, string>(), files: [] }
   const files = await settingsFiles(declared.files, configured)
@@ -46,7 +60,7 @@ export async function writeSetting(
       `tail -n 5 ${place.path}`,
     ])
   }
-  return (await replaceFile(place.path, { from: place.bytes, to: next })) ? 'set' : 'changed'
+  return { path: place.path, from: place.bytes, to: next }
 }
 
 function assertWritable(name: string, to: string | null): void {

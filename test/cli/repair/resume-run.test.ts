@@ -7,7 +7,7 @@ import { repairIn } from '../../../src/cli/repair/run-repair.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import type { Performed } from '../../../src/engine/perform.ts'
 import { errorOf } from '../../adapters/failure-of.ts'
-import { free, machine, passing, recordOf, run, stuck } from '../../engine/repairing.ts'
+import { free, machine, passing, planOf, recordOf, run, stuck } from '../../engine/repairing.ts'
 import { fakeRunStore } from '../../fakes/index.ts'
 import { flags, operator, saidBy, wish } from './session.ts'
 import type { Operator } from './session.ts'
@@ -88,6 +88,18 @@ describe('resume', () => {
     expect(await resumed(operator(), { run })).toEqual(['error', 64, `there is no run \`${run}\` in this machine`, ['testops-admin history -d {deployment}']])
   })
 
+  test('one of another deployment, which has the broker or the state folder in common, is left alone', async () => {
+    const of = operator()
+    const record = recordOf({ plan: planOf({ deployment: 'staging' }) })
+    const said = `run ${run} is one of deployment \`staging\`, and this is deployment \`prod\`: nothing was changed`
+    for (const place of [of.journals.deployment, of.journals.here]) {
+      await place.begin(record)
+      expect(await resumed(of, { run, adopt: true }, { confirm: 'prod' })).toEqual(['error', 4, said, ['testops-admin history -d staging']])
+      expect((await undone(of, run)).slice(0, 3)).toEqual(['error', 4, said])
+    }
+    expect(of.deployment.changes).toEqual([])
+  })
+
   test('after an undo that was killed, goes on taking back', async () => {
     const of = operator()
     const name = await killedAt('release-lock:released', of)
@@ -152,7 +164,7 @@ describe('resume --adopt', () => {
     expect((await errorOf(refuseIfUnfinished(of.session)))?.suggestions).toEqual([
       'testops-admin history -d {deployment}',
       `testops-admin resume --adopt ${name} -d {deployment}   # where the deployment keeps a copy of its journal`,
-      `mv this machine/${name} this machine/${name}.aside   # once it is seen to be over`,
+      `mv 'this machine/${name}' 'this machine/${name}.aside'   # once it is seen to be over`,
     ])
     expect(await resumed(of, { run: name, adopt: true }, { confirm: 'prod' })).toEqual(['done', 0])
     expect((await of.journals.here.read(name)).events.at(-1)).toMatchObject({ event: 'ended', outcome: 'done' })
@@ -187,6 +199,21 @@ describe('undo', () => {
     expect(await undone(of, name)).toEqual(['done', 0])
     expect((await runsOf(of.session)).runs).toMatchObject([{ state: 'undone' }])
     expect(of.deployment.changes).toEqual([])
+  })
+
+  test('of a run that is over waits for one that is not', async () => {
+    const of = operator()
+    await saidBy(() => repairIn(of.session, flags, wish))
+    const name = [...of.journals.here.kept.keys()][0]!
+    await of.journals.deployment.begin(recordOf({ by: 'op@elsewhere' }))
+    const before = [...of.deployment.changes]
+    expect(await undone(of, name)).toEqual([
+      'error',
+      4,
+      `run ${run} (unlock-changelog, by op@elsewhere) was begun on another machine and has not come to its end`,
+      ['testops-admin history -d {deployment}', `testops-admin resume --adopt ${run} -d {deployment}`],
+    ])
+    expect(of.deployment.changes).toEqual(before)
   })
 
   test('one that is refused leaves it as it stood, and is refused again', async () => {

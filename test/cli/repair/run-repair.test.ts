@@ -58,6 +58,14 @@ test('where there is nothing to do, that is a success', async () => {
 })
 
 describe('what is not confirmed is refused', () => {
+  test('another name, even where there is nothing to do', async () => {
+    expect((await untouched(operator({ deployment: fakeDeployment() }), { confirm: '' })).slice(0, 3)).toEqual([
+      'refused',
+      4,
+      '--confirm names ``, and this is deployment `prod`: nothing was changed',
+    ])
+  })
+
   test('another name', async () => {
     expect(await untouched(operator(), { confirm: 'staging' }, { words: ['unlock-changelog', '--confirm', 'staging', '--schema', 'my schema'] })).toEqual([
       'refused',
@@ -149,6 +157,31 @@ describe('one repair at a time', () => {
     await (there ? of.journals.deployment : of.journals.here).begin(recordOf())
     const { document, exitCode } = await repaired(of)
     expect([document.outcome, exitCode, document.error?.suggestions, of.deployment.changes]).toEqual(['refused', 4, suggestions, []])
+  })
+
+  test('it comes first where this repair finds nothing to do, and where it cannot be planned', async () => {
+    const of = operator({ deployment: fakeDeployment({ service: 'stopped' }) })
+    await of.journals.here.begin(recordOf())
+    const said = `run ${run} (unlock-changelog, by op@bastion) has not come to its end`
+    const { document, exitCode } = await repaired(of)
+    expect([document.plan.steps, document.outcome, exitCode, document.error?.message]).toEqual([[], 'refused', 4, said])
+    const unplanned: Wish['repair'] = { ...wish.repair, plan: async () => Promise.reject(new AdminError('UNREACHABLE', 'the database is gone')) }
+    await expect(repairIn(of.session, flags, { ...wish, repair: unplanned })).rejects.toMatchObject({ code: 'REFUSED', message: said })
+    await expect(repairIn(of.session, { ...flags, 'dry-run': true }, { ...wish, repair: unplanned })).rejects.toMatchObject({ code: 'UNREACHABLE' })
+  })
+
+  test('a plan alone tells of it', async () => {
+    const of = operator()
+    await of.journals.here.begin(recordOf())
+    const { document, exitCode } = await repaired(of, { 'dry-run': true })
+    expect([document.outcome, exitCode, document.plan.notes]).toEqual([
+      'planned',
+      0,
+      [
+        `it would be refused now: run ${run} (unlock-changelog, by op@bastion) has not come to its end; ` +
+          `\`testops-admin resume ${run} -d prod --config own.yaml\`; \`testops-admin undo ${run} -d prod --config own.yaml\``,
+      ],
+    ])
   })
 
   test('a journal that cannot be read may be of one that is not finished', async () => {

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Compared } from '../../../src/core/controls.ts'
 import { serviceManager } from '../../../src/platforms/host/index.ts'
 import type { ServiceManager } from '../../../src/platforms/host/index.ts'
-import { writeSetting } from '../../../src/platforms/host/setting.ts'
+import { trySetting, writeSetting } from '../../../src/platforms/host/setting.ts'
 import { failureOf } from '../../adapters/failure-of.ts'
 import { nothing } from './nothing.ts'
 
@@ -179,26 +179,37 @@ describe('a unit', () => {
   })
 })
 
+test('what would come of it is told without writing', async () => {
+  const attempt = async (from: string | null, to: string | null, path = file): Promise<unknown> =>
+    trySetting({ name: 'B', from, to }, null, { path, at: 'testops-admin.yaml:7' }).catch((error: unknown) => error)
+  await writeFile(file, 'B=1\n')
+  expect([await attempt('1', '2'), await attempt('3', '2'), await attempt('3', '1')]).toEqual(['set', 'changed', 'set'])
+  expect(await attempt('1', '2', join(folder, 'none/env'))).toMatchObject({ code: 'UNAVAILABLE' })
+  await writeFile(file, 'A="open\n')
+  expect(await attempt(null, '1')).toMatchObject({ code: 'REFUSED' })
+  expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual(['A="open\n', ['testops.env']])
+})
+
 test.runIf(process.geteuid?.() === 0)('a file that this user may not write, or that it may not replace', async () => {
   await writeFile(file, 'B=1\n')
   const nobody = 65_534
-  const asNobody = async (): Promise<string | null> => {
+  const asNobody = async (write = writeSetting): Promise<string | null> => {
     process.seteuid?.(nobody)
     try {
-      return await failureOf(set('B', '1', '2'))
+      return await failureOf(write({ name: 'B', from: '1', to: '2' }, null, { path: file, at: 'testops-admin.yaml:7' }))
     } finally {
       process.seteuid?.(0)
     }
   }
   const refused = `FORBIDDEN ${file} cannot be changed: this user may not write it, or its folder`
   await chmod(folder, 0o755)
-  expect(await asNobody()).toBe(refused)
+  expect([await asNobody(), await asNobody(trySetting)]).toEqual([refused, refused])
   await chown(file, nobody, nobody)
   expect(await asNobody()).toBe(refused)
   await chown(file, 0, 0)
   await chmod(file, 0o666)
   await chmod(folder, 0o777)
-  expect(await asNobody()).toBe(refused)
+  expect([await asNobody(), await asNobody(trySetting)]).toEqual([refused, refused])
   await chmod(file, 0o600)
   expect(await asNobody()).toBe(
     `FORBIDDEN the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7) may not be read by this user`,

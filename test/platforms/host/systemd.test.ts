@@ -45,16 +45,16 @@ test.each([
   ],
   [
     'LoadState=loaded\nActiveState=activating\nSubState=auto-restart\nResult=exit-code\nMainPID=0\nExecMainStatus=1\nNRestarts=2\n',
-    { state: 'failed', detail: 'activating (auto-restart), result exit-code, exit status 1, restarted 2 times', pid: null },
+    { state: 'failed', detail: 'activating (auto-restart), result exit-code, exit status 1, restarted 2 times', pid: null, startsAgain: true },
   ],
   [
     'LoadState=loaded\nActiveState=deactivating\nSubState=stop-sigterm\nResult=success\nMainPID=7\nExecMainStartTimestamp=n/a\n',
     { state: 'running', detail: 'deactivating (stop-sigterm), process 7', pid: 7 },
   ],
-])('status of %j', async (show, { state, detail, pid }) => {
+])('status of %j', async (show, { state, detail, pid, startsAgain }: { state: string; detail: string; pid: number | null; startsAgain?: boolean }) => {
   const { options } = await machine(show)
   const status = await (await openHost(settings, options).service()).status()
-  expect({ state: status.state, detail: status.detail }).toEqual({ state, detail })
+  expect({ state: status.state, detail: status.detail, startsAgain: status.startsAgain }).toEqual({ state, detail, startsAgain })
   expect(status.instances.map((it) => [it.pid, it.host])).toEqual(pid === null ? [] : [[pid, hostname()]])
 })
 

@@ -1,0 +1,57 @@
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+
+/** A way to a server that can be broken and mended. */
+export interface Proxy {
+  port: number
+  /** all connections end, and each further one at once */
+  cut(): void
+  /** nothing comes through any more in either direction; further connections are accepted, and get no answer */
+  swallow(): void
+  /** further connections come through; those that were swallowed end */
+  mend(): void
+  close(): Promise<void>
+}
+
+export async function proxyTo(target: { host: string; port: number }): Promise<Proxy> {
+  const sockets = new Set<Socket>()
+  let how: 'open' | 'cut' | 'swallowed' = 'open'
+  const endAll = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const kept = (socket: Socket): Socket => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('close', () => sockets.delete(socket))
+    return socket
+  }
+  const server = createServer((client) => {
+    kept(client)
+    if (how === 'cut') return void client.destroy()
+    if (how === 'swallowed') return
+    const there = kept(connect(target))
+    client.once('close', () => there.destroy())
+    there.once('close', () => client.destroy())
+    client.pipe(there).pipe(client)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      how = 'cut'
+      endAll()
+    },
+    swallow() {
+      how = 'swallowed'
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    mend() {
+      if (how === 'swallowed') endAll()
+      how = 'open'
+    },
+    async close() {
+      endAll()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,184 @@
+import { createServer as createHttpServer, request } from 'node:http'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+
+/** A real server with a witness before it, who notes what every client asks of it, whoever the client is and however it asks. */
+export interface Recorder {
+  /** for clients */
+  port: number
+  /** what was asked, oldest first, in the words of the protocol, without values */
+  readonly asked: readonly string[]
+  /** of these, what changes something, or may */
+  writes(): string[]
+  close(): Promise<void>
+}
+
+interface Address {
+  host: string
+  port: number
+}
+
+/** Statements. Whatever is not sent within a transaction that the server lets read alone is a write; so is a function with an effect. */
+export async function recordPostgres(of: Address): Promise<Recorder> {
+  const isRead = (sql: string): boolean => /^(BEGIN READ ONLY;|ROLLBACK$)/.test(sql) && !effects.test(sql) && !/;\s*(COMMIT|ROLLBACK|END)\b[^]*;/i.test(sql)
+  return recording(of, isRead, (note) => {
+    // a request for encryption and the greeting have no type
+    let isGreeted = false
+    return cutting((buffer) => {
+      const head = isGreeted ? 1 : 0
+      if (buffer.length < head + 4) return 0
+      const length = head + buffer.readUInt32BE(head)
+      if (buffer.length < length) return 0
+      const type = isGreeted ? String.fromCharCode(buffer[0]!) : ''
+      isGreeted ||= length > 8
+      const words = buffer.toString('utf8', head + 4, length).split('\0')
+      if (type === 'Q') note(words[0]!)
+      else if (type === 'P') note(words[1]!)
+      else if (type === 'd' || type === 'F') note(`message ${type}`)
+      return length
+    })
+  })
+}
+
+/** what a transaction that only reads can do all the same */
+const effects = /\b(pg_(try_)?advisory\w+|pg_(terminate|cancel)_backend|pg_notify|pg_reload_conf|pg_rotate_logfile|set_config|nextval|setval|lo_\w+|dblink\w*|COPY|NOTIFY|LOCK|CALL|DO)\b/i
+
+/** Commands. Reads are those that are listed: what comes new is a write until it is. `breakAt`: as of `recording`. */
+export async function recordRedis(of: Address, breakAt: BreakAt = never): Promise<Recorder> {
+  const reads = /^(AUTH|SELECT|PING|QUIT|INFO|TIME|DBSIZE|SCAN|EXISTS|TYPE|P?TTL|HMGET|HGET|SMEMBERS|SCARD|ZRANGE|ZCARD|CLIENT (SETNAME|SETINFO|ID))$/
+  return recording(of, (asked) => reads.test(asked), (note) =>
+    cutting((buffer) => {
+      const line = buffer.indexOf('\r\n')
+      if (line < 0) return 0
+      const words: string[] = []
+      let at = line + 2
+      for (let left = Number(buffer.toString('latin1', 1, line)); left > 0; left -= 1) {
+        const end = buffer.indexOf('\r\n', at)
+        if (end < 0) return 0
+        const length = Number(buffer.toString('latin1', at + 1, end))
+        if (buffer.length < end + 2 + length + 2) return 0
+        words.push(buffer.toString('latin1', end + 2, end + 2 + length))
+        at = end + 2 + length + 2
+      }
+      const [name = '', sub = ''] = words.map((word) => word.toUpperCase())
+      note(name === 'CLIENT' || name === 'CONFIG' ? `${name} ${sub}` : name)
+      return at
+    }),
+    breakAt,
+  )
+}
+
+/** Methods. Connections, channels, and passive declarations change nothing. */
+export async function recordAmqp(of: Address): Promise<Recorder> {
+  return recording(of, (asked) => /^(connection|channel)\.|passive$/.test(asked), (note) => {
+    let isGreeted = false
+    return cutting((buffer) => {
+      if (!isGreeted) {
+        isGreeted = buffer.length >= 8
+        return isGreeted ? 8 : 0
+      }
+      if (buffer.length < 7 || buffer.length < 8 + buffer.readUInt32BE(3)) return 0
+      if (buffer[0] === 1) note(methodOf(buffer.subarray(7)))
+      return 8 + buffer.readUInt32BE(3)
+    })
+  })
+}
+
+const methods: Record<string, string> = {
+  '40.10': 'exchange.declare',
+  '40.20': 'exchange.delete',
+  '50.10': 'queue.declare',
+  '50.20': 'queue.bind',
+  '50.40': 'queue.delete',
+  '60.10': 'basic.qos',
+  '60.20': 'basic.consume',
+  '60.40': 'basic.publish',
+  '60.80': 'basic.ack',
+  '85.10': 'confirm.select',
+}
+
+function methodOf(payload: Buffer): string {
+  const [of, method] = [payload.readUInt16BE(0), payload.readUInt16BE(2)]
+  if (of === 10 || of === 20) return `${of === 10 ? 'connection' : 'channel'}.${method}`
+  const name = methods[`${of}.${method}`] ?? `${of}.${method}`
+  if (!name.endsWith('.declare')) return name
+  // a reserved short, the name, an exchange's type too, then the flags
+  let flags = 6
+  for (let left = of === 40 ? 2 : 1; left > 0; left -= 1) flags += 1 + payload[flags]!
+  return payload[flags]! & 1 ? `${name} passive` : name
+}
+
+/** Requests by their methods. */
+export async function recordHttp(of: Address): Promise<Recorder> {
+  const asked: string[] = []
+  const server = createHttpServer((incoming, answer) => {
+    const { method = '', url = '', headers } = incoming
+    asked.push(`${method} ${url.replace(/\?.*/, '')}`)
+    const onward = request({ ...of, method, path: url, headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(answer)
+    })
+    onward.on('error', () => answer.destroy())
+    incoming.pipe(onward)
+  })
+  return opened(server, asked, (it) => /^(GET|HEAD) /.test(it))
+}
+
+/** A reader of a stream that takes whole messages off its beginning: `take` gives how many bytes the first one had, 0 where it is not whole. */
+function cutting(take: (buffer: Buffer) => number): (chunk: Buffer) => void {
+  let rest = Buffer.alloc(0)
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk])
+    for (let length = 1; length > 0 && rest.length > 0; ) {
+      length = take(rest)
+      rest = rest.subarray(length)
+    }
+  }
+}
+
+/** What becomes of all connections when that is asked, and of those that are made later, until it is told otherwise; null: nothing. */
+export type BreakAt = (asked: string) => 'cut' | 'silence' | null
+const never: BreakAt = () => null
+
+/** `reader`: of one connection. */
+async function recording(
+  of: Address,
+  isRead: (asked: string) => boolean,
+  reader: (note: (asked: string) => void) => (chunk: Buffer) => void,
+  breakAt: BreakAt = never,
+): Promise<Recorder> {
+  const asked: string[] = []
+  const clients = new Set<Socket>()
+  let fate: ReturnType<BreakAt> = null
+  const server = createServer((client) => {
+    clients.add(client)
+    const read = reader((it) => {
+      asked.push(it)
+      fate = breakAt(it)
+    })
+    const onward = connect(of)
+    for (const [one, other] of [[client, onward], [onward, client]] as const) one.on('error', () => other.destroy()).on('close', () => other.destroy())
+    client.on('data', (chunk: Buffer) => {
+      read(chunk)
+      if (fate === null) onward.write(chunk)
+      if (fate === 'cut') for (const it of clients) it.destroy()
+    })
+    onward.on('data', (chunk: Buffer) => void (fate === null && client.write(chunk)))
+  })
+  return opened(server, asked, isRead)
+}
+
+async function opened(server: Server, asked: string[], isRead: (asked: string) => boolean): Promise<Recorder> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    asked,
+    writes: () => asked.filter((it) => !isRead(it)),
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
