@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import SlowestFirst from './test/runner/sequencer.ts'
 
 /** Folders whose tests need real servers; all others run without any. */
 const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to-end', 'test/faults', 'test/repairs']
@@ -7,6 +8,7 @@ export default defineConfig({
   test: {
     // tests with servers mostly wait, so three at a time fit on two cores
     maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
     reporters: ['default', './test/runner/summary.ts'],
     projects: [
       {
@@ -32,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'campaign',
           // every instant in every way
-          include: ['test/campaign/**/*.test.ts', 'test/repairs/**/killed*.test.ts', 'test/adapters/**/kill.test.ts'],
+          include: ['test/campaign/**/*.test.ts', 'test/repairs/**/{killed,broken,faults}*.test.ts', 'test/adapters/**/kill.test.ts'],
           env: { TESTOPS_ADMIN_CAMPAIGN: '1' },
           globalSetup: ['test/servers/global-setup.ts'],
           testTimeout: 60_000,

@@ -32,6 +32,20 @@ export async function replaceFile(path: string, { from, to }: { from: Buffer | n
   }
 }
 
+/** Throws FORBIDDEN, UNAVAILABLE where `replaceFile` would, as far as that shows without trying. */
+export async function assertReplaceable(path: string): Promise<void> {
+  try {
+    const before = await statOf(path)
+    if (before) await access(path, constants.W_OK)
+    await access(dirname(path), constants.W_OK)
+    // what replaces it is to be its owner's
+    const self = process.geteuid?.() ?? 0
+    if (before && self !== 0 && before.uid !== self) throw Object.assign(new Error('not its owner'), { code: 'EPERM' })
+  } catch (error) {
+    throw notReplaced(path, error)
+  }
+}
+
 /** A file that is not there yet, on disk when it returns; `like`: the one whose owner and mode it gets. */
 export async function writeSynced(path: string, bytes: Buffer | string, like: Stats | null = null): Promise<void> {
   const file = await open(path, 'wx', 0o600)

@@ -34,12 +34,12 @@ export function runFolder(directory: string): RunStore {
       try {
         // of one that was killed before the run was on record
         await rm(draft, { recursive: true, force: true })
-        await mkdir(draft, { recursive: true, mode: 0o700 })
+        const topmost = await mkdir(draft, { recursive: true, mode: 0o700 })
         await writeSynced(join(draft, recordFile), `${JSON.stringify(record)}\n`)
         await writeSynced(join(draft, journalFile), events.map((event) => `${JSON.stringify(event)}\n`).join(''))
         await syncFolder(draft)
         await rename(draft, folder)
-        for (const made of [directory, dirname(directory)]) await syncFolder(made)
+        for (const above of parents(folder, dirname(topmost ?? folder))) await syncFolder(above)
         return await journal(join(folder, journalFile))
       } catch (error) {
         throw unwritable(folder, error)
@@ -55,7 +55,7 @@ export function runFolder(directory: string): RunStore {
     },
     read,
     async list() {
-      const names = await readdir(directory).catch(ifMissing<string[]>([]))
+      const names = await readdir(directory).catch(ifMissing<string[]>(directory, []))
       const all = names.filter(isRunName).sort()
       return Promise.all(all.map(async (run) => read(run).catch((error: unknown) => ({ run, unreadable: messageOf(error) }))))
     },
@@ -69,6 +69,12 @@ export function runFolder(directory: string): RunStore {
       }
     },
   }
+}
+
+/** The folders above one, from its own on, up to `last`: a new name is on disk only once they are. */
+function parents(folder: string, last: string): string[] {
+  const above = dirname(folder)
+  return above === last || above === folder ? [above] : [above, ...parents(above, last)]
 }
 
 /** The form of a run's name: when it began, what it is, and four characters that tell two of one second apart. */
@@ -140,12 +146,12 @@ function unwritable(where: string, error: unknown): AdminError {
 }
 
 async function exists(file: string): Promise<boolean> {
-  return stat(file).then(() => true, ifMissing(false))
+  return stat(file).then(() => true, ifMissing(dirname(file), false))
 }
 
-function ifMissing<T>(otherwise: T): (error: unknown) => T {
+function ifMissing<T>(directory: string, otherwise: T): (error: unknown) => T {
   return (error) => {
     if (codeOf(error) === 'ENOENT') return otherwise
-    throw error
+    throw new AdminError('UNAVAILABLE', `the journals of this machine cannot be read: ${messageOf(error)}`, [typed(['ls', '-ld', directory])], { cause: error })
   }
 }

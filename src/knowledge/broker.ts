@@ -27,6 +27,9 @@ export function isBuiltIn(name: string): boolean {
   return name === '' || name.startsWith('amq.') || name.startsWith('testops-admin.')
 }
 
+/** The tag of a user from whom the broker takes messages under any user_id. */
+export const impersonator = 'impersonator'
+
 /** Queues in which messages wait while their own queue is declared anew. */
 const heldQueuePrefix = 'testops-admin.held.'
 
@@ -42,15 +45,34 @@ export function heldQueue(queue: string, digest: (text: string) => string): stri
 /** Types of queues that are always durable, and are never moved (DESIGN.md 2, FIELD-NOTES.md 3). */
 export const alwaysDurable: readonly string[] = ['quorum', 'stream']
 
+/** Keys of a policy, and with `x-` before them arguments, under which a queue holds only so much. */
+const boundKeys = ['max-length', 'max-length-bytes'] as const
+
 /** Keys of a policy under which a queue does not keep all that is put into it. */
-export const lossyKeys = ['message-ttl', 'expires', 'max-length', 'max-length-bytes', 'dead-letter-exchange'] as const
+export const lossyKeys = ['message-ttl', 'expires', ...boundKeys, 'dead-letter-exchange'] as const
 
 /** What a policy has to apply to, to bear on a classic queue. */
 const appliesToClassic = ['queues', 'all', 'classic_queues']
 
+interface Policy {
+  pattern: string
+  appliesTo: string
+  definition: object
+}
+
 /** Whether a policy would make a queue of that name lose what it holds. */
-export function isLossy({ pattern, appliesTo, definition }: { pattern: string; appliesTo: string; definition: object }, queue: string): boolean {
-  return appliesToClassic.includes(appliesTo) && lossyKeys.some((key) => key in definition) && matches(pattern, queue)
+export function isLossy(policy: Policy, queue: string): boolean {
+  return sets(policy, lossyKeys, queue)
+}
+
+/** Whether a queue holds only so much, by its arguments or by a policy; `policies` null: they cannot be seen. */
+export function isBounded({ name, arguments: values }: { name: string; arguments: object }, policies: readonly Policy[] | null): boolean {
+  if (boundKeys.some((key) => `x-${key}` in values)) return true
+  return policies === null || policies.some((it) => sets(it, boundKeys, name))
+}
+
+function sets({ pattern, appliesTo, definition }: Policy, keys: readonly string[], queue: string): boolean {
+  return appliesToClassic.includes(appliesTo) && keys.some((key) => key in definition) && matches(pattern, queue)
 }
 
 /** Patterns are Perl's; one that JavaScript does not read is taken to match. */
@@ -64,10 +86,10 @@ function matches(pattern: string, name: string): boolean {
 
 /**
  * Whether an argument of a classic queue is left out when it is declared anew: what 4.3 refuses (classic queues of version 1), and
- * the type that 4.x shows of itself though nobody named it (FIELD-NOTES.md 3).
+ * the type that 4.x shows of itself though nobody named it (FIELD-NOTES.md 3). `x-queue-mode`, of which the notes on 4.3.0 say the
+ * same, is taken by 4.3.6, and compared with what the service declares: without it, the service would be refused (measured).
  */
 export function isDroppedArgument(version: string, name: string, value: unknown): boolean {
   if (name === 'x-queue-type') return value === 'classic' && !version.startsWith('3.')
-  if (deniesTransientQueues(version) !== true) return false
-  return name === 'x-queue-mode' || (name === 'x-queue-version' && value === 1)
+  return deniesTransientQueues(version) === true && name === 'x-queue-version' && value === 1
 }

@@ -3,11 +3,16 @@ export const changelogLock = {
   table: 'databasechangeloglock',
   /** only this row counts */
   rowId: 1,
+  /** so many rows are looked at, the one that counts among them; Liquibase itself makes no other */
+  rowsRead: 50,
   columns: { id: 'id', locked: 'locked', granted: 'lockgranted', by: 'lockedby' },
   /** how long Liquibase waits, and how often it asks, unless told otherwise */
   waitMinutes: 5,
   pollSeconds: 10,
 } as const
+
+/** How a session of Java's driver is named that was not told otherwise: Liquibase's, whoever runs it (FIELD-NOTES.md 1.3). */
+export const jdbcApplication = 'PostgreSQL JDBC Driver'
 
 /** What Liquibase logs; SPEC.md 7 writes the first two with other dots and blanks, so match loosely (`logSignatures`). */
 export const lockMessages = {

@@ -21,6 +21,19 @@ export function releasesForeignLock(log: string): boolean {
   return lockReleased.test(log) && !lockTaken.test(log) && (lockWaiting.test(log) || lockRefused.test(log))
 }
 
+/**
+ * Who held the lock that the last start of the service released after it had waited for it in vain, as its records tell, oldest
+ * first (FIELD-NOTES.md 2); null: it ended otherwise.
+ */
+export function stolenFrom(records: readonly string[]): string | null {
+  const { lockWaiting, lockRefused, lockTaken, lockReleased } = logSignatures
+  const told = records.filter((text) => [lockWaiting, lockRefused, lockTaken, lockReleased].some((signature) => signature.test(text)))
+  const last = told.findLastIndex((text) => !lockRefused.test(text))
+  const [waited = '', released = '', refused = ''] = told.slice(Math.max(0, last - 1))
+  if (last < 1 || !lockWaiting.test(waited) || !lockReleased.test(released) || !lockRefused.test(refused)) return null
+  return /Currently locked by (.+?) since /.exec(refused)?.[1] ?? 'another one'
+}
+
 /** Host names in `java.net.UnknownHostException: HOST[: …]` of a record, each once (SPEC.md 7). */
 export function unknownHosts(text: string): string[] {
   const names = [...text.matchAll(/java\.net\.UnknownHostException:[ \t]*([^\s:,;()]+)/g)].map((match) =>

@@ -3,13 +3,15 @@ import type { QueueSituation } from '../checks/support/broker-queues.ts'
 import { rabbitmqctl, settingLines } from '../checks/support/evidence.ts'
 import { counted, listed } from '../checks/support/format.ts'
 import { readSettings, recentRecords } from '../checks/support/service.ts'
+import { tolerant } from '../checks/support/wanted.ts'
 import type { Definitions } from '../core/action.ts'
 import type { Wanted } from '../core/check.ts'
 import { AdminError } from '../core/error.ts'
 import type { Risk } from '../core/plan.ts'
 import { defineRepair } from '../core/repair.ts'
+import { typed } from '../core/typed.ts'
 import type { BrokerSource, QueueCounts } from '../core/sources.ts'
-import { alwaysDurable, isDroppedArgument } from '../knowledge/broker.ts'
+import { alwaysDurable, impersonator, isDroppedArgument } from '../knowledge/broker.ts'
 import { springSettings } from '../knowledge/settings.ts'
 import { choose } from './reset-queues/chosen.ts'
 import type { Chosen, ChosenQueue } from './reset-queues/chosen.ts'
@@ -35,7 +37,7 @@ export const resetQueues = defineRepair({
   async plan({ broker: opening, service, logs }, deployment, { drainSeconds, discard, queues: patterns }: ResetOptions) {
     const broker = opened(opening)
     const situation = await queueSituation(broker, service, logs, deployment)
-    const [settings, status, records, exchanges, bindings, policies, consumers] = await Promise.all([
+    const [settings, status, records, exchanges, bindings, policies, consumers, tags] = await Promise.all([
       readSettings(service, deployment),
       service.status(),
       recentRecords(logs),
@@ -43,16 +45,19 @@ export const resetQueues = defineRepair({
       broker.bindings(),
       ifAllowed(broker.policies()),
       broker.consumers(),
+      tolerant(broker.tags()),
     ])
+    const keepsUserIds = tags?.includes(impersonator) ?? false
     const { setting, version } = situation
-    const chosen = choose(situation, { exchanges, bindings, records }, broker.vhost, patterns)
+    const user = settings.value(springSettings.rabbitUsername) ?? broker.user
+    const readByOthers = new Set(consumers.filter((it) => it.user !== user && it.vhost === broker.vhost).map(({ queue }) => queue))
+    const chosen = choose(situation, { exchanges, bindings, records, readByOthers }, broker.vhost, patterns)
     const written = settings.value(setting.name)
     const change = setting.durable ? null : { name: setting.name, from: written, to: 'true' }
     if (change) refuseToLeave(chosen.leftOut, setting.name)
     const isTouched = chosen.queues.length + chosen.exchanges.length > 0
-    const user = settings.value(springSettings.rabbitUsername) ?? broker.user
     const names = chosen.queues.map(({ queue }) => queue.name)
-    if (!discard && names.length > 0) await refuseUnlessHeldSafely(broker, names.map(holdingOf), policies ?? [])
+    if (!discard && names.length > 0) await refuseUnlessHeldSafely(broker, names.map(holdingOf), { policies: policies ?? [], there: situation.all })
     const risks = isTouched ? [await foreignClients(broker, user, names), ...(policies === null && !discard ? [unseenPolicies(broker)] : [])].filter((risk) => risk !== null) : []
     const messages = messagesIn(chosen.queues, await broker.counts(names))
     const total = [...messages.values()].reduce((sum, count) => sum + count, 0)
@@ -67,12 +72,12 @@ export const resetQueues = defineRepair({
     const steps =
       !isTouched && change === null
         ? []
-        : stepsOf({ ...chosen, version, user, saved, setting: change, drainSeconds, discards: discard, messages: total, exclusive, stop: stopStep(status), start: startStep() })
+        : stepsOf({ ...chosen, version, user, saved, keepsUserIds, setting: change, drainSeconds, discards: discard, messages: total, exclusive, stop: stopStep(status), start: startStep() })
     return {
       target: { broker: `${broker.target}, RabbitMQ ${version}`, service: settings.names.rabbitDurable },
       impact: steps.length === 0 ? {} : impactOf(chosen, messages, discard, change !== null),
       evidence: [...evidenceOf(broker, chosen.queues, messages), ...settingLines(service, setting.name, setting.shown)],
-      notes: notesOf(situation, chosen, total, discard),
+      notes: [...notesOf(situation, chosen, total, discard), ...(total > 0 && !discard && !keepsUserIds ? [howToKeepUserIds(broker, tags)] : [])],
       risks,
       steps,
       verifiedBy: ['broker/queues-durable', 'service/running', 'api/reachable'],
@@ -104,6 +109,12 @@ function unseenPolicies(broker: BrokerSource): Risk {
     message: 'policies cannot be seen by this user: one that lets waiting messages expire, or bounds their number, would lose them',
     proof: [rabbitmqctl(broker, 'list_policies'), rabbitmqctl(broker, 'list_operator_policies')],
   }
+}
+
+/** `tags`: of the user; null: they cannot be seen. */
+function howToKeepUserIds({ user }: BrokerSource, tags: readonly string[] | null): string {
+  const command = typed(['rabbitmqctl', 'set_user_tags', user, ...(tags ?? ['TAGS']), impersonator])
+  return `the broker takes a user_id from that user alone, ${user}: to keep others', give it the tag ${impersonator} meanwhile (${command})`
 }
 
 /** What is ready now, or what was counted with what readers hold, whichever is more: lists lag (FIELD-NOTES.md 3). */

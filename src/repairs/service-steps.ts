@@ -4,7 +4,8 @@ import type { ServiceStatus } from '../core/sources.ts'
 /** The step that stops the service. `status`: as it is now; null: not known. */
 export function stopStep(status: ServiceStatus | null): Step {
   const runs = status?.state === 'running'
-  return { title: 'stop the service', action: { kind: 'stop-service', wasRunning: runs }, interrupts: runs }
+  // one that is started again and again is left so, should the stop be taken back
+  return { title: 'stop the service', action: { kind: 'stop-service', wasRunning: runs || status?.startsAgain === true }, interrupts: runs }
 }
 
 /** The step that starts it again. `locks`: those of the change log that have to be free in the end, too. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openBroker } from '../../src/adapters/rabbitmq/index.ts'
 import { openRunStore } from '../../src/adapters/rabbitmq/run-store.ts'
+import type { CtlCommand } from '../../src/adapters/rabbitmq/ctl/program.ts'
 import type { BrokerSource } from '../../src/core/sources.ts'
-import { controlOf } from '../../src/lab/servers/local/rabbitmq.ts'
-import { freshVhost, servers } from '../servers/index.ts'
+import { freshVhost, rabbitmqctlOf, servers } from '../servers/index.ts'
 import type { FreshVhost } from '../servers/index.ts'
 import { errorOf, failureOf } from './failure-of.ts'
 
@@ -95,10 +95,8 @@ test('a list in an argument is not told whole', async () => {
   expect(await failureOf(source.queues())).toMatch(/: an argument of queue q is a list, which rabbitmqctl does not tell whole$/)
 })
 
-test('the journals in the deployment are found by it', async ({ skip }) => {
-  const { local, ...record } = servers().rabbitmq3
-  if (!local) return skip()
-  const rabbitmqctl = async (): Promise<ReturnType<typeof controlOf>> => controlOf({ ...record, local })
+test('the journals in the deployment are found by it', async () => {
+  const rabbitmqctl = async (): Promise<CtlCommand> => rabbitmqctlOf(servers().rabbitmq3)
   const { source, close } = await openRunStore({ ...vhost.endpoint, managementUrl: null }, { timeoutMs: 20_000, rabbitmqctl })
   onTestFinished(close)
   expect(await source.list()).toEqual([])

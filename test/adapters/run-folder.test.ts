@@ -26,6 +26,14 @@ describe('journals in a folder', () => {
   })
 })
 
+test('a place that is no folder is told, and no bug', async () => {
+  const folder = await emptyFolder()
+  await mkdir(dirname(folder), { recursive: true })
+  await writeFile(folder, '')
+  for (const asking of [runFolder(folder).list(), runFolder(folder).read(run)])
+    expect(await failureOf(asking)).toMatch(/^UNAVAILABLE the journals of this machine cannot be read: ENOTDIR/)
+})
+
 test('nobody else may read them', async () => {
   const folder = await emptyFolder()
   await (await runFolder(folder).begin(recordOf())).close()

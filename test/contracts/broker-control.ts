@@ -168,11 +168,14 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       await control.declareQueues(['from', 'to'].map((name) => declaration({ name })))
       await fill('from', 5)
       const mover = await control.mover()
-      const none = { perhapsTwice: 0, withoutUserId: 0 }
-      expect(await mover.aside({ from: 'from', to: 'held' })).toEqual({ moved: 5, ...none })
-      expect(await mover.aside({ from: 'from', to: 'held' })).toEqual({ moved: 0, ...none })
+      const none = { perhapsTwice: 0, othersIds: 0, leftOut: 0 }
+      const attempt = '00112233aabbccdd'
+      const contents = { [attempt]: { count: 5, last: 5, digest: expect.any(String) as string } }
+      const went = await mover.aside({ from: 'from', to: 'held', attempt })
+      expect(went).toEqual({ moved: 5, contents, ...none })
+      expect(await mover.aside({ from: 'from', to: 'held' })).toEqual({ moved: 0, contents: {}, ...none })
       expect(await counts(opened, 'from', 'held')).toEqual({ from: { ready: 0, consumers: 0 }, held: { ready: 5, consumers: 0 } })
-      expect(await (await control.mover()).back({ from: 'held', to: 'to' })).toEqual({ moved: 5, ...none })
+      expect(await (await control.mover()).back({ from: 'held', to: 'to' })).toEqual(went)
       expect(await counts(opened, 'held', 'to')).toEqual({ held: { ready: 0, consumers: 0 }, to: { ready: 5, consumers: 0 } })
       expect((await failureOf(mover.back({ from: 'held', to: 'gone' })))?.split(' ')[0]).toBe('REFUSED')
     }))

@@ -10,6 +10,8 @@ export interface BrokerSituation {
   exchanges?: readonly (Pick<BrokerExchange, 'name' | 'durable' | 'type'> & Partial<Pick<BrokerExchange, 'arguments'>>)[]
   bindings?: readonly Binding[]
   policies?: readonly BrokerPolicy[]
+  /** of the user, beside monitoring */
+  tag?: string
   /** of each queue */
   messages?: Readonly<Record<string, number>>
   /** a client that calls itself so and consumes from that queue */
@@ -96,6 +98,11 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
     expect(await look({}, async (source) => source.policies())).toEqual([])
   })
 
+  test("lists the user's tags", async () => {
+    const tags = async (situation: BrokerSituation): Promise<readonly string[]> => [...(await look(situation, async (source) => source.tags()))].sort()
+    expect([await tags({}), await tags({ tag: 'impersonator' })]).toEqual([['monitoring'], ['impersonator', 'monitoring']])
+  })
+
   test('counts queues at once, with the management API or without', async () => {
     const queues = ['empty', 'full ü/%', 'read'].map((name) => ({ name, durable: true, autoDelete: false }))
     for (const management of [true, false]) {
@@ -126,6 +133,23 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
         ['testops-admin', 'the-service'].map((clientName) => ({ clientName, user: source.user })),
       )
       expect(found.every(({ name }) => /:\d+ -> .*:\d+$/.test(name))).toBe(true)
+      return found
+    })
+  })
+
+  test('knows at once whose connections are there, and which of them are ours', async () => {
+    const situation = { queues: [{ name: 'q', durable: true, autoDelete: false }], consumer: { queue: 'q', connection: 'the-service' } }
+    await look(situation, async (source) => {
+      await source.counts(['q'])
+      const found = await source.connectionsOf(source.user)
+      expect(found.map(({ user }) => user)).toEqual([source.user, source.user])
+      expect(found.filter(({ clientName }) => clientName === 'testops-admin')).toHaveLength(1)
+      const named = await eventually(
+        async () => source.connectionsOf(source.user),
+        (list) => list.some(({ clientName }) => clientName === 'the-service'),
+      )
+      expect(named).toHaveLength(2)
+      expect(await source.connectionsOf('nobody')).toEqual([])
       return found
     })
   })
@@ -169,7 +193,7 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
 
   test('without the management API it says how to get it', async () => {
     const { source, close } = await open({ management: false })
-    for (const method of ['queues', 'exchanges', 'consumers', 'nodes', 'deprecatedFeature', 'bindings', 'policies', 'connections'] as const) {
+    for (const method of ['queues', 'exchanges', 'consumers', 'nodes', 'deprecatedFeature', 'bindings', 'policies', 'connections', 'connectionsOf', 'tags'] as const) {
       expect(await failureOf(source[method]('transient_nonexcl_queues'))).toMatch(
         /^UNAVAILABLE RabbitMQ's management API at \S+ is not reachable$/,
       )

@@ -65,14 +65,17 @@ describe('database', () => {
 })
 
 describe.each(['3', '4.3'] as const)('broker %s', (line) => {
-  brokerContract(async ({ queues = [], exchanges = [], bindings = [], policies = [], messages = {}, consumer: client, management = true }) => {
+  brokerContract(async ({ queues = [], exchanges = [], bindings = [], policies = [], tag, messages = {}, consumer: client, management = true }) => {
     const missing = new AdminError('UNAVAILABLE', `RabbitMQ's management API at http://mq.example.org:15672 is not reachable`)
+    const connections = ['testops-admin', ...(client ? [client.connection] : [])].map((clientName) => connection({ clientName }))
     const source = fakeBroker({
       identity: { product: 'RabbitMQ', version: line === '3' ? '3.13.7' : '4.3.0' },
       queues: queues.map((it) => queue({ ...it, messages: messages[it.name] ?? 0, consumers: client?.queue === it.name ? 1 : 0 })),
       bindings,
       policies,
-      connections: ['testops-admin', ...(client ? [client.connection] : [])].map((clientName) => connection({ clientName })),
+      tags: ['monitoring', ...(tag === undefined ? [] : [tag])],
+      connections,
+      connectionsOf: (user) => connections.filter((it) => it.user === user).map((it) => ({ ...it, isListed: true })),
       counts: (names) =>
         new Map(
           names.map((name) => {
@@ -94,7 +97,9 @@ describe.each(['3', '4.3'] as const)('broker %s', (line) => {
             nodes: missing,
             bindings: missing,
             policies: missing,
+            tags: missing,
             connections: missing,
+            connectionsOf: missing,
           }),
     })
     return { source, close: async () => undefined }

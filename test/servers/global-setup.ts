@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node'
 import { readServer, removeServer, startServer } from '../../src/lab/servers/index.ts'
 import { processesOf } from '../../src/lab/servers/local/processes.ts'
 import type { ServerRecord, ServerRequest } from '../../src/lab/servers/index.ts'
+import { withoutGiven } from '../adapters/own-servers.ts'
 
 export interface TestServers {
   postgres: ServerRecord
@@ -36,9 +37,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const run = join(allRuns, `${process.pid}-${await startOf(process.pid)}`)
   await mkdir(run, { recursive: true, mode: 0o700 })
   const interrupted = new AbortController()
-  const started = names.map((name) =>
-    startServer({ ...requests[name], directory: join(run, name) }, { progress, signal: interrupted.signal }),
-  )
+  const started = names.map((name) => {
+    // of brokers there are two lines, and each is asked through its rabbitmqctl too: none that was given will do
+    const environment = requests[name].kind === 'rabbitmq' ? withoutGiven() : process.env
+    return startServer({ ...requests[name], directory: join(run, name) }, { progress, signal: interrupted.signal, environment })
+  })
   const teardown = async () => {
     interrupted.abort()
     await Promise.allSettled(started)

@@ -1,7 +1,10 @@
 /** The servers of a test run, and a private place on each: a database, a virtual host, a numbered Redis database. */
+export { startBroker } from './broker.ts'
+export type { OwnBroker } from './broker.ts'
 export { freshDatabase } from './database.ts'
 export type { FreshDatabase } from './database.ts'
 export { pgbouncer } from './pgbouncer.ts'
+export { rabbitmqctlOf } from './rabbitmqctl.ts'
 export { freshRedisDatabase } from './redis.ts'
 export type { FreshRedisDatabase } from './redis.ts'
 export { freshVhost } from './vhost.ts'

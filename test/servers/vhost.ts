@@ -17,16 +17,18 @@ export interface FreshVhost {
 
 /**
  * A virtual host of the caller's own, with a user that has all rights in it and sees it in the HTTP API.
- * `on`: another broker than the shared one of that line.
+ * `on`: another broker than the shared one of that line. `named`: how its name begins.
  */
-export async function freshVhost(line: RabbitmqLine, on: ServerRecord = shared(line)): Promise<FreshVhost> {
-  const vhost = `test-${randomBytes(6).toString('hex')}`
+export async function freshVhost(line: RabbitmqLine, on: ServerRecord = shared(line), named = 'test'): Promise<FreshVhost> {
+  const user = `test-${randomBytes(6).toString('hex')}`
+  const vhost = user.replace('test', () => named)
+  const path = encodeURIComponent(vhost)
   const password = randomBytes(9).toString('hex')
-  const manage: FreshVhost['manage'] = (method, path, body) => ask(on, method, path, body)
-  await manage('PUT', `/api/vhosts/${vhost}`)
-  await manage('PUT', `/api/users/${vhost}`, { password, tags: 'monitoring' })
-  for (const user of [vhost, on.user]) {
-    await manage('PUT', `/api/permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' })
+  const manage: FreshVhost['manage'] = (method, asked, body) => ask(on, method, asked, body)
+  await manage('PUT', `/api/vhosts/${path}`)
+  await manage('PUT', `/api/users/${user}`, { password, tags: 'monitoring' })
+  for (const name of [user, on.user]) {
+    await manage('PUT', `/api/permissions/${path}/${name}`, { configure: '.*', write: '.*', read: '.*' })
   }
   return {
     vhost,
@@ -34,22 +36,24 @@ export async function freshVhost(line: RabbitmqLine, on: ServerRecord = shared(l
       host: on.host,
       port: on.port,
       vhost,
-      user: vhost,
+      user,
       password: new Secret(password),
       tls: { mode: 'disable', ca: null },
       managementUrl: on.managementUrl ?? null,
     },
-    url: `amqp://${vhost}:${password}@${on.host}:${on.port}/${vhost}`,
+    url: `amqp://${user}:${password}@${on.host}:${on.port}/${path}`,
     manage,
     async cleanup() {
-      await manage('DELETE', `/api/vhosts/${vhost}`)
-      await manage('DELETE', `/api/users/${vhost}`)
+      await manage('DELETE', `/api/vhosts/${path}`)
+      await manage('DELETE', `/api/users/${user}`)
     },
   }
 }
 
 function shared(line: RabbitmqLine): ServerRecord {
-  return line === '3' ? servers().rabbitmq3 : servers().rabbitmq43
+  if (line === '3') return servers().rabbitmq3
+  if (line === '4.3') return servers().rabbitmq43
+  throw new Error(`the tests share no RabbitMQ ${line}: start one`)
 }
 
 /** a broker of the 3.x line has been seen to leave the deletion of a vhost of a thousand queues without an answer */

@@ -21,8 +21,9 @@ export const deleteHeld: ActionHandler<'delete-held'> = {
 /** Throws INTERRUPTED where messages wait in one of them. */
 export async function deleteEmpty(holding: readonly string[], { control, open }: Pick<Workshop, 'control' | 'open'>): Promise<void> {
   const broker = await control.broker()
+  const there = await liveQueues({ open })
   for (const name of await leftExchanges({ open })) await broker.deleteExchange(name)
-  const deleted = await broker.deleteQueues(holding.map((name) => ({ name, most: 0 })))
+  const deleted = await broker.deleteQueues(holding.filter((name) => there.has(name)).map((name) => ({ name, most: 0 })))
   const full = holding.filter((name) => deleted.get(name) === 'in-use')
   if (full.length === 0) return
   throw new AdminError('INTERRUPTED', `queue ${full[0]} still holds messages, or is read by somebody, and is left alone`, [

@@ -1,10 +1,11 @@
 import { counted } from '../../checks/support/format.ts'
-import type { ActionOf, Former, Move } from '../../core/action.ts'
+import type { ActionOf, Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
+import type { Binding } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { isThere, liveQueues } from './queues.ts'
+import { isThere, liveQueues, movesOf } from './queues.ts'
 import { missing } from './switch-exchanges.ts'
-import { move } from './move-messages.ts'
+import { move } from './move.ts'
 
 type Delete = ActionOf<'delete-queues'>
 
@@ -29,16 +30,19 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
   async foresee(action, workshop) {
     if (action.discards) await refuseGrown(action, workshop)
   },
-  async undo({ queues, bindings }, workshop) {
-    const there = await liveQueues(workshop)
-    const broker = await workshop.control.broker()
-    await broker.declareQueues(queues.map(({ queue }) => queue).filter(({ name }) => !there.has(name)))
-    const former = new Set((await present(queues, workshop)).map(({ queue }) => queue.name))
-    const wanted = bindings.filter(({ destination }) => former.has(destination))
-    await broker.bind(await missing(wanted, workshop))
-    // what came between the emptying and the deletion was moved aside by this step
-    await move('back', movesOf(queues), workshop)
-  },
+  // what came between the emptying and the deletion was moved aside by this step
+  undo: async ({ queues, bindings }, workshop) => putBack(queues, bindings, workshop),
+}
+
+/** Declares those that are missing as they were, with their bindings, and moves back what waits for them. */
+export async function putBack(queues: readonly Former[], bindings: readonly Binding[], workshop: Workshop): Promise<void> {
+  const there = await liveQueues(workshop)
+  const broker = await workshop.control.broker()
+  await broker.declareQueues(queues.map(({ queue }) => queue).filter(({ name }) => !there.has(name)))
+  const former = new Set((await present(queues, workshop)).map(({ queue }) => queue.name))
+  const wanted = bindings.filter(({ destination }) => former.has(destination))
+  await broker.bind(await missing(wanted, workshop))
+  await move('back', movesOf(queues), workshop)
 }
 
 async function present(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
@@ -68,10 +72,6 @@ async function deleteThose(queues: readonly Former[], { control }: Workshop, mos
   for (const { queue } of queues) await broker.release(queue.name)
   const deleted = await broker.deleteQueues(queues.map(({ queue: { name } }) => ({ name, most })))
   return queues.filter(({ queue }) => deleted.get(queue.name) === 'in-use')
-}
-
-function movesOf(queues: readonly Former[]): Move[] {
-  return queues.flatMap(({ queue: { name }, holding }) => (holding === null ? [] : [{ queue: name, holding }]))
 }
 
 /** More may not be lost than was shown and confirmed (DESIGN.md 6.3). */

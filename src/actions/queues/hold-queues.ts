@@ -1,26 +1,48 @@
+import type { Move } from '../../core/action.ts'
+import type { BrokerControl } from '../../core/broker-control.ts'
 import { AdminError } from '../../core/error.ts'
-import type { ActionHandler } from '../handler.ts'
-import { declaration, isThere, liveQueues } from './queues.ts'
+import { backExchangePrefix } from '../../knowledge/broker.ts'
+import type { ActionHandler, Workshop } from '../handler.ts'
+import { countsOf, declaration, isThere, liveQueues } from './queues.ts'
 import { deleteEmpty } from './delete-held.ts'
 
-/** Before anything stops: a broker that does not take them harms nobody. */
+/** Before anything stops: a broker that does not take them harms nobody. What comes later to a queue that is empty now gets its own then. */
 export const holdQueues: ActionHandler<'hold-queues'> = {
   failpoints: ['declared'],
-  async isDone({ holding }, workshop) {
+  async isDone({ moves }, workshop) {
     const queues = await liveQueues(workshop)
-    return holding.every((name) => isThere(queues, declaration(name)))
+    return (await needed(moves, workshop)).every((name) => isThere(queues, declaration(name)))
   },
-  async perform({ holding }, { control, failpoint }) {
-    const broker = await control.broker()
+  async perform({ moves }, workshop) {
+    const broker = await workshop.control.broker()
+    const holding = await needed(moves, workshop)
     const declared = await broker.declareQueues(holding.map(declaration))
-    await failpoint('declared')
+    await workshop.failpoint('declared')
     const others = holding.filter((name) => declared.get(name) === 'otherwise')
-    if (others.length === 0) return
+    if (others.length === 0) return tryWayBack(broker, holding)
     throw new AdminError('REFUSED', `a queue ${others[0]} is there already and is not as this program declares it`, [
       `see what it holds, and delete it: rabbitmqctl list_queues name durable arguments messages | grep ${others[0]}`,
     ])
   },
-  async undo({ holding }, workshop) {
-    await deleteEmpty(holding, workshop)
+  async undo({ moves }, workshop) {
+    await deleteEmpty(moves.map(({ holding }) => holding), workshop)
   },
+}
+
+/** Those of queues that hold messages, or that somebody reads who may give some back; one at least, so that it is known to work. */
+async function needed(moves: readonly Move[], workshop: Workshop): Promise<string[]> {
+  const counts = await countsOf(moves.map(({ queue }) => queue), workshop)
+  const used = moves.filter(({ queue }) => {
+    const { ready = 0, consumers = 0 } = counts.get(queue) ?? {}
+    return ready > 0 || consumers > 0
+  })
+  return (used.length > 0 ? used : moves.slice(0, 1)).map(({ holding }) => holding)
+}
+
+/** Messages come back through an exchange of ours: rights that are missing for one are found while the service still runs. Throws FORBIDDEN. */
+async function tryWayBack(broker: BrokerControl, [destination]: readonly string[]): Promise<void> {
+  const name = `${backExchangePrefix}trial`
+  await broker.declareExchange({ name, type: 'fanout', durable: false, autoDelete: true, internal: false, arguments: {} })
+  if (destination !== undefined) await broker.bind([{ source: name, destination, destinationKind: 'queue', routingKey: '', arguments: {} }])
+  await broker.deleteExchange(name)
 }

@@ -1,15 +1,38 @@
-import type { ActionHandler } from '../handler.ts'
-import { liveQueues } from './queues.ts'
+import type { Former, Move } from '../../core/action.ts'
+import type { ActionHandler, Workshop } from '../handler.ts'
+import { putBack } from './delete-queues.ts'
+import { move } from './move.ts'
+import { countsOf, keepOpen, liveQueues, movesOf } from './queues.ts'
 
 /** A queue that vanishes with its last consumer stays while one of ours is there; it is done for this process alone. */
 export const keepQueues: ActionHandler<'keep-queues'> = {
   failpoints: ['kept'],
   isDone: async () => false,
-  async perform({ queues }, { control, open, failpoint }) {
+  async perform({ queues }, workshop) {
     // one that is durable by now is another queue
-    const there = await liveQueues({ open })
-    await (await control.broker()).keep(queues.filter((name) => there.get(name)?.durable === false))
-    await failpoint('kept')
+    const there = await liveQueues(workshop)
+    const names = queues.map(({ queue }) => queue.name).filter((name) => there.get(name)?.durable === false)
+    await keepOpen(names, workshop)
+    await workshop.failpoint('kept')
   },
-  undo: null,
+  async letGo({ queues }, workshop) {
+    await move('aside', await keptByNobodyElse(queues, workshop), workshop)
+  },
+  async undo({ queues, bindings }, workshop) {
+    await putBack(await awaited(queues, workshop), bindings, workshop)
+  },
+}
+
+/** Those whose messages would go with this process. */
+async function keptByNobodyElse(queues: readonly Former[], workshop: Workshop): Promise<Move[]> {
+  const kept = (await workshop.control.broker()).kept()
+  if (kept.size === 0) return []
+  const counts = await countsOf([...kept], workshop)
+  return movesOf(queues).filter(({ queue }) => kept.has(queue) && counts.get(queue)?.consumers === 1)
+}
+
+/** Those for which messages wait: what is not there for any other reason is the service's to declare. */
+async function awaited(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
+  const counts = await countsOf(movesOf(queues).map(({ holding }) => holding), workshop)
+  return queues.filter(({ holding }) => (counts.get(holding ?? '')?.ready ?? 0) > 0)
 }

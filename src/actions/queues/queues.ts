@@ -1,4 +1,5 @@
-import type { BrokerQueue } from '../../core/sources.ts'
+import type { Former, Move } from '../../core/action.ts'
+import type { BrokerQueue, QueueCounts } from '../../core/sources.ts'
 import type { QueueDeclaration } from '../../core/topology.ts'
 import type { Workshop } from '../handler.ts'
 
@@ -11,6 +12,25 @@ export function declaration(name: string): QueueDeclaration {
 export async function liveQueues({ open }: Pick<Workshop, 'open'>): Promise<ReadonlyMap<string, BrokerQueue>> {
   const queues = await (await open.broker()).queues()
   return new Map(queues.map((queue) => [queue.name, queue]))
+}
+
+/** What those of them hold that are there. A missing one is left out, and not asked for: its refusal costs more than the others together. */
+export async function countsOf(names: readonly string[], { open }: Pick<Workshop, 'open'>): Promise<ReadonlyMap<string, QueueCounts>> {
+  const there = await liveQueues({ open })
+  const counts = await (await open.broker()).counts(names.filter((name) => there.has(name)))
+  return new Map([...counts].flatMap(([name, it]) => (it === null ? [] : [[name, it] as const])))
+}
+
+/** Holds them open for as long as this process lasts; those that are missing are passed over. */
+export async function keepOpen(names: readonly string[], { open, control }: Pick<Workshop, 'open' | 'control'>): Promise<void> {
+  // once it is interrupted, nothing more can be opened, and what is kept has to be brought to safety then
+  await open.broker()
+  await (await control.broker()).keep(names)
+}
+
+/** Of those whose messages wait elsewhere meanwhile. */
+export function movesOf(queues: readonly Former[]): Move[] {
+  return queues.flatMap(({ queue: { name }, holding }) => (holding === null ? [] : [{ queue: name, holding }]))
 }
 
 /** Whether a queue of that name is there, and is durable as it is to be. */

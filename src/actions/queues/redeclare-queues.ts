@@ -3,7 +3,7 @@ import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmptied } from './delete-queues.ts'
-import { liveQueues } from './queues.ts'
+import { countsOf, liveQueues } from './queues.ts'
 import { possible } from './switch-exchanges.ts'
 
 /** The service declares its queues by itself when it starts; those for which messages wait have to be there before. */
@@ -39,8 +39,8 @@ function bindingsTo(queues: readonly Former[], bindings: readonly Binding[]): Bi
 }
 
 /** Those for which messages wait, and those that nobody else would declare. */
-async function awaited(queues: readonly Former[], { open }: Workshop): Promise<Former[]> {
-  const counts = await (await open.broker()).counts(queues.flatMap(({ holding }) => holding ?? []))
+async function awaited(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
+  const counts = await countsOf(queues.flatMap(({ holding }) => holding ?? []), workshop)
   return queues.filter(({ holding, always }) => {
     const { ready = 0, consumers = 0 } = counts.get(holding ?? '') ?? {}
     return always || ready > 0 || consumers > 0

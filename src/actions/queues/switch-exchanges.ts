@@ -9,17 +9,14 @@ export const switchExchanges: ActionHandler<'switch-exchanges'> = {
     const wanted = exchanges.map(({ to }) => to)
     return (await areThere(wanted, workshop)) && (await missing(bindings, workshop)).length === 0
   },
-  async perform({ exchanges, bindings }, workshop) {
-    await switchTo(exchanges.map(({ to }) => to), bindings, workshop)
-  },
-  async undo({ exchanges, bindings }, workshop) {
-    await switchTo(exchanges.map(({ from }) => from), bindings, workshop)
-  },
+  perform: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ to }) => to), bindings, workshop),
+  undo: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ from }) => from), bindings, workshop),
 }
 
 async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readonly Binding[], workshop: Workshop): Promise<void> {
   const { control, failpoint } = workshop
   const broker = await control.broker()
+  const all = [...bindings, ...(await notedMeanwhile(wanted, bindings, workshop))]
   for (const exchange of wanted) {
     if (await areThere([exchange], workshop)) continue
     await broker.deleteExchange(exchange.name)
@@ -31,8 +28,23 @@ async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readon
   }
   await failpoint('declared')
   // where its other end has gone meanwhile, whoever declares that anew binds it too
-  await broker.bind(await possible(await missing(bindings, workshop), workshop))
+  await broker.bind(await missing(all, workshop))
   await failpoint('bound')
+}
+
+/**
+ * Bindings that came since the plan was made go with the exchange as well: they are on record before it is deleted, now or by the process
+ * that was killed then. What was unbound meanwhile comes back with the others.
+ */
+async function notedMeanwhile(wanted: readonly ExchangeDeclaration[], known: readonly Binding[], { open, journal }: Workshop): Promise<Binding[]> {
+  const names = new Set(wanted.map(({ name }) => name))
+  const noted = journal.notes.flatMap((note) => JSON.parse(note) as Binding[])
+  const keys = new Set([...known, ...noted].map(keyOf))
+  const others = (await (await open.broker()).bindings()).filter(
+    (it) => (names.has(it.source) || (it.destinationKind === 'exchange' && names.has(it.destination))) && !keys.has(keyOf(it)),
+  )
+  if (others.length > 0) await journal.note(JSON.stringify(others))
+  return [...noted, ...others]
 }
 
 async function areThere(wanted: readonly ExchangeDeclaration[], { open }: Workshop): Promise<boolean> {

@@ -1,10 +1,12 @@
 import type { ChannelModel } from 'amqplib'
+import type { Socket } from 'node:net'
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'
 import { firstAnswer, hostPort, networkFailure, oneLine, peerFailure, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
+import { remembered } from './own-connections.ts'
 
 interface BrokerIdentity {
   product: string
@@ -60,6 +62,8 @@ async function connect(
     },
   )
   model.on('error', () => undefined)
+  const { stream } = model.connection as { stream?: Socket }
+  if (stream) remembered(stream)
   return model
 }
 

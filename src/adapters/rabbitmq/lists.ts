@@ -3,7 +3,7 @@ import type { BrokerSource } from '../../core/sources.ts'
 /** What the broker itself does not tell over AMQP. */
 export type BrokerLists = Pick<
   BrokerSource,
-  'queues' | 'exchanges' | 'consumers' | 'deprecatedFeature' | 'nodes' | 'bindings' | 'policies' | 'connections'
+  'queues' | 'exchanges' | 'consumers' | 'deprecatedFeature' | 'nodes' | 'bindings' | 'policies' | 'connections' | 'connectionsOf' | 'tags'
 >
 
 /** The nameless exchange and `amq.*` are the broker's own; nobody can declare them. */

@@ -1,8 +1,10 @@
 import { AdminError } from '../../core/error.ts'
+import { ownConnectionName } from '../../knowledge/broker.ts'
 import { binding, connection, consumer, exchange, isCounted, node, policy, queue, text } from './items.ts'
 import { deprecatedState, isPredeclared } from './lists.ts'
 import type { BrokerLists } from './lists.ts'
 import type { Item, Management } from './management.ts'
+import { isOurs } from './own-connections.ts'
 
 const columns = {
   queues: ['name', 'vhost', 'durable', 'auto_delete', 'exclusive', 'type', 'arguments', 'messages', 'consumers', 'policy'],
@@ -13,10 +15,11 @@ const columns = {
 /** Of one virtual host. */
 export function managementLists(management: Management, ofVhost: string): BrokerLists {
   const vhost = encodeURIComponent(ofVhost)
+  const pathOfConnections = `/api/vhosts/${vhost}/connections`
   const connections = async (): Promise<readonly Item[]> => {
     // others than these are shown their own connections, and not told so
     await management.requireTag(['monitoring', 'administrator'])
-    return management.pages(`/api/vhosts/${vhost}/connections`, columns.connections, 'monitoring')
+    return management.pages(pathOfConnections, columns.connections, 'monitoring')
   }
   return {
     queues: async () => (await management.pages(`/api/queues/${vhost}`, columns.queues, 'management')).map(queue),
@@ -42,6 +45,20 @@ export function managementLists(management: Management, ofVhost: string): Broker
       return [...users.map((item) => policy(item, false)), ...operators.map((item) => policy(item, true))]
     },
     connections: async () => (await connections()).map(connection),
+    async connectionsOf(user) {
+      const tracked = await management.listIfAny(`/api/connections/username/${encodeURIComponent(user)}`, 'management')
+      if (tracked === null) return (await connections()).map((item) => ({ ...connection(item), isListed: true })).filter((it) => it.user === user)
+      const here = tracked.filter((item) => item['vhost'] === ofVhost).map((item) => text(item, 'name'))
+      const unknown = here.filter((name) => !isOurs(name))
+      // whoever sees no others sees these all the same
+      const listed = unknown.length === 0 ? [] : (await management.pages(pathOfConnections, columns.connections, 'management')).map(connection)
+      return here.map((name) => {
+        if (isOurs(name)) return { name, user, clientName: ownConnectionName, isListed: true }
+        const found = listed.find((it) => it.name === name)
+        return { name, user, clientName: found?.clientName ?? null, isListed: found !== undefined }
+      })
+    },
+    tags: async () => management.tags('management'),
     async deprecatedFeature(name) {
       const [all, used] = await Promise.all([
         management.listIfAny('/api/deprecated-features', 'management'),

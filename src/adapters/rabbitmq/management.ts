@@ -17,6 +17,8 @@ export interface Management {
   listIfAny(path: string, tag: Tag): Promise<readonly Item[] | null>
   /** alarms in effect, each with its `node` and `resource`; told at once, where figures come some seconds late */
   alarms(): Promise<readonly Item[]>
+  /** of the user; throws FORBIDDEN, naming `tag`, where it is not told them */
+  tags(tag: Tag): Promise<readonly string[]>
   /** throws FORBIDDEN where the user has none of these tags; the first is the least of them */
   requireTag(tags: readonly [Tag, ...string[]]): Promise<void>
   close(): Promise<void>
@@ -90,6 +92,11 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
     throw refusal(answer, endpoint, tag)
   }
 
+  const tagsFor = async (tag: Tag): Promise<readonly string[]> => {
+    const own = valueOf(await get('/api/whoami'), tag)
+    return isRecord(own) ? words(own['tags']) : []
+  }
+
   const itemsOf = (answer: HttpAnswer, path: string, tag: Tag): readonly Item[] => {
     const value = valueOf(answer, tag)
     if (!Array.isArray(value)) throw strange(endpoint, path)
@@ -121,13 +128,10 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
       if (answer.status === 503 && isRecord(value) && Array.isArray(value['alarms'])) return value['alarms'].filter(isRecord)
       throw refusal(answer, endpoint, 'management')
     },
+    tags: tagsFor,
     async requireTag(tags) {
-      const answer = await get('/api/whoami')
-      const own = valueOf(answer, tags[0])
-      const given = isRecord(own) ? own['tags'] : null
-      // a list since 3.9, words with commas before
-      const words: unknown[] = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : []
-      if (!words.some((word) => tags.some((tag) => tag === word))) throw lacking(endpoint, tags[0], '')
+      const own = await tagsFor(tags[0])
+      if (!own.some((word) => tags.some((tag) => tag === word))) throw lacking(endpoint, tags[0], '')
     },
     async close() {
       await client?.then(
@@ -168,4 +172,10 @@ function strange(endpoint: BrokerEndpoint, path: string): AdminError {
     `${endpoint.managementUrl}${path} does not answer as RabbitMQ's management API does`,
     [`curl -u ${endpoint.user} ${endpoint.managementUrl}${path}   # asks for the password`],
   )
+}
+
+/** A list since 3.9, words with commas before. */
+function words(tags: unknown): string[] {
+  const all: unknown[] = Array.isArray(tags) ? tags : typeof tags === 'string' ? tags.split(',') : []
+  return all.filter((word) => typeof word === 'string')
 }

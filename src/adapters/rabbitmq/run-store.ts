@@ -96,13 +96,14 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
     })
     return historyOf(run, messages, endpoint, peer)
   }
-  const logTo = async (run: string): Promise<RunLog & { publish: (value: RunRecord | RunEvent) => Promise<void> }> => {
+  const logTo = async (run: string, held: number): Promise<RunLog & { publish: (value: RunRecord | RunEvent) => Promise<void> }> => {
     const channel = await within(line.connection().then(async (model) => quiet(model.createConfirmChannel())))
     let isReturned = false
+    let place = held
     // a broker confirms what it could not put anywhere, too
     channel.on('return', () => (isReturned = true))
     const publish = async (value: RunRecord | RunEvent): Promise<void> => {
-      await within(published(channel, queueOf(run), value))
+      await within(published(channel, queueOf(run), value, place++))
       if (isReturned) throw new AdminError('USAGE', `queue ${queueOf(run)} at ${peer.where} is gone`)
     }
     return { publish, append: publish, close: async () => channel.close().catch(() => undefined) }
@@ -114,13 +115,13 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
         // whatever the virtual host's usual kind of queue is: a quorum queue drops what has been read often
         channel.assertQueue(queueOf(record.run), { durable: true, arguments: { 'x-queue-type': 'classic' } }),
       )
-      const log = await logTo(record.run)
+      const log = await logTo(record.run, 0)
       for (const value of [record, ...events]) await log.publish(value)
       return log
     },
     async reopen(run) {
-      await read(run)
-      return logTo(run)
+      const { events } = await read(run)
+      return logTo(run, events.length + 1)
     },
     read,
     async list() {
@@ -151,8 +152,8 @@ async function quiet<T extends Channel | ConfirmChannel>(opening: Promise<T>): P
 }
 
 /** On disk with the broker once this returns. Rejects where the channel or the connection ends before. */
-async function published(channel: ConfirmChannel, queue: string, value: object): Promise<void> {
-  const options = { persistent: true, mandatory: true, contentType: 'application/json' }
+async function published(channel: ConfirmChannel, queue: string, value: object, place: number): Promise<void> {
+  const options = { persistent: true, mandatory: true, contentType: 'application/json', messageId: String(place) }
   await new Promise<void>((resolve, reject) => {
     const ended = (): void => reject(new Error('the channel was closed'))
     channel.once('close', ended)
@@ -198,9 +199,29 @@ function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: B
     ])
   }
   const place = { where: `queue ${queue} at ${peer.where}`, look: [rabbitmqctlOn(endpoint, 'list_queues name messages')] }
-  const [first, ...others] = messages.map(({ content }) => parse(content.toString('utf8')))
+  const [first, ...others] = inPlace(messages).map(({ content }) => parse(content.toString('utf8')))
   const record = parseRecord(first, run, place)
   return { record, events: parseEvents(others, record, place, (index) => `message ${index + 2}`) }
+}
+
+/**
+ * Each once, in the order in which they were written. A broker that took nothing for a while takes what was sent to it then once it
+ * can, though its sender has given up and written it again since.
+ */
+function inPlace(messages: readonly ConsumeMessage[]): ConsumeMessage[] {
+  const numbered = messages.map((message, index) => {
+    const { messageId } = message.properties as { messageId?: unknown }
+    return { message, place: typeof messageId === 'string' && /^\d+$/.test(messageId) ? Number(messageId) : index }
+  })
+  const seen = new Set<string>()
+  return numbered
+    .sort((a, b) => a.place - b.place)
+    .flatMap(({ message, place }) => {
+      const key = `${place} ${message.content.toString('latin1')}`
+      if (seen.has(key)) return []
+      seen.add(key)
+      return [message]
+    })
 }
 
 function rabbitmqctlOn({ host, vhost }: BrokerEndpoint, command: string): string {

@@ -29,7 +29,7 @@ export function brokerLists(
   const secondWay = async (): Promise<BrokerLists | null> => {
     second ??= (async () => {
       const command = await rabbitmqctl?.()
-      return command ? ctlLists(ctlProgram(command, endpoint, clusterName, timeoutMs), endpoint.vhost) : null
+      return command ? ctlLists(ctlProgram(command, endpoint, clusterName, timeoutMs), endpoint) : null
     })()
     return second
   }
@@ -54,6 +54,8 @@ export function brokerLists(
       bindings: async () => either(async (lists) => lists.bindings()),
       policies: async () => either(async (lists) => lists.policies()),
       connections: async () => either(async (lists) => lists.connections()),
+      connectionsOf: async (user) => either(async (lists) => lists.connectionsOf(user)),
+      tags: async () => either(async (lists) => lists.tags()),
       deprecatedFeature: async (name) => either(async (lists) => lists.deprecatedFeature(name)),
       nodes: async () => either(async (lists) => lists.nodes()),
     },

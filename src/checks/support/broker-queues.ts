@@ -1,7 +1,7 @@
 import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import type { BrokerExchange, BrokerQueue, BrokerSource, LogRecord, LogsSource, ServiceSource } from '../../core/sources.ts'
-import { deniesTransientQueues, isBuiltIn, transientQueues } from '../../knowledge/broker.ts'
+import { alwaysDurable, deniesTransientQueues, isBuiltIn, transientQueues } from '../../knowledge/broker.ts'
 import { declaredQueues, durableConflicts, logSignatures } from '../../knowledge/log-signatures.ts'
 import { parseBoolean, settingDefaults, springSettings } from '../../knowledge/settings.ts'
 import { counted, listed } from './format.ts'
@@ -98,7 +98,7 @@ export async function queueSituation(
     all,
     queues: own,
     untold:
-      own.length === 0 && all.some((queue) => queue.durable !== durable)
+      own.length === 0 && told.queues.size === 0 && all.some((queue) => queue.durable !== durable && !alwaysDurable.includes(queue.type))
         ? `which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's is not known: its log names none, and the broker lists nobody who reads from them as ${user} (after a start such lists lag by some seconds)`
         : null,
     exchanges: wrong,

@@ -57,7 +57,7 @@ async function installedRabbitmq(path: readonly string[], root: string, line: Ra
     if (isOfLine(version, line)) return { kind: 'rabbitmq', version, scripts, erlang: [erlang] }
     other ??= version
   }
-  if (other) throw missing(`RabbitMQ ${other} is installed, ${lineNames[line]} is needed`, labOn(line === '3' ? '4.3' : '3'))
+  if (other) throw missing(`RabbitMQ ${other} is installed, ${lineNames[line]} is needed`, labOn(isOfLine(other, '3') ? '3' : '4.3'))
   throw missing('RabbitMQ is not installed', install)
 }
 

@@ -6,8 +6,11 @@ export type ServerKind = 'postgres' | 'rabbitmq' | 'redis'
 export const serverWays = ['given', 'docker', 'programs', 'packages'] as const
 export type ServerWay = (typeof serverWays)[number]
 
-/** 3: a broker before 4.0. 4.3: a broker that refuses transient queues, as 4.3 and later do by default (FIELD-NOTES.md 3). */
-export type RabbitmqLine = '3' | '4.3'
+/**
+ * What a RabbitMQ does with transient queues (FIELD-NOTES.md 3). 3: before 4.0, takes them. 4.0: 4.0 to 4.2, takes them. 4.3: refuses
+ * them, as 4.3 and later do by default. 4.3-permitting: 4.3 or later that is configured to take them.
+ */
+export type RabbitmqLine = '3' | '4.0' | '4.3' | '4.3-permitting'
 
 export interface ServerRequest {
   kind: ServerKind

@@ -1,10 +1,27 @@
+import { deniesTransientQueues, transientQueues } from '../../knowledge/broker.ts'
 import type { RabbitmqLine } from './types.ts'
 
 /** The product asks for 15 or later (FIELD-NOTES.md 0). */
 export const oldestPostgres = 15
 
-export const lineNames: Readonly<Record<RabbitmqLine, string>> = { '3': 'one before 4.0', '4.3': '4.0 or later' }
+export const lineNames: Readonly<Record<RabbitmqLine, string>> = {
+  '3': 'one before 4.0',
+  '4.0': '4.0 to 4.2',
+  // any of 4 refuses them where it is told to
+  '4.3': '4.0 or later',
+  '4.3-permitting': '4.3 or later',
+}
 
 export function isOfLine(version: string, line: RabbitmqLine): boolean {
-  return Number.parseInt(version, 10) >= 4 === (line === '4.3')
+  const isFour = Number.parseInt(version, 10) >= 4
+  const deniesByItself = deniesTransientQueues(version) === true
+  if (line === '3') return !isFour
+  if (line === '4.3-permitting') return deniesByItself
+  return isFour && (line === '4.3' || !deniesByItself)
+}
+
+/** Lines of its configuration; none where it takes transient queues by itself. */
+export function permission(line: RabbitmqLine | undefined): readonly string[] {
+  if (line !== '4.3' && line !== '4.3-permitting') return []
+  return [`${transientQueues.permitSetting} = ${String(line === '4.3-permitting')}`]
 }

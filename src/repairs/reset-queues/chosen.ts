@@ -29,6 +29,8 @@ export interface Held {
   exchanges: readonly BrokerExchange[]
   bindings: readonly Binding[]
   records: readonly LogRecord[]
+  /** queues that another user than the service's reads */
+  readByOthers: ReadonlySet<string>
 }
 
 /**
@@ -54,21 +56,31 @@ export function choose(situation: QueueSituation, held: Held, vhost: string, pat
   return { queues, leftOut, ...exchangesOf(new Set([...own.keys(), ...chosen]), held) }
 }
 
-/** The service's own, and those that their dead letters go to: a queue that nobody reads proves itself by nothing else. */
-function withDeadLetters({ queues, all }: QueueSituation, { bindings }: Held): Map<string, Omit<ChosenQueue, 'queue'>> {
+/**
+ * The service's own, and those that their dead letters alone go to: a queue that nobody reads proves itself by nothing else. One that
+ * others read, or send dead letters to as well, may be theirs.
+ */
+function withDeadLetters({ queues, all }: QueueSituation, { bindings, readByOthers }: Held): Map<string, Omit<ChosenQueue, 'queue'>> {
   const own = new Map<string, Omit<ChosenQueue, 'queue'>>(queues.map(({ queue, proof, isTold }) => [queue.name, { proof, isDeclared: isTold }]))
   const byName = new Map(all.map((queue) => [queue.name, queue]))
+  const senders = new Map<string, string[]>()
+  for (const queue of all) for (const target of deadLettersOf(queue, bindings)) senders.set(target, [...(senders.get(target) ?? []), queue.name])
+  const isTheirs = (target: string): boolean => readByOthers.has(target) || (senders.get(target) ?? []).some((it) => it !== target && !own.has(it))
+  // a map's keys are walked through with those that are added meanwhile
   for (const name of own.keys()) {
-    const { 'x-dead-letter-exchange': exchange, 'x-dead-letter-routing-key': key } = byName.get(name)?.arguments ?? {}
-    if (typeof exchange !== 'string') continue
-    const reached =
-      exchange === ''
-        ? [typeof key === 'string' ? key : name]
-        : bindings.filter((it) => it.source === exchange && it.destinationKind === 'queue' && it.routingKey === key).map((it) => it.destination)
-    // a map's keys are walked through with those that are added meanwhile
-    for (const queue of reached) if (byName.has(queue) && !own.has(queue)) own.set(queue, { proof: `dead letters of ${name} go there`, isDeclared: false })
+    for (const target of byName.has(name) ? deadLettersOf(byName.get(name)!, bindings) : []) {
+      if (byName.has(target) && !own.has(target) && !isTheirs(target)) own.set(target, { proof: `dead letters of ${name} go there`, isDeclared: false })
+    }
   }
   return own
+}
+
+/** Queues that its dead letters go to. */
+function deadLettersOf({ name, arguments: values }: BrokerQueue, bindings: readonly Binding[]): string[] {
+  const { 'x-dead-letter-exchange': exchange, 'x-dead-letter-routing-key': key } = values
+  if (typeof exchange !== 'string') return []
+  if (exchange === '') return [typeof key === 'string' ? key : name]
+  return bindings.filter((it) => it.source === exchange && it.destinationKind === 'queue' && it.routingKey === key).map((it) => it.destination)
 }
 
 function exchangesOf(own: ReadonlySet<string>, { exchanges, bindings, records }: Held): Pick<Chosen, 'exchanges' | 'shared'> {

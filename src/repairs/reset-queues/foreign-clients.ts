@@ -3,7 +3,7 @@ import { counted, listed } from '../../checks/support/format.ts'
 import { rabbitmqctl } from '../../checks/support/evidence.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
-import type { BrokerConsumer, BrokerSource } from '../../core/sources.ts'
+import type { BrokerConnection, BrokerConsumer, BrokerSource } from '../../core/sources.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'
 
 /** how long the broker's lists lag at most (FIELD-NOTES.md 3) */
@@ -16,7 +16,9 @@ export async function foreignClients(broker: BrokerSource, user: string, queues:
   const lists = [rabbitmqctl(broker, 'list_consumers'), rabbitmqctl(broker, 'list_connections name user client_properties')]
   const consumers = (await listedConsumers(broker, queues)).filter((it) => it.vhost === broker.vhost && it.user !== user)
   try {
-    const connections = (await broker.connections()).filter((it) => it.user !== '' && it.user !== user && it.clientName !== ownConnectionName)
+    // anybody may call himself as this program does
+    const isOurs = (it: BrokerConnection): boolean => it.clientName === ownConnectionName && it.user === broker.user
+    const connections = (await broker.connections()).filter((it) => it.user !== '' && it.user !== user && !isOurs(it))
     const others = new Map([
       ...consumers.map((it) => [it.connection, it.user] as const),
       ...connections.map((it) => [it.clientName ?? it.name, it.user] as const),

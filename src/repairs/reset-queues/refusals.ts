@@ -5,8 +5,12 @@ import { AdminError } from '../../core/error.ts'
 import type { BrokerPolicy, BrokerSource } from '../../core/sources.ts'
 import { isLossy, lossyKeys } from '../../knowledge/broker.ts'
 
-/** Throws REFUSED where messages could not wait in those queues, or the broker takes none. */
-export async function refuseUnlessHeldSafely(broker: BrokerSource, holding: readonly string[], policies: readonly BrokerPolicy[]): Promise<void> {
+/** Throws REFUSED where messages could not wait in the queues `holding`, or the broker takes none. `there`: queues of the vhost. */
+export async function refuseUnlessHeldSafely(
+  broker: BrokerSource,
+  holding: readonly string[],
+  { policies, there }: { policies: readonly BrokerPolicy[]; there: readonly { name: string }[] },
+): Promise<void> {
   // who may not see nodes learns of an alarm when the broker takes nothing
   const alarmed = ((await tolerant(broker.nodes())) ?? []).filter(({ memoryAlarm, diskAlarm }) => memoryAlarm || diskAlarm)
   if (alarmed.length > 0) {
@@ -25,7 +29,8 @@ export async function refuseUnlessHeldSafely(broker: BrokerSource, holding: read
       [rabbitmqctl(broker, verb), `change its pattern so that it does not match ${holding[0]}`],
     )
   }
-  const counts = await broker.counts(holding)
+  const left = new Set(there.map(({ name }) => name))
+  const counts = await broker.counts(holding.filter((name) => left.has(name)))
   const full = [...counts].find(([, it]) => it !== null && it.ready > 0)
   if (full) {
     throw new AdminError('REFUSED', `queue ${full[0]} holds messages of an earlier repair already`, [

@@ -16,6 +16,8 @@ export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges'> {
   drainSeconds: number
   discards: boolean
   messages: number
+  /** the user_id of another user comes back */
+  keepsUserIds: boolean
   /** queues of the service's connection, which vanish with it */
   exclusive: readonly string[]
   stop: Step
@@ -25,10 +27,11 @@ export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges'> {
 /** All that is done, in an order in which what can fail fails before it can harm (DESIGN.md 6). */
 export function stepsOf(wanted: Wanted): Step[] {
   const { queues, exchanges, setting, stop, start, exclusive } = wanted
-  const stopping = exclusive.length === 0 ? stop : { ...stop, loses: "the service's exclusive queues, as each stop of it does" }
-  if (queues.length + exchanges.length === 0) return [stopping, ...settingStep(setting), start]
+  const stopping = exclusive.length === 0 ? stop : { ...stop, loses: `${listed(exclusive)} with what is in them: exclusive to the service's connection, they go with each stop of it` }
   const keeps = vanishingOf(wanted).map(({ name }) => name)
+  // a setting that is taken back takes effect with another start, too
   const starting: Step = { ...start, action: { kind: 'start-service', stopsOnUndo: true, ...(keeps.length > 0 && { keeps }) } }
+  if (queues.length + exchanges.length === 0) return [stopping, ...settingStep(setting), starting]
   return [
     ...beforeStop(wanted),
     stopping,
@@ -59,11 +62,11 @@ function beforeStop(wanted: Wanted): Step[] {
   if (discards || queues.length === 0) return []
   return [
     {
-      title: `declare ${counted(queues.length, 'durable queue')} in which messages wait meanwhile`,
-      action: { kind: 'hold-queues', holding: movesOf(wanted).map(({ holding }) => holding), saved },
+      title: `declare durable queues in which messages wait meanwhile, for each of ${counted(queues.length, 'queue')} that is in use`,
+      action: { kind: 'hold-queues', moves: movesOf(wanted), saved },
       interrupts: false,
     },
-    ...(vanishing.length === 0 ? [] : [keepStep(vanishing)]),
+    ...(vanishing.length === 0 ? [] : [keepStep(wanted, vanishing)]),
     ...(drainSeconds === 0
       ? []
       : [
@@ -81,13 +84,17 @@ function vanishingOf({ queues }: Wanted): BrokerQueue[] {
   return queues.map(({ queue }) => queue).filter(({ autoDelete, arguments: values }) => autoDelete || 'x-expires' in values)
 }
 
-function keepStep(vanishing: readonly BrokerQueue[]): Step {
+function keepStep(wanted: Wanted, vanishing: readonly BrokerQueue[]): Step {
   const names = vanishing.map(({ name }) => name)
   return {
     title: `hold ${listed(names)} open, which would vanish with the service's connection`,
-    action: { kind: 'keep-queues', queues: names },
+    action: {
+      kind: 'keep-queues',
+      queues: vanishing.map((queue) => ({ queue: declarationOf(queue), holding: holdingOf(queue.name) })),
+      bindings: bindingsTo(wanted, wanted.saved).filter(({ destination }) => names.includes(destination)),
+    },
     interrupts: false,
-    loses: `should this program end before their messages are moved aside, killed or stopped by an error, ${listed(names)} vanish with what is in them`,
+    loses: `should this program be killed, or the broker be lost, before their messages are moved aside, ${listed(names)} vanish with what is in them`,
   }
 }
 
@@ -144,7 +151,7 @@ function exchangeSteps({ exchanges, saved }: Wanted): Step[] {
 }
 
 function afterwards(wanted: Wanted): Step[] {
-  const { queues, discards, messages, saved, version } = wanted
+  const { queues, discards, messages, saved, version, keepsUserIds } = wanted
   if (queues.length === 0) return []
   const moves = movesOf(wanted)
   const expiring = queues.filter(({ queue }) => 'x-expires' in queue.arguments).map(({ queue }) => queue.name)
@@ -166,8 +173,8 @@ function afterwards(wanted: Wanted): Step[] {
       action: { kind: 'move-messages', direction: 'back', moves, counts: { messages } },
       interrupts: false,
       loses:
-        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), ' +
-        "and its user_id where that is another user's",
+        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew)' +
+        (keepsUserIds ? '' : ", and its user_id where that is another user's"),
     },
     {
       title: 'delete the queues in which messages waited',

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { installedPrograms } from '../../../src/lab/servers/programs.ts'
-import type { ServerRequest } from '../../../src/lab/servers/index.ts'
+import type { RabbitmqLine, ServerRequest } from '../../../src/lab/servers/index.ts'
 import { temporaryFolder } from './own-servers.ts'
 
 type Files = Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ async function systemWith(files: Files, rabbitmq: string | null): Promise<string
   return root
 }
 
-const request = (kind: ServerRequest['kind'], line: '3' | '4.3' = '3'): ServerRequest => ({ kind, directory: '/', rabbitmq: { line } })
+const request = (kind: ServerRequest['kind'], line: RabbitmqLine = '3'): ServerRequest => ({ kind, directory: '/', rabbitmq: { line } })
 const postgres = (version: string): Files => ({
   'usr/lib/postgresql/13/bin/postgres': `echo "postgres (PostgreSQL) ${version}"`,
   'usr/lib/postgresql/13/bin/initdb': 'exit 0',
@@ -42,6 +42,8 @@ test.each([
   ['postgres', request('postgres'), postgres('17.2'), null, '17.2'],
   ['rabbitmq before 4.0', request('rabbitmq', '3'), erlang, '3.10.8', '3.10.8'],
   ['rabbitmq of the line 4.3', request('rabbitmq', '4.3'), erlang, '4.3.6', '4.3.6'],
+  ['rabbitmq of the line 4.0', request('rabbitmq', '4.0'), erlang, '4.2.1', '4.2.1'],
+  ['rabbitmq that permits of the line 4.3', request('rabbitmq', '4.3-permitting'), erlang, '4.3.6', '4.3.6'],
 ])('%s that is installed is found', async (_what, wanted, files, rabbitmq, version) => {
   expect(await installedPrograms(wanted, {}, await systemWith(files, rabbitmq))).toMatchObject({ kind: wanted.kind, version })
 })
@@ -57,6 +59,8 @@ test.each<[ServerRequest, Files, string | null, string, string[]]>([
   [request('rabbitmq', '4.3'), erlang, null, 'RabbitMQ is not installed', ['apt-get install rabbitmq-server   # 4.0 or later is needed']],
   [request('rabbitmq', '4.3'), erlang, '3.10.8', 'RabbitMQ 3.10.8 is installed, 4.0 or later is needed', [lab('3')]],
   [request('rabbitmq', '3'), erlang, '4.3.6', 'RabbitMQ 4.3.6 is installed, one before 4.0 is needed', [lab('4.3')]],
+  [request('rabbitmq', '4.0'), erlang, '4.3.6', 'RabbitMQ 4.3.6 is installed, 4.0 to 4.2 is needed', [lab('4.3')]],
+  [request('rabbitmq', '4.3-permitting'), erlang, '4.0.5', 'RabbitMQ 4.0.5 is installed, 4.3 or later is needed', [lab('4.3')]],
 ])('%j is missing, and what is suggested can help', async (wanted, files, rabbitmq, message, suggestions) => {
   const root = await systemWith(files, rabbitmq)
   await expect(installedPrograms(wanted, {}, root)).rejects.toMatchObject({ code: 'UNAVAILABLE', message, suggestions })

@@ -1,22 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
-import type { RabbitmqLine } from '../../../src/lab/servers/index.ts'
 import { planned } from './kinds.ts'
-import { madeDurable, queueDeployment } from './own-broker.ts'
-import type { QueueDeployment } from './own-broker.ts'
-
-async function withOwn(
-  line: RabbitmqLine,
-  work: (own: QueueDeployment) => Promise<void>,
-  options: Parameters<typeof queueDeployment>[1] = {},
-): Promise<void> {
-  const own = await queueDeployment(line, options)
-  try {
-    await work(own)
-  } finally {
-    await own.end()
-  }
-}
+import { madeDurable, withOwn } from './own-broker.ts'
 
 function kindsOf({ plan }: RepairDocument): string[] {
   return plan.steps.map(({ action }) => action.kind)
@@ -142,17 +127,18 @@ describe.concurrent('reset-queues', () => {
   })
 
   test('a queue that gains a reader meanwhile stops the run, which goes on once the reader has gone', async () => {
-    await withOwn('3', async ({ fill, state, operator, channel }) => {
+    await withOwn('3', async ({ fill, state, operator, connect }) => {
       await fill('upload', ['1'])
       const before = await state()
       const begun = operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'], { failpoint: 'delete-queues:before=stop' })
       await begun.untilStopped()
-      const { consumerTag } = await channel.consume('export', () => undefined)
+      const reader = await connect()
+      await (await reader.createChannel()).consume('export', () => undefined)
       begun.goOn()
       const ended = await begun.ended
       const { error } = ended.json<RepairDocument>()
       expect({ code: ended.code, message: error?.message }).toEqual({ code: 6, message: 'queue export is read from by somebody: it is not deleted, and nothing of it is lost' })
-      await channel.cancel(consumerTag)
+      await reader.close()
       const resumed = await operator.run(['resume', '--json'])
       expect({ code: resumed.code, state: await state() }).toEqual({ code: 0, state: madeDurable(before) })
     })
@@ -160,16 +146,17 @@ describe.concurrent('reset-queues', () => {
 
   test.each([['1', '2', '3'], ['only']])('an auto-delete queue is held open while the service stops: %s', async (...texts) => {
     const declares = { exchanges: [], queues: [{ name: 'passing', autoDelete: true }], bindings: [] }
-    await withOwn('3', async ({ fill, state, operator, connection, service }) => {
+    await withOwn('3', async ({ fill, state, operator, connect, service }) => {
       await fill('passing', texts)
-      const reading = await connection.createChannel()
+      const reader = await connect()
+      const reading = await reader.createChannel()
       await reading.prefetch(1)
       await reading.consume('passing', () => undefined)
       const begun = operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'])
       const before = (await service.calls()).length
       while ((await service.calls()).length === before) await new Promise((resolve) => setTimeout(resolve, 20))
       // its consumer goes with the service
-      await reading.close()
+      await reader.close()
       const ended = await begun.ended
       expect({ code: ended.code, kinds: kindsOf(ended.json<RepairDocument>()).slice(0, 3) }).toEqual({ code: 0, kinds: ['hold-queues', 'keep-queues', 'stop-service'] })
       expect((await state()).queues).toEqual({ passing: { durable: true, autoDelete: true, arguments: {}, texts } })
@@ -177,15 +164,17 @@ describe.concurrent('reset-queues', () => {
   })
 
   test('a healthy service empties its queues itself', async () => {
-    await withOwn('3', async ({ fill, operator, channel, service, state, vhost }) => {
+    await withOwn('3', async ({ fill, operator, connect, service, state, vhost }) => {
+      const reader = await connect()
+      const channel = await reader.createChannel()
       await channel.prefetch(1)
-      const { consumerTag } = await channel.consume('export', (message) => message && channel.ack(message))
+      await channel.consume('export', (message) => message && channel.ack(message))
       await fill('export', ['a', 'b'])
       while (((await vhost.manage('GET', `/api/consumers/${vhost.vhost}`)) as unknown[]).length === 0) await new Promise((resolve) => setTimeout(resolve, 100))
       const begun = operator.begin(['reset-queues', '--confirm', 'prod', '--json'])
       const before = (await service.calls()).length
       while ((await service.calls()).length === before) await new Promise((resolve) => setTimeout(resolve, 20))
-      await channel.cancel(consumerTag)
+      await reader.close()
       const ended = await begun.ended
       expect({ code: ended.code, kinds: kindsOf(ended.json<RepairDocument>()).slice(0, 3) }).toEqual({ code: 0, kinds: ['hold-queues', 'drain-queues', 'stop-service'] })
       expect((await state()).queues['export']?.texts).toEqual([])

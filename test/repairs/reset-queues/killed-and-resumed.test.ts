@@ -6,7 +6,7 @@ import type { QueueDeployment, State } from './own-broker.ts'
 
 /**
  * Within each action, and of each either before or after it; in the campaign both, and every instant of the run around them, which
- * the other repairs are killed at as well. What is done twice (aside and back) is killed on the way back too: at the third queue, since two hold messages.
+ * the other repairs are killed at as well. What is done twice (aside and back) is killed on the way back too: at the third queue, since two hold messages, or in the second note.
  */
 const points = failpointsOf(actionKinds)
   .filter((name) => {
@@ -15,7 +15,9 @@ const points = failpointsOf(actionKinds)
     if (!actionKinds.some((it) => it === kind) || instant === 'before') return false
     return instant === (actionKinds.findIndex((it) => it === kind) % 2 === 0 ? 'intended' : 'after') || !['intended', 'after'].includes(instant)
   })
-  .flatMap((name) => (name.startsWith('move-messages:') ? [name, `${name}#${/:(before|intended|after)$/.test(name) ? 2 : 3}`] : [name]))
+  .flatMap((name) => (name.startsWith('move-messages:') ? [name, `${name}#${/:(before|intended|after|noted)$/.test(name) ? 2 : 3}`] : [name]))
+/** the deployment has no copy of the journal yet, which another machine could adopt */
+const nowhereElse = 'begin:recorded'
 /** how one goes on after a kill: each is tried at every third instant */
 const ways = ['resume', 'resume --adopt, on another machine', 'undo'] as const
 
@@ -34,7 +36,7 @@ async function goOn({ operator }: QueueDeployment, way: (typeof ways)[number], r
 }
 
 describe.concurrent('killed', () => {
-  test.each(ways.flatMap((way, place) => spread(points, ways.length, place).map((point) => ({ point, way }))))('at $point, then $way', async ({ point, way }) => {
+  test.each(ways.flatMap((way, place) => spread(points, ways.length, place).filter((point) => !(point === nowhereElse && way.includes('--adopt'))).map((point) => ({ point, way }))))('at $point, then $way', async ({ point, way }) => {
     const { own, before } = await broken()
     try {
       await own.operator.killedAt(point, ['reset-queues', '--drain', '0'])

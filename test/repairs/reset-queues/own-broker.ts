@@ -1,9 +1,10 @@
 import amqp from 'amqplib'
-import type { Channel, ChannelModel, Options } from 'amqplib'
+import type { ChannelModel, Options } from 'amqplib'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RabbitmqLine } from '../../../src/lab/servers/index.ts'
-import { freshVhost } from '../../servers/index.ts'
+import type { RabbitmqLine, ServerRecord } from '../../../src/lab/servers/index.ts'
+import { closedPort } from '../../adapters/peers.ts'
+import { freshVhost, rabbitmqctlOf, servers } from '../../servers/index.ts'
 import type { FreshVhost } from '../../servers/index.ts'
 import { deploy } from '../support/deploy.ts'
 import type { Deployed } from '../support/deploy.ts'
@@ -16,16 +17,18 @@ interface QueueBean {
   name: string
   arguments?: Record<string, unknown>
   autoDelete?: boolean
+  /** true: whatever the setting says, as quorum queues and streams have to be */
+  durable?: true
 }
 
 /** What the service declares: as in the practice service, but small. */
-interface Beans {
+export interface Beans {
   exchanges: readonly { name: string; type: string }[]
   queues: readonly QueueBean[]
   bindings: readonly { exchange: string; queue: string; routingKey: string }[]
 }
 
-const beans: Beans = {
+export const beans: Beans = {
   exchanges: [
     { name: 'work', type: 'topic' },
     { name: 'dead', type: 'direct' },
@@ -48,8 +51,8 @@ export interface QueueDeployment {
   service: StandIn
   deployed: Deployed
   operator: Operator
-  channel: Channel
-  connection: ChannelModel
+  /** as the service, which has it open until the test closes it */
+  connect: (name?: string) => Promise<ChannelModel>
   /** texts into a queue, in their order; each is persistent unless told otherwise */
   fill: (queue: string, texts: readonly string[], options?: Options.Publish) => Promise<void>
   /** texts in a queue, in their order; they stay there */
@@ -71,8 +74,22 @@ export interface State {
 
 const settingName = 'VENDOR_RABBIT_DURABLE'
 
-export async function queueDeployment(line: RabbitmqLine, { durable = 'false', declares = beans, start = true } = {}): Promise<QueueDeployment> {
-  const vhost = await freshVhost(line)
+interface Wanted {
+  durable?: string | null
+  declares?: Beans
+  start?: boolean
+  /** another broker than the shared one of that line */
+  on?: ServerRecord
+  /** another port than the broker's own, by which the operator reaches it */
+  port?: number | undefined
+  /** the management API is not in reach */
+  byRabbitmqctl?: boolean
+  /** of the virtual host, where it is to be an odd one */
+  named?: string
+}
+
+export async function queueDeployment(line: RabbitmqLine, { durable = 'false', declares = beans, start = true, on, port, named, byRabbitmqctl = false }: Wanted = {}): Promise<QueueDeployment> {
+  const vhost = await freshVhost(line, on, named)
   const service = await standIn({ running: false })
   const environmentFile = join(service.directory, 'service.env')
   await writeFile(environmentFile, `# of the tests\nSPRING_RABBITMQ_USERNAME=${vhost.endpoint.user}\n${durable === null ? '' : `${settingName}=${durable}\n`}`)
@@ -81,34 +98,50 @@ export async function queueDeployment(line: RabbitmqLine, { durable = 'false', d
   service.onStart(async () => declareAll(vhost.url, declares, await isDurable(), service))
   if (start) await service.start()
   const { endpoint } = vhost
+  const closed = await closedPort()
   const deployed = await deploy((secret) => ({
     url: service.url,
     platform: 'host',
     host: service.host,
     broker: {
-      url: `amqp://${endpoint.user}@${endpoint.host}:${endpoint.port}/${endpoint.vhost}`,
-      managementUrl: endpoint.managementUrl,
+      url: `amqp://${endpoint.user}@${endpoint.host}:${port ?? endpoint.port}/${encodeURIComponent(endpoint.vhost)}`,
+      ...(byRabbitmqctl ? { managementUrl: `http://127.0.0.1:${closed}`, rabbitmqctl: commandOf(on ?? (line === '3' ? servers().rabbitmq3 : servers().rabbitmq43)) } : { managementUrl: endpoint.managementUrl }),
       password: secret(endpoint.password!.reveal()),
     },
   }))
   const someone = await operator(deployed)
-  const connection = await amqp.connect(vhost.url, { clientProperties: { connection_name: 'testops-admin' } })
-  const channel = await connection.createChannel()
-  const texts = async (queue: string): Promise<string[]> => textsIn(connection, queue)
+  const open = new Set<ChannelModel>()
+  const connect = async (name = 'tests'): Promise<ChannelModel> => {
+    const connection = await amqp.connect(vhost.url, { clientProperties: { connection_name: name } })
+    open.add(connection)
+    connection.on('error', () => undefined)
+    connection.once('close', () => open.delete(connection))
+    return connection
+  }
+  // for no longer than the work takes: the service's user is waited for until it is gone
+  const connected = async <T>(work: (connection: ChannelModel) => Promise<T>): Promise<T> => {
+    const connection = await connect()
+    try {
+      return await work(connection)
+    } finally {
+      await connection.close()
+    }
+  }
+  const texts = async (queue: string): Promise<string[]> => connected(async (connection) => textsIn(connection, queue))
   return {
     vhost,
     service,
     deployed,
     operator: someone,
-    channel,
-    connection,
+    connect,
     setting,
     texts,
     async fill(queue, all, options = {}) {
-      const confirming = await connection.createConfirmChannel()
-      for (const text of all) confirming.sendToQueue(queue, Buffer.from(text), { persistent: true, ...options })
-      await confirming.waitForConfirms()
-      await confirming.close()
+      await connected(async (connection) => {
+        const confirming = await connection.createConfirmChannel()
+        for (const text of all) confirming.sendToQueue(queue, Buffer.from(text), { persistent: true, ...options })
+        await confirming.waitForConfirms()
+      })
     },
     async state() {
       const of = encodeURIComponent(vhost.vhost)
@@ -116,12 +149,16 @@ export async function queueDeployment(line: RabbitmqLine, { durable = 'false', d
       const exchanges = (await vhost.manage('GET', `/api/exchanges/${of}`)) as Listed[]
       const bindings = (await vhost.manage('GET', `/api/bindings/${of}`)) as Record<string, string>[]
       const own = queues.filter(({ name }) => !name.startsWith('testops-admin.'))
-      const entries = own.map(async ({ name, durable: lasts, auto_delete: autoDelete, arguments: values }) => {
-        const { 'x-queue-type': _, ...kept } = values
-        return [name, { durable: lasts, autoDelete, arguments: kept, texts: await texts(name) }] as const
-      })
+      const entries = await connected(async (connection) =>
+        Promise.all(
+          own.map(async ({ name, durable: lasts, auto_delete: autoDelete, arguments: values }) => {
+            const { 'x-queue-type': _, ...kept } = values
+            return [name, { durable: lasts, autoDelete, arguments: kept, texts: await textsIn(connection, name) }] as const
+          }),
+        ),
+      )
       return {
-        queues: Object.fromEntries((await Promise.all(entries)).sort(([a], [b]) => (a < b ? -1 : 1))),
+        queues: Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))),
         exchanges: Object.fromEntries(exchanges.filter(({ name }) => name !== '' && !name.startsWith('amq.')).map(({ name, durable: lasts }) => [name, lasts])),
         bindings: bindings.filter((it) => it['source'] !== '').map((it) => `${it['source']} -${it['routing_key']}-> ${it['destination']}`).sort(),
         setting: await setting(),
@@ -131,12 +168,28 @@ export async function queueDeployment(line: RabbitmqLine, { durable = 'false', d
     },
     async end() {
       await someone.leave()
-      await connection.close().catch(() => undefined)
+      for (const connection of open) await connection.close().catch(() => undefined)
       await service.end()
       await deployed.remove()
       await vhost.cleanup()
     },
   }
+}
+
+/** With one that is ended afterwards, whatever comes of it. */
+export async function withOwn(line: RabbitmqLine, work: (own: QueueDeployment) => Promise<void>, wanted: Wanted = {}): Promise<void> {
+  const own = await queueDeployment(line, wanted)
+  try {
+    await work(own)
+  } finally {
+    await own.end()
+  }
+}
+
+/** With the environment that makes it speak to that server alone. */
+function commandOf(server: ServerRecord): string[] {
+  const { command, environment = {} } = rabbitmqctlOf(server)
+  return ['env', ...Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])), ...command]
 }
 
 interface Listed {
@@ -174,14 +227,16 @@ async function declareAll(url: string, { exchanges, queues, bindings }: Beans, d
       for (const { name } of exchanges) {
         await service.log(`${now}  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable or auto-delete Exchange (${name}) durable:false, auto-delete:false.`)
       }
-      for (const { name, autoDelete = false } of queues) {
+      for (const { name, autoDelete = false } of queues.filter((it) => it.durable !== true)) {
         await service.log(
           `${now}  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable, auto-delete, or exclusive Queue (${name}) durable:false, auto-delete:${String(autoDelete)}, exclusive:false.`,
         )
       }
     }
     for (const { name, type } of exchanges) await channel.assertExchange(name, type, { durable })
-    for (const { name, autoDelete = false, arguments: values = {} } of queues) await channel.assertQueue(name, { durable, autoDelete, arguments: values })
+    for (const { name, autoDelete = false, arguments: values = {}, durable: lasts = durable } of queues) {
+      await channel.assertQueue(name, { durable: lasts, autoDelete, arguments: values })
+    }
     for (const { exchange, queue, routingKey } of bindings) await channel.bindQueue(queue, exchange, routingKey)
   } catch (error) {
     await service.log(`${now} ERROR 1 --- [main] o.s.a.r.c.CachingConnectionFactory : Shutdown Signal: ${String(error)}`)

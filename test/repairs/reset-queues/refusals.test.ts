@@ -33,14 +33,15 @@ const refusals: readonly Refusal[] = [
   },
   {
     name: 'another client in the vhost',
-    set: async ({ vhost, connection }) => {
+    set: async ({ vhost, connect }) => {
       const other = `${vhost.vhost}-other`
       await vhost.manage('PUT', `/api/users/${other}`, { password: 'other', tags: '' })
       await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${other}`, { configure: '.*', write: '.*', read: '.*' })
       const { host, port } = vhost.endpoint
       const client = await amqp.connect(`amqp://${other}:other@${host}:${port}/${vhost.vhost}`, { clientProperties: { connection_name: 'billing' } })
       client.on('error', () => undefined)
-      connection.once('close', () => void client.close().then(async () => vhost.manage('DELETE', `/api/users/${other}`)).catch(() => undefined))
+      // as the others, it goes with the deployment
+      ;(await connect()).once('close', () => void client.close().then(async () => vhost.manage('DELETE', `/api/users/${other}`)).catch(() => undefined))
       await (await client.createChannel()).consume('export', () => undefined)
     },
     code: 4,
@@ -112,8 +113,10 @@ test.concurrent('a saved plan is refused once the queues are others', async () =
     const file = join(own.deployed.directory, 'plan.json')
     await writeFile(file, stdout)
     await own.fill('upload', ['more'])
-    await own.channel.assertQueue('upload_more', { durable: false })
-    await own.channel.bindQueue('upload', 'work', 'another')
+    const connection = await own.connect()
+    const channel = await connection.createChannel()
+    await channel.assertQueue('upload_more', { durable: false })
+    await channel.bindQueue('upload', 'work', 'another')
     const before = await own.state()
     const stale = await own.operator.repair(['apply', file])
     expect({ code: stale.code, message: stale.json<RepairDocument>().error?.message, state: await own.state() }).toEqual({
@@ -121,7 +124,8 @@ test.concurrent('a saved plan is refused once the queues are others', async () =
       message: 'the deployment has changed since the plan was made: its steps would differ now',
       state: before,
     })
-    await own.channel.unbindQueue('upload', 'work', 'another')
+    await channel.unbindQueue('upload', 'work', 'another')
+    await connection.close()
     expect((await own.operator.repair(['apply', file])).code).toBe(0)
   } finally {
     await own.end()

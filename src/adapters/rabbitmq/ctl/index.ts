@@ -4,7 +4,7 @@ import { text } from '../items.ts'
 import { deprecatedState, isPredeclared } from '../lists.ts'
 import type { BrokerLists } from '../lists.ts'
 import type { Item } from '../management.ts'
-import { binding, connection, exchange, nodes, policy, queue } from './items.ts'
+import { binding, connection, exchange, nodes, policy, queue, strings } from './items.ts'
 import type { Ctl } from './program.ts'
 
 const ofQueue = ['name', 'durable', 'auto_delete', 'exclusive', 'type', 'arguments', 'messages', 'consumers', 'policy']
@@ -12,7 +12,7 @@ const ofExchange = ['name', 'type', 'durable', 'auto_delete', 'internal', 'argum
 const ofConnection = ['pid', 'name', 'user', 'vhost', 'client_properties']
 
 /** What the management API tells of a virtual host, told by `rabbitmqctl`. */
-export function ctlLists(ctl: Ctl, vhost: string): BrokerLists {
+export function ctlLists(ctl: Ctl, { vhost, user }: { vhost: string; user: string }): BrokerLists {
   const connections = async (): Promise<readonly Item[]> =>
     (await ctl.list('list_connections', ...ofConnection)).filter((item) => item['vhost'] === vhost)
   return {
@@ -38,6 +38,9 @@ export function ctlLists(ctl: Ctl, vhost: string): BrokerLists {
       return [...users.map((item) => policy(item, false)), ...operators.map((item) => policy(item, true))]
     },
     connections: async () => (await connections()).map(connection),
+    // asked of the connections themselves, so they do not lag
+    connectionsOf: async (user) => (await connections()).map((item) => ({ ...connection(item), isListed: true })).filter((it) => it.user === user),
+    tags: async () => strings((await ctl.list('list_users')).find((item) => item['user'] === user)?.['tags']),
     async deprecatedFeature(name) {
       const all = await ctl.listIfAny('list_deprecated_features')
       const feature = all?.find((item) => item['name'] === name)

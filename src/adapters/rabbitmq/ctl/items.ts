@@ -88,6 +88,6 @@ function valueOf(type: unknown, held: unknown, of: string): unknown {
   ])
 }
 
-function strings(value: unknown): string[] {
+export function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((it) => typeof it === 'string') : []
 }

@@ -1,4 +1,5 @@
-import type { ServerRecord, ServerRequest } from '../types.ts'
+import type { RabbitmqLine, ServerRecord, ServerRequest } from '../types.ts'
+import { permission } from '../versions.ts'
 
 /** What is run of an official image, and how. Everything secret goes in by the environment, never by an argument. */
 export interface ContainerPlan {
@@ -10,6 +11,9 @@ export interface ContainerPlan {
 
 /** Where PostgreSQL's data lies where it has a small disk of its own. */
 export const diskPath = '/disk'
+
+/** The newest of each line. */
+const brokerTags: Readonly<Record<RabbitmqLine, string>> = { '3': '3.13', '4.0': '4.2', '4.3': '4.3', '4.3-permitting': '4.3' }
 
 /** Writes what the environment holds to a file, then becomes the server. */
 const withConfiguration = (file: string, then: string) => ['sh', '-c', `printf '%s' "$LAB_CONFIGURATION" > ${file} && ${then}`]
@@ -62,13 +66,20 @@ function redis(record: ServerRecord, request: ServerRequest): ContainerPlan {
 }
 
 function rabbitmq(record: ServerRecord): ContainerPlan {
-  const denied = record.line === '4.3' ? 'deprecated_features.permit.transient_nonexcl_queues = false\n' : ''
+  const line = record.line ?? '3'
+  const lines = [
+    `default_user = ${record.user}`,
+    `default_pass = ${record.password}`,
+    'disk_free_limit.absolute = 50MB',
+    'collect_statistics_interval = 1000',
+    ...permission(line),
+  ]
   const plugins = '[rabbitmq_management,rabbitmq_shovel,rabbitmq_shovel_management].'
   return {
-    image: record.line === '4.3' ? 'rabbitmq:4.3-management' : 'rabbitmq:3.13-management',
+    image: `rabbitmq:${brokerTags[line]}-management`,
     ports: { main: 5672, management: 15672 },
     environment: {
-      LAB_CONFIGURATION: `default_user = ${record.user}\ndefault_pass = ${record.password}\ndisk_free_limit.absolute = 50MB\ncollect_statistics_interval = 1000\n${denied}`,
+      LAB_CONFIGURATION: `${lines.join('\n')}\n`,
     },
     command: withConfiguration(
       '/etc/rabbitmq/conf.d/90-lab.conf',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { AdminError } from '../../../core/error.ts'
 import { tryProgram } from '../try-program.ts'
 import type { ProgramsOf } from '../types.ts'
+import { permission } from '../versions.ts'
 import type { LocalKind, LocalRecord } from './kind.ts'
 import { managementAnswers } from './management.ts'
 import { accepts, freePort, loopback } from './ports.ts'
@@ -102,7 +103,7 @@ function configuration(record: LocalRecord): readonly string[] {
     'disk_free_limit.absolute = 50MB',
     // what the management API tells lags by this much; 5 s by default
     'collect_statistics_interval = 1000',
-    ...(record.line === '4.3' ? ['deprecated_features.permit.transient_nonexcl_queues = false'] : []),
+    ...permission(record.line),
   ]
 }
 

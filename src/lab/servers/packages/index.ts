@@ -26,7 +26,12 @@ export async function obtainPrograms(
 }
 
 /** Debian's releases with a RabbitMQ of that line: 3.10 in bookworm, 4.0 in trixie, 4.3 in forky. */
-const suites: Readonly<Record<RabbitmqLine, readonly string[]>> = { '3': ['bookworm'], '4.3': ['forky', 'trixie'] }
+const suites: Readonly<Record<RabbitmqLine, readonly string[]>> = {
+  '3': ['bookworm'],
+  '4.0': ['trixie'],
+  '4.3': ['forky', 'trixie'],
+  '4.3-permitting': ['forky'],
+}
 
 async function firstSuite(
   names: readonly string[],

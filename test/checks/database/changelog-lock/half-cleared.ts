@@ -37,8 +37,8 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([lockRow(), lockRow({ id: 2, locked: true, lockedBy: 'x' })])]), ...down },
     status: 'problem',
     severity: 'warning',
-    says: ['more rows than the one with id 1 (id 2)', '2 | t | null | x', 'DELETE FROM public.databasechangeloglock WHERE id <> 1'],
-    silentOn: ['unlock-changelog'],
+    says: ['more rows than the one with id 1 (id 2)', '2 | t | null | x', 'testops-admin unlock-changelog -d prod'],
+    silentOn: ['DELETE'],
   },
   {
     situation: 'the table lies where the service does not look',
@@ -47,6 +47,13 @@ export const halfCleared: readonly Case[] = [
     severity: 'error',
     says: ['lies in schema attic', 'ALTER TABLE attic.databasechangeloglock SET SCHEMA public'],
     silentOn: ['unlock-changelog'],
+  },
+  {
+    situation: 'the table lies in a schema whose name has to be quoted',
+    sources: { database: database([lockTable([lockRow()], { schema: 'My Attic', inSearchPath: false })]), ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['FROM \\"My Attic\\".databasechangeloglock', 'ALTER TABLE \\"My Attic\\".databasechangeloglock SET SCHEMA public'],
   },
   {
     situation: 'a second table elsewhere holds a dead lock',

@@ -1,7 +1,7 @@
 import { AdminError } from '../../../../src/core/error.ts'
-import { ago, backend, fakeApi, fakeService, running, unreachable } from '../../../fakes/index.ts'
+import { ago, backend, fakeApi, fakeService, running, settings, unreachable } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
-import { database, dead, down, held, minute, restarted, waiter, waits } from './situation.ts'
+import { database, dead, down, held, migrating, minute, restarted, waiter, waits, worker, written } from './situation.ts'
 
 /** Its holder is dead, or nothing shows that it lives. */
 export const stuck: readonly Case[] = [
@@ -44,7 +44,20 @@ export const stuck: readonly Case[] = [
   {
     situation: 'PostgreSQL was restarted after the lock was taken',
     sources: {
-      database: database([held({ lockedBy: 'elsewhere (10.0.0.9)' })], [], {
+      database: database([held()], [], {
+        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, pooled: false },
+      }),
+      service: migrating,
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: ['its holder is dead: PostgreSQL has been restarted since'],
+  },
+  {
+    situation: 'PostgreSQL was restarted, and the lock was taken where another time zone may rule',
+    sources: {
+      database: database([held({ lockedBy: 'laptop (10.0.0.9)' })], [], {
         identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, pooled: false },
       }),
       service: restarted,
@@ -52,7 +65,35 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['PostgreSQL has been restarted since'],
+    says: ['whether its holder lives is not shown'],
+    silentOn: ['PostgreSQL has been restarted'],
+  },
+  {
+    situation: 'PostgreSQL was restarted a day after the lock was taken, wherever that was',
+    sources: {
+      database: database([held({ lockedBy: 'laptop (10.0.0.9)', lockGranted: written(ago(1440 * minute)) })], [], {
+        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, pooled: false },
+      }),
+      service: restarted,
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: ['its holder is dead: PostgreSQL has been restarted since'],
+  },
+  {
+    situation: 'whoever is at work by Java as another user may have taken it',
+    sources: {
+      database: database([held()], [{ ...worker, user: 'dba' }]),
+      service: fakeService({
+        status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(minute) }] }),
+        environment: settings({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: 'testops' }),
+      }),
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: ['whether its holder lives is not shown: dba is at work since before the lock was taken (66 of PostgreSQL JDBC Driver)'],
   },
   {
     situation: 'the database is asked as another user than the service, who sees the same by the same commands',

@@ -1,0 +1,135 @@
+import amqp from 'amqplib'
+import type { ChannelModel } from 'amqplib'
+import { describe, expect, test } from 'vitest'
+import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import { madeDurable, withOwn } from './own-broker.ts'
+import type { QueueDeployment } from './own-broker.ts'
+
+const words = ['reset-queues', '--drain', '0']
+
+/** Another user of the virtual host, who is connected under that name until `leave`. */
+async function another({ vhost }: QueueDeployment, name: string): Promise<{ client: ChannelModel; leave: () => Promise<void> }> {
+  const user = `${vhost.vhost}-other`
+  await vhost.manage('PUT', `/api/users/${user}`, { password: 'other', tags: '' })
+  await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' })
+  const { host, port } = vhost.endpoint
+  const client = await amqp.connect(`amqp://${user}:other@${host}:${port}/${vhost.vhost}`, { clientProperties: { connection_name: name } })
+  client.on('error', () => undefined)
+  const listed = async (): Promise<string> => JSON.stringify(await vhost.manage('GET', `/api/vhosts/${vhost.vhost}/connections`))
+  await expect.poll(listed, { timeout: 15_000 }).toContain(`"user":"${user}"`)
+  return {
+    client,
+    async leave() {
+      await client.close()
+      await vhost.manage('DELETE', `/api/users/${user}`)
+    },
+  }
+}
+
+async function publish(client: ChannelModel, text: string): Promise<void> {
+  const channel = await client.createConfirmChannel()
+  channel.publish('work', 'upload.x', Buffer.from(text), { persistent: true })
+  await channel.waitForConfirms()
+  await channel.close()
+}
+
+describe.concurrent('another client', () => {
+  // the second one goes by this program's own name
+  test.each(['billing', 'testops-admin'])('that publishes as %s is refused; accepted by name, what it published before is kept', async (name) => {
+    await withOwn('3', async (own) => {
+      const { client, leave } = await another(own, name)
+      try {
+        await publish(client, 'theirs')
+        await own.fill('upload', ['ours'])
+        const before = await own.state()
+        const calls = await own.service.calls()
+        const refused = await own.operator.repair(words)
+        const { error, plan } = refused.json<RepairDocument>()
+        expect({ code: refused.code, message: error?.message, risks: plan.risks.map((risk) => risk.name), calls: await own.service.calls(), state: await own.state() }).toEqual({
+          code: 4,
+          message: expect.stringMatching(new RegExp(`^1 other client in vhost ${own.vhost.vhost} \\(${name} as ${own.vhost.vhost}-other\\): what they publish `)) as string,
+          risks: ['foreign-clients'],
+          calls,
+          state: before,
+        })
+        const accepted = await own.operator.repair([...words, '--accept-risk', 'foreign-clients'])
+        expect({ code: accepted.code, state: await own.state() }).toEqual({ code: 0, state: madeDurable(before) })
+        // its bindings are the same as before
+        await publish(client, 'later')
+        expect(await own.texts('upload')).toEqual(['theirs', 'ours', 'later'])
+      } finally {
+        await leave()
+      }
+    })
+  })
+
+  test('that reads, though accepted, stops the run before its queue is touched, and leaves all in place once it has gone', async () => {
+    await withOwn('3', async (own) => {
+      const { client, leave } = await another(own, 'billing')
+      await own.fill('upload', ['1', '2'])
+      const before = await own.state()
+      await (await client.createChannel()).consume('upload_dlq', () => undefined)
+      const ended = await own.operator.repair([...words, '--patience', '3', '--accept-risk', 'foreign-clients'])
+      const { error, run } = ended.json<RepairDocument>()
+      expect({ code: ended.code, message: error?.message }).toEqual({
+        code: 6,
+        message: expect.stringMatching(/^the service is stopped, and 1 queue \(upload_dlq\) is still read from: its messages cannot be moved under their hands$/) as string,
+      })
+      await leave()
+      const resumed = await own.operator.repair(['resume', run!])
+      expect({ code: resumed.code, state: await own.state() }).toEqual({ code: 0, state: madeDurable(before) })
+    })
+  })
+})
+
+test.concurrent('another operator, at another machine, is told of the run that is under way', async () => {
+  await withOwn('3', async ({ fill, operator, state }) => {
+    await fill('upload', ['1'])
+    const before = await state()
+    const first = operator.begin([...words, '--confirm', 'prod', '--json'], { failpoint: 'move-messages:opened=stop' })
+    await first.untilStopped()
+    const elsewhere = await operator.elsewhere()
+    const second = await elsewhere.repair(words)
+    const told = second.json<{ error: { message: string; suggestions: string[] } }>().error
+    first.goOn()
+    const ended = await first.ended
+    expect({ second: second.code, first: ended.code, state: await state() }).toEqual({ second: 4, first: 0, state: madeDurable(before) })
+    expect(`${told.message} ${told.suggestions.join(' ')}`).toContain(ended.json<RepairDocument>().run)
+  })
+})
+
+/** With what of it would be lost; each matches the queues in which messages would wait. */
+const lossy: readonly { definition: Record<string, unknown>; appliesTo?: string; isOperators?: true }[] = [
+  { definition: { 'message-ttl': 1000 } },
+  { definition: { expires: 1000 } },
+  { definition: { 'max-length': 5 }, appliesTo: 'all' },
+  { definition: { 'max-length-bytes': 500 } },
+  { definition: { 'dead-letter-exchange': 'dead' } },
+  { definition: { 'message-ttl': 1000 }, isOperators: true },
+  { definition: { 'max-length': 5, expires: 1000 }, isOperators: true },
+]
+
+test.concurrent('policies under which waiting messages would be lost are refused, each by its name, and no others', async () => {
+  await withOwn('3', async ({ fill, operator, state, vhost }) => {
+    await fill('upload', ['1'])
+    const before = await state()
+    for (const { definition, appliesTo = 'queues', isOperators } of lossy) {
+      const path = `/api/${isOperators ? 'operator-' : ''}policies/${vhost.vhost}/lossy`
+      await vhost.manage('PUT', path, { pattern: '\\.upload$', definition, 'apply-to': appliesTo })
+      const { code, json } = await operator.repair(words)
+      const { error } = json<{ error: { message: string } }>()
+      const keys = Object.keys(definition).sort((a, b) => b.length - a.length)
+      expect({ code, message: error.message }).toEqual({
+        code: 4,
+        message: expect.stringMatching(new RegExp(`^${isOperators ? 'operator ' : ''}policy lossy \\(pattern \\\\\\.upload\\$\\) sets (?=.*${keys.join(')(?=.*')}).* on the queues in which messages would wait: some could be lost$`)) as string,
+      })
+      await vhost.manage('DELETE', path)
+    }
+    expect(await state()).toEqual(before)
+    // for other queues, for exchanges, and without loss
+    await vhost.manage('PUT', `/api/policies/${vhost.vhost}/others`, { pattern: '^upload$', definition: { 'max-length': 1000 }, 'apply-to': 'queues' })
+    await vhost.manage('PUT', `/api/policies/${vhost.vhost}/exchanges`, { pattern: '.*', definition: { 'alternate-exchange': 'dead' }, 'apply-to': 'exchanges' })
+    const { code } = await operator.repair(words)
+    expect({ code, state: await state() }).toEqual({ code: 0, state: madeDurable(before) })
+  })
+})
