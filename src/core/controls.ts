@@ -38,9 +38,9 @@ export interface DatabaseControl {
   insertLockRow(schema: string, beforehand?: Beforehand): Promise<Compared>
   /** takes it away again, where it is free */
   deleteLockRow(schema: string, by?: readonly string[]): Promise<Compared>
-  /** takes away rows with other ids than 1, where all of them are as in `rows` */
+  /** takes away those of `rows`, with other ids than 1, that are as they were seen; `changed`: none is */
   removeOtherRows(schema: string, rows: readonly ChangelogLockRow[], beforehand?: Beforehand): Promise<Compared>
-  /** the reverse, where none of their ids is there */
+  /** the reverse, of those whose ids are not in use again; `changed`: all are */
   restoreOtherRows(schema: string, rows: readonly ChangelogLockRow[]): Promise<Compared>
 }
 

@@ -24,9 +24,10 @@ export interface Move {
   repeats?: Repeats | undefined
   /**
    * of `aside`: another consumer of ours that keeps the queue from vanishing with its last one, and holds its first message. Ours
-   * takes its place; `release` returns once what it held is back in its place
+   * takes its place; `release` returns once what it held is back in its place, and where the move ends early, `keepAgain` is called
+   * before ours goes, so that the rest stays
    */
-  kept?: { release: () => Promise<void> }
+  kept?: { release: () => Promise<void>; keepAgain: () => Promise<void> }
   /** told after each batch: how many messages this call has moved */
   onProgress?: (so: { moved: number }) => void
   /** when it aborts, what is under way is finished, nothing further is begun, and INTERRUPTED is thrown */

@@ -25,7 +25,7 @@ describe('odd lock tables', () => {
       INSERT INTO databasechangeloglock VALUES ${rows};
       GRANT SELECT ON databasechangeloglock TO PUBLIC`,
     )
-    expect(await (await opened(fresh.endpoint)).changelogLocks()).toEqual([{ schema: 'public', inSearchPath: true, rows: found, writable: false }])
+    expect(await (await opened(fresh.endpoint)).changelogLocks()).toEqual([{ schema: 'public', inSearchPath: true, rows: found, writable: false, removable: false }])
   })
 
   test('a table of that name that is not Liquibase’s', async () => {
@@ -48,8 +48,8 @@ describe('odd lock tables', () => {
       CREATE SCHEMA p CREATE TABLE databasechangeloglock (${lockColumns}) PARTITION BY LIST (id)`)
     const locks = await (await opened(fresh.administrator)).changelogLocks()
     expect(locks).toEqual([
-      { schema: 'odd "one', inSearchPath: false, rows: [], writable: true },
-      { schema: 'p', inSearchPath: false, rows: [], writable: true },
+      { schema: 'odd "one', inSearchPath: false, rows: [], writable: true, removable: true },
+      { schema: 'p', inSearchPath: false, rows: [], writable: true, removable: true },
     ])
   })
 

@@ -14,7 +14,7 @@ describe('rights', () => {
     await opened(fresh.administrator)
     const other = await opened(fresh.endpoint)
     await other.clock()
-    expect(await source.changelogLocks()).toEqual([{ schema: 'hidden', inSearchPath: false, rows: null, writable: false }])
+    expect(await source.changelogLocks()).toEqual([{ schema: 'hidden', inSearchPath: false, rows: null, writable: false, removable: false }])
     expect((await source.storage()).dataDirectory).toBe(null)
     expect(await source.temporarySpace()).toEqual({ writable: true })
     expect((await source.connections()).max).toBe(200)

@@ -57,6 +57,7 @@ export function databaseContract(
       inSearchPath: schema === 'public',
       rows,
       writable: false,
+      removable: false,
     })
     const situations = [
       { what: 'no table', locks: {}, found: [] },

@@ -48,7 +48,7 @@ describe('database', () => {
       fakeDatabase({
         changelogLocks: Object.keys(locks)
           .sort()
-          .map((schema) => lockTable(locks[schema] ?? null, { schema, inSearchPath: schema === 'public', writable: false })),
+          .map((schema) => lockTable(locks[schema] ?? null, { schema, inSearchPath: schema === 'public', writable: false, removable: false })),
         ...(client && {
           backends: { complete: true, backends: [backend({ application: client.application })] },
           connections: {

@@ -34,7 +34,7 @@ export function lockRow(row: Partial<ChangelogLockRow> = {}): ChangelogLockRow {
 
 /** A lock table in `public`, on the search path; `rows` null: may not be read. */
 export function lockTable(rows: readonly ChangelogLockRow[] | null, table: Partial<ChangelogLockTable> = {}): ChangelogLockTable {
-  return { schema: 'public', inSearchPath: true, rows, writable: rows !== null, ...table }
+  return { schema: 'public', inSearchPath: true, rows, writable: rows !== null, removable: rows !== null, ...table }
 }
 
 /** An idle pooled connection of the service, unless told otherwise. */

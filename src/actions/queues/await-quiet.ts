@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { counted, listed } from '../../checks/support/format.ts'
-import { tolerant } from '../../checks/support/wanted.ts'
 import type { ActionOf } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'
@@ -58,8 +57,15 @@ async function whoIsThere(
   const counts = await source.counts(queues)
   const read = [...counts].filter(([name, it]) => (it?.consumers ?? 0) > (kept.has(name) ? 1 : 0)).map(([name]) => name)
   if (read.length > 0) return `${counted(read.length, 'queue')} (${listed(read)}) ${read.length === 1 ? 'is' : 'are'} still read from`
-  // a user who may not see connections sees consumers all the same
-  const connections = (await tolerant(source.connectionsOf(user))) ?? []
+  const connections = await source.connectionsOf(user).catch((error: unknown) => {
+    if (error instanceof AdminError) return error
+    throw error
+  })
+  if (connections instanceof AdminError) {
+    // a user who may not see connections, or has nothing to see them by, sees consumers all the same
+    if (connections.code === 'FORBIDDEN' || connections.code === 'UNAVAILABLE') return null
+    return `who is connected is not told: ${connections.message}`
+  }
   const left = connections.filter(({ name, clientName, isListed }) => (isListed ? clientName !== ownConnectionName : !isLeftOver(name)))
   if (left.length === 0) return null
   return `user ${user} is still connected from ${listed(left.map(({ name, clientName }) => clientName ?? name))}`

@@ -3,6 +3,7 @@ import type { ActionOf, Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { deleteEmpty } from './delete-held.ts'
 import { isThere, liveQueues, movesOf } from './queues.ts'
 import { missing } from './switch-exchanges.ts'
 import { move } from './move.ts'
@@ -23,15 +24,19 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
     await workshop.failpoint('counted')
     const there = await present(action.queues, workshop)
     const { messages } = action.counts
-    await deleteEmptied(there, workshop, action.discards ? messages : 0)
+    // what is to be lost is not moved aside, where nobody would fetch it
+    await deleteEmptied(action.discards ? there.map((it) => ({ ...it, holding: null })) : there, workshop, action.discards ? messages : 0)
     await workshop.failpoint('deleted')
   },
   // before the service is stopped for it
   async foresee(action, workshop) {
     if (action.discards) await refuseGrown(action, workshop)
   },
-  // what came between the emptying and the deletion was moved aside by this step
-  undo: async ({ queues, bindings }, workshop) => putBack(queues, bindings, workshop),
+  // what came between the emptying and the deletion was moved aside by this step, and what came since by the undoing of those after it
+  async undo({ queues, bindings, discards }, workshop) {
+    await putBack(queues, bindings, workshop)
+    if (discards) await deleteEmpty(movesOf(queues).map(({ holding }) => holding), workshop)
+  },
 }
 
 /** Declares those that are missing as they were, with their bindings, and moves back what waits for them. */

@@ -1,4 +1,5 @@
 import type { Former, Move } from '../../core/action.ts'
+import { AdminError } from '../../core/error.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { putBack } from './delete-queues.ts'
 import { move } from './move.ts'
@@ -16,11 +17,28 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
     await workshop.failpoint('kept')
   },
   async letGo({ queues }, workshop) {
-    await move('aside', await keptByNobodyElse(queues, workshop), workshop)
+    const unsaved: string[] = []
+    for (const it of await keptByNobodyElse(queues, workshop)) {
+      await move('aside', [it], withoutJournal(workshop)).catch((error: unknown) => {
+        if (!(error instanceof AdminError)) throw error
+        unsaved.push(`the messages of ${it.queue} could not be moved aside, and vanish with this program: ${error.message}`)
+      })
+    }
+    if (unsaved.length > 0) throw new AdminError('INTERRUPTED', unsaved.join('; '))
   },
   async undo({ queues, bindings }, workshop) {
     await putBack(await awaited(queues, workshop), bindings, workshop)
   },
+}
+
+/** A journal that cannot be written may be what ended the run: the messages matter more. */
+function withoutJournal(workshop: Workshop): Workshop {
+  const { journal } = workshop
+  const note = async (text: string): Promise<void> =>
+    journal.note(text).catch((error: unknown) => {
+      if (!(error instanceof AdminError)) throw error
+    })
+  return { ...workshop, journal: { ...journal, note } }
 }
 
 /** Those whose messages would go with this process. */

@@ -24,9 +24,10 @@ interface Moving extends Move {
 
 /**
  * Moves what is there now, queue by queue; one that is missing has nothing to move, and takes nothing back yet. On the way back, what
- * came is compared with what went: throws INTERRUPTED where it is not the same, once, so that whoever knows of it can go on.
+ * came is compared with what went: throws INTERRUPTED where it is not the same, once, so that whoever knows of it can go on. `verifies`:
+ * also of queues that are missing, which take nothing back later either.
  */
-export async function move(direction: Direction, all: readonly Move[], workshop: Workshop): Promise<void> {
+export async function move(direction: Direction, all: readonly Move[], workshop: Workshop, { verifies = 'there' }: { verifies?: 'there' | 'all' } = {}): Promise<void> {
   const { control, journal } = workshop
   const there = await liveQueues(workshop)
   const moves = all.filter(({ queue }) => there.has(queue))
@@ -42,7 +43,7 @@ export async function move(direction: Direction, all: readonly Move[], workshop:
     return [{ ...it, counts: soundCounts(counts.get(it.queue), counts.get(it.holding), isKept), account: accounts.of(it.queue) }]
   })
   if (full.length > 0) await moveThose(direction, full, workshop)
-  if (direction === 'back') await verifyMoved(moves, workshop)
+  if (direction === 'back') await verifyMoved(verifies === 'all' ? all : moves, workshop)
 }
 
 function soundCounts(queue: QueueCounts | undefined, held: QueueCounts | undefined, isKept: boolean): Counts | null {
@@ -94,7 +95,7 @@ async function moveOne(direction: Direction, it: Moving, { mover, attempt, onPro
   // without a test that waits for it, nothing is held up
   const common = { onProgress, signal, ...(workshop.isTested && { failpoint }) }
   if (direction === 'aside') {
-    const kept = broker.kept().has(queue) && { kept: { release: async () => broker.release(queue) } }
+    const kept = broker.kept().has(queue) && { kept: { release: async () => broker.release(queue), keepAgain: async () => broker.keep([queue]) } }
     return mover.aside({ from: queue, to: holding, attempt, ...common, ...kept })
   }
   const othersIds = account?.aside.every(({ part }) => part?.othersIds === 0) !== true

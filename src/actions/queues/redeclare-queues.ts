@@ -3,7 +3,8 @@ import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmptied } from './delete-queues.ts'
-import { countsOf, liveQueues } from './queues.ts'
+import { move } from './move.ts'
+import { countsOf, liveQueues, movesOf } from './queues.ts'
 import { possible } from './switch-exchanges.ts'
 
 /** The service declares its queues by itself when it starts; those for which messages wait have to be there before. */
@@ -29,7 +30,10 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
   async undo({ queues }, workshop) {
     const there = await liveQueues(workshop)
     const durable = queues.map(({ queue }) => queue.name).filter((name) => there.get(name)?.durable === true)
-    await deleteEmptied(queues.filter(({ queue }) => durable.includes(queue.name)), workshop)
+    const former = queues.filter(({ queue }) => durable.includes(queue.name))
+    // what has come since, of a queue that is held open as well
+    await move('aside', movesOf(former), workshop)
+    await deleteEmptied(former, workshop)
   },
 }
 

@@ -21,21 +21,21 @@ interface Change {
   sql: (table: string) => string
   values?: readonly unknown[]
   beforehand?: ((mark: string) => Promise<void>) | undefined
-  /** how many rows it is to touch; 1 where left out */
+  /** how many rows it is to touch at most; exactly 1 where left out */
   rows?: number
 }
 
 /** Writes to Liquibase's lock, each by comparing and setting in one transaction (FIELD-NOTES.md 2). Throws FORBIDDEN, TIMED_OUT, UNREACHABLE, REFUSED. */
 export function databaseControl(session: DatabaseSession, alsoAt: readonly string[]): DatabaseControl {
-  const compare = async ({ schema, sql, values = [], beforehand, rows = 1 }: Change): Promise<Compared> => {
+  const compare = async ({ schema, sql, values = [], beforehand, rows }: Change): Promise<Compared> => {
     const change = async (): Promise<void> =>
       session.change(async (run) => {
         if (beforehand) await beforehand((await run('SELECT txid_current()::text AS mark'))[0]?.['mark'] ?? '')
         const found = await run(sql(tableIn(schema)), values)
         // Liquibase goes by the one row; more of them are none of ours
-        if (found.length > rows) throw manyRows(schema, session, found)
+        if (found.length > (rows ?? 1)) throw manyRows(schema, session, found)
         // a transaction that has set nothing must not be known as one that came to its end
-        if (found.length < rows) throw unchanged
+        if (found.length === 0) throw unchanged
       })
     try {
       await asked(session, change)

@@ -9,8 +9,8 @@ const columns = ['id', 'locked', 'lockgranted', 'lockedby'] as const
 const tables = `
 SELECT n.nspname AS schema, c.oid::text AS oid,
   has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS readable,
-  has_schema_privilege(n.oid, 'USAGE') AND (SELECT bool_and(has_table_privilege(c.oid, kind))
-    FROM unnest(ARRAY['UPDATE', 'INSERT', 'DELETE']) AS kind) AS writable,
+  has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'INSERT') AS writable,
+  has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'DELETE') AND has_table_privilege(c.oid, 'INSERT') AS removable,
   pg_table_is_visible(c.oid) AS visible,
   (SELECT json_object_agg(a.attname, a.atttypid::regtype::text) FROM pg_attribute a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
@@ -30,6 +30,7 @@ export async function readChangelogLocks(
     schema: text(row, 'schema'),
     readable: row['readable'] === 't',
     writable: row['writable'] === 't',
+    removable: row['removable'] === 't',
     visible: row['visible'] === 't',
     columns: JSON.parse(row['columns'] ?? '{}') as Partial<Record<string, string>>,
   }))
@@ -47,9 +48,9 @@ export async function readChangelogLocks(
   const wanted = known.filter((table) => isLiquibases(table.columns))
   const readable = wanted.filter((table) => table.readable)
   const rows = readable.length === 0 ? [] : await session.readAll(readable.map((table) => select(table.schema, table.columns)))
-  return wanted.map(({ schema, inSearchPath, readable: mayRead, writable }) => {
+  return wanted.map(({ schema, inSearchPath, readable: mayRead, writable, removable }) => {
     const at = readable.findIndex((table) => table.schema === schema)
-    return { schema, inSearchPath, rows: mayRead ? (rows[at] ?? []).map(lockRow) : null, writable }
+    return { schema, inSearchPath, rows: mayRead ? (rows[at] ?? []).map(lockRow) : null, writable, removable }
   })
 }
 

@@ -39,8 +39,10 @@ export interface ChangelogLockTable {
   inSearchPath: boolean
   /** null: this user may not read the table */
   rows: readonly ChangelogLockRow[] | null
-  /** whether this user may change, add and delete its rows */
+  /** whether this user may change and add rows */
   writable: boolean
+  /** whether this user may delete rows, and add them again */
+  removable: boolean
 }
 
 export interface ChangelogLockRow {

@@ -53,12 +53,14 @@ export async function partOf(asked: Asked): Promise<Part> {
   const twice = own.rows.filter(({ id }) => id === changelogLock.rowId)
   if (twice.length > 1) throw notOne(database, identity, own, twice)
   const select = psql(database.target, identity.user, `SELECT id, locked, lockgranted, lockedby FROM ${nameOf(own)}`)
-  const removals = identity.inRecovery ? [] : removalsOf(database, own)
+  const unneeded = identity.inRecovery ? [] : removalsOf(database, own)
+  // nothing that is urgent waits for a right that only these need
+  const removals = own.removable ? unneeded : []
   const saved = removals.flatMap(({ action }) => (action.kind === 'remove-lock-rows' ? action.rows : []))
   const shown = [select, ...(own.rows.length === 0 ? ['(0 rows)'] : own.rows.slice(0, Math.max(5, saved.length + 1)).map(showRow))]
   const odd = [...flaws.map(({ message }) => message), ...(own === sorted.own ? heldElsewhere(sorted) : [])]
   if ((!isFree || removals.length > 0) && identity.readOnly) throw readOnly(database, identity)
-  if ((!isFree || removals.length > 0) && !own.writable) throw mayNotBeChanged(database, identity, own)
+  if (isFree ? unneeded.length > removals.length : !own.writable) throw mayNotBeChanged(database, identity, own)
   if (isFree) return { ...nothing, removals, evidence: shown, notes: [`${nameOf(own)} at ${database.target} is free`, ...odd] }
   const part = row === null ? await insert(asked, own, shown) : await release(asked, own, row, shown)
   return { ...part, removals, notes: [...part.notes, ...odd] }

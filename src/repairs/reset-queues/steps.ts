@@ -115,7 +115,7 @@ function settingStep(setting: Wanted['setting']): Step[] {
 function queueSteps(wanted: Wanted): Step[] {
   const { queues, discards, messages, saved } = wanted
   if (queues.length === 0) return []
-  const former: Former[] = queues.map(({ queue }) => ({ queue: declarationOf(queue), holding: discards ? null : holdingOf(queue.name) }))
+  const former: Former[] = queues.map(({ queue }) => ({ queue: declarationOf(queue), holding: holdingOf(queue.name) }))
   const counts = { messages }
   const remove: Step = {
     title: `delete ${counted(queues.length, 'transient queue')}: ${listed(namesOf(wanted))}`,
@@ -159,7 +159,7 @@ function afterwards(wanted: Wanted): Step[] {
     title: 'declare those queues anew as durable for which messages wait, or which the service is not known to declare; it declares the others',
     action: {
       kind: 'redeclare-queues',
-      queues: queues.map(({ queue, isDeclared }) => ({ queue: durableOf(queue, version), holding: discards ? null : holdingOf(queue.name), ...(!isDeclared && { always: true as const }) })),
+      queues: queues.map(({ queue, isDeclared }) => ({ queue: durableOf(queue, version), holding: holdingOf(queue.name), ...(!isDeclared && { always: true as const }) })),
       bindings: bindingsTo(wanted, saved),
     },
     interrupts: false,

@@ -48,6 +48,8 @@ export async function openMessageMover(endpoint: BrokerEndpoint, { timeoutMs }: 
       if ((await look(source, of.from)).consumers > (of.kept ? 1 : 0)) throw readByOthers(of.from)
       return await watched(new Transfer({ source, target, conversion: await prepare({ source, target }) }, of), timeoutMs)
     } catch (error) {
+      // where it cannot be, what ended the move is told
+      await of.kept?.keepAgain().catch(() => undefined)
       const doing = `moving the messages of queue ${of.from} into ${of.to}`
       throw moveFailure(error, { doing, blocked: ends?.target.blocked ?? null, peer, vhost: endpoint.vhost, timeoutMs })
     } finally {
