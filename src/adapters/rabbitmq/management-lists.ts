@@ -46,7 +46,7 @@ export function managementLists(management: Management, ofVhost: string): Broker
     },
     connections: async () => (await connections()).map(connection),
     async connectionsOf(user) {
-      const tracked = await management.listIfAny(`/api/connections/username/${encodeURIComponent(user)}`, 'management')
+      const tracked = await management.listIfAny(`/api/connections/username/${encodeURIComponent(user)}`, 'management').catch(nullIfStrange)
       if (tracked === null) return (await connections()).map((item) => ({ ...connection(item), isListed: true })).filter((it) => it.user === user)
       const here = tracked.filter((item) => item['vhost'] === ofVhost).map((item) => text(item, 'name'))
       const unknown = here.filter((name) => !isOurs(name))
@@ -78,6 +78,12 @@ export function managementLists(management: Management, ofVhost: string): Broker
       return nodes.map((item) => node(item, alarms))
     },
   }
+}
+
+/** Who lacks the tag `monitoring` is answered 500 by some versions (3.10.8), and shall be told of the tag by the other list. */
+function nullIfStrange(error: unknown): null {
+  if (error instanceof AdminError && error.code === 'UNEXPECTED_ANSWER') return null
+  throw error
 }
 
 /** Without the names of others' connections, their addresses are shown. */
