@@ -106,9 +106,16 @@ describe.concurrent('reset-queues', () => {
       })
       const done = await operator.repair(['reset-queues', '--discard-messages'])
       expect({ code: done.code, texts: (await state()).queues['upload']?.texts }).toEqual({ code: 0, texts: [] })
+      await fill('upload', ['since'])
       const undoneToo = await operator.repair(['undo', done.json<RepairDocument>().run!])
-      const { queues: emptied, setting } = await state()
-      expect({ code: undoneToo.code, durable: Object.values(emptied).map(({ durable }) => durable), setting }).toEqual({ code: 0, durable: [false, false, false], setting: 'false' })
+      const { queues: emptied, setting, ours } = await state()
+      expect({ code: undoneToo.code, durable: Object.values(emptied).map(({ durable }) => durable), texts: emptied['upload']?.texts, setting, ours }).toEqual({
+        code: 0,
+        durable: [false, false, false],
+        texts: ['since'],
+        setting: 'false',
+        ours: [],
+      })
     })
   })
 

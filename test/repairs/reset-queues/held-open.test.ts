@@ -51,6 +51,20 @@ describe.concurrent('a queue that vanishes without a reader', () => {
     }, { declares })
   })
 
+  // more than are under way at a time, so that some are left in the queue
+  test.each(['resume', 'undo'])('keeps its messages where the run is interrupted while they are moved, then %s', async (way) => {
+    await withOwn('3', async (own) => {
+      const texts = Array.from({ length: 200 }, (_, index) => String(index))
+      const { begun, before } = await stoppedAt('move-messages:published', texts, own)
+      begun.child.kill('SIGTERM')
+      begun.goOn()
+      const ended = await begun.ended
+      expect({ code: ended.code, queues: held(await own.state()) }).toEqual({ code: 6, queues: ['upload'] })
+      const { code } = await own.operator.repair([way, ended.json<RepairDocument>().run!])
+      expect({ code, state: await own.state() }).toEqual({ code: 0, state: way === 'undo' ? before : madeDurable(before) })
+    }, { declares })
+  })
+
   test('keeps its messages where a step fails before they are moved', async () => {
     await withOwn('3', async (own) => {
       const { begun, before } = await stoppedAt('set-setting:before', ['1', '2'], own)

@@ -132,6 +132,19 @@ describe.concurrent('messages that wait', () => {
     })
   })
 
+  test('and are all gone before their queue is declared anew: it is told all the same', async () => {
+    await withMessages(five, async (own) => {
+      const ended = await meddledWithin(own, reset, 'redeclare-queues:before', () => [])
+      expect({ code: ended.code, running: await own.service.isRunning(), message: ended.json<RepairDocument>().error?.message }).toEqual({
+        code: 6,
+        running: false,
+        message: differing('5 messages went aside, and 0 messages came back'),
+      })
+      const resumed = await own.operator.run(['resume', '--json'])
+      expect({ code: resumed.code, running: await own.service.isRunning(), texts: await own.texts('upload') }).toEqual({ code: 0, running: true, texts: [] })
+    })
+  })
+
   test('and are put back by whoever took them are not told of again', async () => {
     await withMessages(five, async (own) => {
       let stolen: readonly RawMessage[] = []
