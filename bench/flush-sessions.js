@@ -78,5 +78,5 @@ function freePort() {
 }
 
 function peer() {
-  return `\`redis-cli --scan \\| xargs redis-cli UNLINK\`, redis-cli ${/(\d[\d.]*)/.exec(execFileSync('redis-cli', ['--version'], {encoding: 'utf8'}))[1]}`
+  return `\`redis-cli --scan | xargs redis-cli UNLINK\`, redis-cli ${/(\d[\d.]*)/.exec(execFileSync('redis-cli', ['--version'], {encoding: 'utf8'}))[1]}`
 }

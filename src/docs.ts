@@ -33,7 +33,7 @@ export function generatedTables(commands: readonly DocumentedCommand[], measured
     configuration: markdownTable(['key', 'form', 'meaning'], configurationKeys().map(({ key, form, about }) => [code(key), form, about])),
     speed: markdownTable(
       ['what', 'time', 'beside', 'its time', 'ratio', 'goal'],
-      measured.map(({ what, ours, peer, theirs, ratio, goal }) => [what, `${ours} ms`, peer, `${theirs} ms`, String(ratio), `at most ${goal}`]),
+      measured.map(({ what, ours, peer, theirs, ratio, goal }) => [what, duration(ours), peer, duration(theirs), String(ratio), `at most ${goal}`]),
     ),
   }
 }
@@ -75,4 +75,8 @@ function faultCells({ name, made, expected, repair }: FaultRow): string[] {
 
 function code(text: string): string {
   return `\`${text}\``
+}
+
+function duration(milliseconds: number): string {
+  return milliseconds < 1000 ? `${milliseconds} ms` : `${Number((milliseconds / 1000).toPrecision(3))} s`
 }

@@ -199,7 +199,7 @@ test('where nothing listens', async () => {
 })
 
 /** The proxy accepts a connection and closes it. */
-const handshakeCut = /^UNEXPECTED_ANSWER what listens at 127\.0\.0\.1:\d+ does not speak AMQP 0-9-1 as RabbitMQ does: Socket closed abruptly/
+const handshakeCut = /^UNREACHABLE what listens at 127\.0\.0\.1:\d+ closed the connection before the handshake was over: /
 
 function durable(name: string): QueueDeclaration {
   return { name, durable: true, autoDelete: false, arguments: {} }

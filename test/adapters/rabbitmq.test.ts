@@ -236,6 +236,19 @@ describe('the management API', () => {
     expect(await failureOf((await opened({ managementUrl: other })).nodes())).toMatch(/HTTP 404.*: is broker\.managementUrl right\?$/)
   })
 
+  const lists = [
+    { what: 'that lists others', listed: [{ name: '10.0.0.2:1 -> 10.0.0.1:5672', user_provided_name: 'testops-admin' }], isListed: false },
+    { what: 'that lists nobody, not even us', listed: [], isListed: true },
+  ]
+  test.each(lists)('of a broker $what: whether one that is not listed may be none', async ({ listed, isListed }) => {
+    const { user, vhost: name } = vhost.endpoint
+    const managementUrl = await pages({
+      [`/api/connections/username/${user}`]: [200, [{ name: '10.0.0.5:41000 -> 10.0.0.1:5672', vhost: name, user }]],
+      [`/api/vhosts/${name}/connections`]: [200, { items: listed, page_count: 1 }],
+    })
+    expect(await (await opened({ managementUrl })).connectionsOf(user)).toEqual([{ name: '10.0.0.5:41000 -> 10.0.0.1:5672', user, clientName: null, isListed }])
+  })
+
   test('breaks in the middle', async () => {
     const { hostname, port } = new URL(vhost.endpoint.managementUrl ?? '')
     const proxy = await cuttableProxy(() => connect({ host: hostname, port: Number(port) }))

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { localLock, localOperator } from '../../src/adapters/local-lock.ts'
 import { openDatabase, openDatabaseLock } from '../../src/adapters/postgres/index.ts'
 import type { RepairLock } from '../../src/core/lock.ts'
 import { failureOf } from '../adapters/failure-of.ts'
-import { freshDatabase, servers } from '../servers/index.ts'
+import { freshDatabase } from '../servers/index.ts'
 import { repairLockContract } from './repair-lock.ts'
 
 describe('PostgreSQL', () => {
@@ -59,8 +59,7 @@ describe('PostgreSQL', () => {
     await close()
   })
 
-  test('of a machine that is gone from the network the server hears soon', async ({ skip }) => {
-    if (process.platform !== 'linux' || !servers().postgres.local) return skip()
+  test('of a machine that is gone from the network the server hears soon', async () => {
     const { lockOf, fresh, close } = await open()
     const lock = await lockOf('op1@bastion', 'undo')
     await lock.take()
@@ -68,7 +67,11 @@ describe('PostgreSQL', () => {
     const inHex = (port: unknown): string => Number(port).toString(16).toUpperCase().padStart(4, '0')
     // of the server's end, once its last answer has arrived: when its keepalive timer, number 2, goes off, in hundredths of a second
     const timer = new RegExp(`:${inHex(row!['port'])} [0-9A-F]+:${inHex(row!['client_port'])} 01 \\S+ 02:([0-9A-F]+)`)
-    const dueIn = async (): Promise<number> => Number.parseInt(timer.exec(await readFile('/proc/net/tcp', 'utf8'))?.[1] ?? '', 16) / 100
+    const dueIn = async (): Promise<number> => {
+      // where the server runs, which may be another machine than this one
+      const [sockets] = await fresh.query(`SELECT concat(pg_read_file('/proc/net/tcp', 0, 10000000, true), pg_read_file('/proc/net/tcp6', 0, 10000000, true)) AS all`)
+      return Number.parseInt(timer.exec(String(sockets!['all']))?.[1] ?? '', 16) / 100
+    }
     await expect.poll(dueIn, { timeout: 5000 }).toBeLessThanOrEqual(31)
     await lock.release()
     await close()

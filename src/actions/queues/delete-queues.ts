@@ -71,10 +71,12 @@ export async function deleteEmptied(queues: readonly Former[], workshop: Worksho
 }
 
 /** Returns those that gained messages or readers. */
-async function deleteThose(queues: readonly Former[], { control }: Workshop, most: number): Promise<Former[]> {
-  const broker = await control.broker()
-  // what was held open is empty by now
-  for (const { queue } of queues) await broker.release(queue.name)
+async function deleteThose(queues: readonly Former[], workshop: Workshop, most: number): Promise<Former[]> {
+  const broker = await workshop.control.broker()
+  const kept = queues.filter(({ queue }) => broker.kept().has(queue.name))
+  // one that vanishes when it is let go of takes with it what has come since: its messages first, where they are wanted
+  if (kept.length > 0) await move('aside', movesOf(kept), workshop)
+  for (const { queue } of kept) await broker.release(queue.name)
   const deleted = await broker.deleteQueues(queues.map(({ queue: { name } }) => ({ name, most })))
   return queues.filter(({ queue }) => deleted.get(queue.name) === 'in-use')
 }

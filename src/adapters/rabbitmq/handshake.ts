@@ -124,7 +124,13 @@ async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer:
       typedOn(host, `ss -ltnp 'sport = :${port}'`),
     ])
   }
-  if (/Socket closed abruptly|socket ended|SASL mechanism|Invalid frame|Frame|Expected/i.test(said)) {
+  if (/Socket closed abruptly|socket ended/i.test(said)) {
+    return make('UNREACHABLE', `what listens at ${hostPort(host, port)} closed the connection before the handshake was over: RabbitMQ going down, something between that cuts it off, or no RabbitMQ`, [
+      ...peer.suggestions,
+      typedOn(host, `ss -ltnp 'sport = :${port}'`),
+    ])
+  }
+  if (/SASL mechanism|Invalid frame|Frame|Expected/i.test(said)) {
     return make(
       'UNEXPECTED_ANSWER',
       `what listens at ${hostPort(host, port)} does not speak AMQP 0-9-1 as RabbitMQ does: ${said}`,

@@ -52,10 +52,12 @@ export function managementLists(management: Management, ofVhost: string): Broker
       const unknown = here.filter((name) => !isOurs(name))
       // whoever sees no others sees these all the same
       const listed = unknown.length === 0 ? [] : (await management.pages(pathOfConnections, columns.connections, 'management')).map(connection)
+      // a broker that collects no metrics lists nobody, whoever is there
+      const isListing = listed.some(({ name, clientName }) => isOurs(name) || clientName === ownConnectionName)
       return here.map((name) => {
         if (isOurs(name)) return { name, user, clientName: ownConnectionName, isListed: true }
         const found = listed.find((it) => it.name === name)
-        return { name, user, clientName: found?.clientName ?? null, isListed: found !== undefined }
+        return { name, user, clientName: found?.clientName ?? null, isListed: found !== undefined || !isListing }
       })
     },
     tags: async () => management.tags('management'),
