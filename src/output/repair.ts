@@ -40,9 +40,14 @@ function isTakenBack({ applied, verification }: RepairDocument): boolean {
   return applied.some(({ status }) => status === 'undone') || (applied.length === 0 && Object.keys(verification).length === 0)
 }
 
+/** Before it touched anything: there is no way on from there. */
+function isOver({ run, error }: RepairDocument): boolean {
+  return run === null || !(error?.suggestions ?? []).some((it) => it.includes(` ${run}`))
+}
+
 function headline(document: RepairDocument, paint: Paint): string {
   const { outcome, run } = document
-  const word = outcome === 'done' && isTakenBack(document) ? 'Taken back.' : run === null && outcome === 'interrupted' ? 'Interrupted: nothing was changed.' : outcomes[outcome]
+  const word = outcome === 'done' && isTakenBack(document) ? 'Taken back.' : outcome === 'interrupted' && isOver(document) ? 'Interrupted: nothing was changed.' : outcomes[outcome]
   const painted = outcome === 'done' ? paint.good(word) : outcome === 'refused' ? paint.warn(word) : paint.bad(word)
   return run === null ? painted : `${painted} Run ${run}.`
 }

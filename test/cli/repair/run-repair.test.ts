@@ -5,6 +5,8 @@ import type { Wish } from '../../../src/cli/repair/run-repair.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import type { RepairLock } from '../../../src/core/lock.ts'
 import type { Performed } from '../../../src/engine/perform.ts'
+import { repairText } from '../../../src/output/repair.ts'
+import { plainScreen } from '../../../src/output/screen.ts'
 import { free, passing, recordOf, run, stuck, told } from '../../engine/repairing.ts'
 import { fakeDeployment } from '../../fakes/index.ts'
 import { flags, operator, saidBy, wish } from './session.ts'
@@ -225,5 +227,20 @@ test('Ctrl-C before the first step changes nothing and leaves nothing half done'
   })
   const { document, exitCode } = await repaired(of)
   expect([document.outcome, exitCode, of.deployment.changes, of.journals.deployment.kept.size]).toEqual(['interrupted', 6, [], 0])
+  expect((await repaired(operator({ journals: of.journals }))).document.outcome).toBe('done')
+})
+
+test('a lock that is lost before the first step changes nothing, and leaves nothing to go on with', async () => {
+  let isHeld = true
+  const of = operator({ locks: [lockOf({ isHeld: async () => isHeld })], failpoint: async (name) => void (isHeld = isHeld && name !== 'begin:recorded') })
+  const { document, exitCode } = await repaired(of)
+  expect([document.outcome, exitCode, document.error, of.deployment.changes]).toEqual([
+    'interrupted',
+    6,
+    { code: 'INTERRUPTED', message: 'the lock on this deployment (db) has been lost: another operator may be at work', suggestions: [] },
+    [],
+  ])
+  expect(repairText(document, plainScreen).split('\n')[0]).toBe(`Interrupted: nothing was changed. Run ${document.run}.`)
+  isHeld = true
   expect((await repaired(operator({ journals: of.journals }))).document.outcome).toBe('done')
 })
