@@ -9,7 +9,7 @@ import type { RedisOptions } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { closedPort, cuttableProxy } from '../../adapters/peers.ts'
 import { writeMany, writeSession } from '../../adapters/stored-sessions.ts'
-import { servers } from '../../servers/index.ts'
+import { redisServer } from '../../servers/index.ts'
 import { atStore, endOf, errorOf, writesOf } from './support.ts'
 
 interface OwnRedis {
@@ -26,9 +26,7 @@ async function ownRedis(lines: readonly string[] = [], of: Pick<RedisOptions, 'p
   const own = ['bind 127.0.0.1', isTls ? `tls-port ${port}` : `port ${port}`, ...(isTls ? ['port 0'] : []), `dir ${folder}`, ...(of.sentinel ? [] : ['save ""']), ...lines]
   const file = join(folder, 'redis.conf')
   await writeFile(file, `${own.join('\n')}\n`)
-  const programs = servers().redis.local?.programs
-  const program = programs?.kind === 'redis' ? programs.server : 'redis-server'
-  const child = spawn(program, [file, ...(of.sentinel ? ['--sentinel'] : [])], { stdio: 'ignore', env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' } })
+  const child = spawn(await redisServer(), [file, ...(of.sentinel ? ['--sentinel'] : [])], { stdio: 'ignore', env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' } })
   const ended = new Promise((resolve) => child.once('close', resolve))
   const { password, db, ca } = of
   const client = new Redis({
