@@ -137,16 +137,16 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
     })
   })
 
-  test('knows at once whose connections are there, and which of them are ours', async () => {
+  test('knows at once whose connections are there, and soon which of them are ours', async () => {
     const situation = { queues: [{ name: 'q', durable: true, autoDelete: false }], consumer: { queue: 'q', connection: 'the-service' } }
     await look(situation, async (source) => {
       await source.counts(['q'])
       const found = await source.connectionsOf(source.user)
       expect(found.map(({ user }) => user)).toEqual([source.user, source.user])
-      expect(found.filter(({ clientName }) => clientName === 'testops-admin')).toHaveLength(1)
+      // where addresses are translated on the way, ours is known once it is listed by its name
       const named = await eventually(
         async () => source.connectionsOf(source.user),
-        (list) => list.some(({ clientName }) => clientName === 'the-service'),
+        (list) => ['testops-admin', 'the-service'].every((name) => list.some(({ clientName }) => clientName === name)),
       )
       expect(named).toHaveLength(2)
       expect(await source.connectionsOf('nobody')).toEqual([])
