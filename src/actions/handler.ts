@@ -54,6 +54,8 @@ export interface ActionHandler<K extends ActionKind> {
   letGo?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
   /** takes back what `perform` did, whole or in part; harmless where nothing was done. Null: there is nothing to take back */
   undo: ((action: ActionOf<K>, workshop: Workshop) => Promise<void>) | null
+  /** throws REFUSED where `undo` would for certain; asked before any step of the run is taken back. Absent: nothing can be told beforehand */
+  foreseeUndo?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
   /** whether an action of this kind is taken back at all; absent: each is */
   isTakenBack?(action: ActionOf<K>): boolean
 }

@@ -113,6 +113,17 @@ async function lookInto(open: () => Promise<RunStore>, run: string): Promise<Fou
   }
 }
 
+/** Why the deployment cannot be asked for its journals; null: it can, or is not known to keep any. */
+export async function whyUnasked({ there }: Journals): Promise<AdminError | null> {
+  try {
+    await (await there()).list()
+    return null
+  } catch (error) {
+    const fault = ofDeployment(error)
+    return fault.code === 'NOT_CONFIGURED' ? null : fault
+  }
+}
+
 /** Null where the deployment cannot be asked. */
 async function listThere({ there }: Journals): Promise<readonly (RunHistory | UnreadableRun)[] | null> {
   try {

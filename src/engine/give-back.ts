@@ -5,7 +5,7 @@ import { progressOf } from '../core/run-state.ts'
 import type { CarriedOut } from './carry-out.ts'
 import type { Running } from './running.ts'
 import { takeBack } from './take-back.ts'
-import { holds } from './under-stop.ts'
+import { holds, prepares } from './under-stop.ts'
 
 /**
  * A run that is refused once it has stopped the service, and has changed nothing else, starts it again: it ends as it would have
@@ -18,7 +18,7 @@ export async function giveBackIfRefused(running: Running, carried: CarriedOut, w
   const { steps } = running.plan
   const refused = applied.at(-1)?.step
   const touched = progressOf(events).touched.flatMap((index) => (steps[index] ? [{ index, step: steps[index] }] : []))
-  const isGivable = touched.every(({ index, step }) => holds(step) || (index === refused && handlerOf(step.action).undo !== null))
+  const isGivable = touched.every(({ index, step }) => prepares(step) || (index === refused && handlerOf(step.action).undo !== null))
   if (!isGivable || !touched.some(({ step }) => holds(step))) return carried
   const back = await takeBack({ ...running, events })
   const { message, suggestions } = failure.error

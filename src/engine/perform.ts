@@ -19,7 +19,7 @@ import { fillCommand } from './remedy.ts'
 import { runChecks } from './run-checks.ts'
 import { isUnfinished, progressOf } from '../core/run-state.ts'
 import { canonical } from './stale.ts'
-import { takeBack } from './take-back.ts'
+import { foreseeTakingBack, takeBack } from './take-back.ts'
 import { verify } from './verify.ts'
 
 export interface Performance {
@@ -64,6 +64,17 @@ export async function performUndo(performance: Performance): Promise<Performed> 
   const running = runningOf(performance)
   const carried = await letGo(running, await takeBack(running))
   return conclude(performance, carried, {}, [`testops-admin undo ${performance.record.run} -d {deployment} --confirm {deployment}`], true)
+}
+
+/** Why a run can be taken back no more, as far as that can be told beforehand; null: nothing is known to be in the way. */
+export async function whyNotBack(performance: Performance): Promise<AdminError | null> {
+  try {
+    await foreseeTakingBack(runningOf(performance))
+    return null
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'REFUSED') return error
+    throw error
+  }
 }
 
 /** The document of a plan that was not begun. */

@@ -30,12 +30,18 @@ export function losesAll({ record: { plan }, events }: RunHistory): boolean {
 
 /**
  * Takes back what a run did, the last first, each under the journal. A step that has nothing to take back is passed over.
- * Never throws; `halfDone` where something was taken back, or was being so: what is refused has changed nothing.
+ * Never throws; `halfDone` where something was taken back, or was being so, now or before: what is refused has changed nothing.
  */
 export async function takeBack(running: Running): Promise<CarriedOut> {
   const { plan, events, log, guard, by, onStep, failpoint } = running
   const { signal } = running.workshop
   const applied: Applied[] = []
+  const { isGoingBack } = progressOf(events)
+  try {
+    await foreseeTakingBack(running)
+  } catch (error) {
+    return { applied, failure: { error, halfDone: isGoingBack } }
+  }
   for (const index of toTakeBack(plan, events)) {
     const { action } = plan.steps[index]!
     const handler = handlerOf(action)
@@ -62,12 +68,21 @@ export async function takeBack(running: Running): Promise<CarriedOut> {
     } catch (error) {
       applied.push({ step: index, status: 'failed', durationMs: Math.round(performance.now() - begin) })
       onStep(index, 'failed')
-      return { applied, failure: { error, halfDone: applied.length > 1 || (isBegun && !isRefusal(error)) } }
+      return { applied, failure: { error, halfDone: isGoingBack || applied.length > 1 || (isBegun && !isRefusal(error)) } }
     }
     applied.push({ step: index, status: 'undone', durationMs: Math.round(performance.now() - begin), ...(results.length > 0 && { results }) })
     onStep(index, 'undone')
   }
   return { applied, failure: null }
+}
+
+/** Throws what any step would throw for certain when it is taken back: before the first of them, nothing at all is changed then. */
+export async function foreseeTakingBack(running: Running): Promise<void> {
+  const { plan, events } = running
+  for (const index of toTakeBack(plan, events)) {
+    const { action } = plan.steps[index]!
+    await handlerOf(action).foreseeUndo?.(action, workshopOf(running, index, { within: 'undo-' }))
+  }
 }
 
 function isRefusal(error: unknown): boolean {

@@ -9,6 +9,11 @@ export function holds({ action }: Step): boolean {
   return action.kind === 'stop-service' || action.kind === 'keep-queues' || action.kind === 'await-quiet'
 }
 
+/** What is there for the steps after it alone: no message, setting or declaration of the service's is touched by it. */
+export function prepares(step: Step): boolean {
+  return holds(step) || step.action.kind === 'hold-queues' || step.action.kind === 'drain-queues'
+}
+
 /** Steps for which this one stops the service. */
 export function stepsUnder({ steps }: Plan, index: number): number[] {
   const until = steps.findIndex(({ action }, at) => at > index && action.kind === 'start-service')

@@ -7,9 +7,10 @@ import type { Opened } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import { isTimeZone } from '../core/local-time.ts'
 import type { RepairLock } from '../core/lock.ts'
-import type { RunStore } from '../core/run.ts'
+import type { RunStore, UnreadableRun } from '../core/run.ts'
 import { runState } from '../core/run-state.ts'
 import type { LogsSource, RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
+import { typed } from '../core/typed.ts'
 import { defaultVendor, springSettings, vendorIn } from '../knowledge/settings.ts'
 import { splitRecords } from '../logs/records.ts'
 import type { Platform } from '../platforms/index.ts'
@@ -196,11 +197,18 @@ function runsSource(folder: string, lockFile: string): RunsSource {
     async list() {
       const all = await runFolder(folder).list()
       const damaged = all.find((it) => 'unreadable' in it)
-      if (damaged) throw new AdminError('UNEXPECTED_ANSWER', damaged.unreadable, [`ls -l ${folder}`])
+      if (damaged && 'unreadable' in damaged) throw damagedRun(damaged, folder)
       return all.flatMap((it) => ('record' in it ? [runState(it)] : []))
     },
     operator: async () => localOperator(lockFile),
   }
+}
+
+function damagedRun({ run, unreadable }: UnreadableRun, folder: string): AdminError {
+  return new AdminError('UNEXPECTED_ANSWER', unreadable, [
+    `testops-admin resume --adopt ${run} -d {deployment}   # where the deployment keeps a copy of its journal`,
+    typed(['ls', '-l', `${folder}/${run}`]),
+  ])
 }
 
 async function logsSource(platform: Platform, timeZone: string | null): Promise<LogsSource> {

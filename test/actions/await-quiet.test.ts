@@ -26,5 +26,5 @@ test.each<[what: string, connection: TrackedConnection, who: string]>([
   ['one without a name', { ...of, isListed: true }, '10.0.0.5:41000 -> 10.0.0.2:5672'],
   ['one with a name', { ...of, clientName: 'rabbitConnectionFactory#1', isListed: true }, 'rabbitConnectionFactory#1'],
 ])('is kept by %s', async (_, connection, who) => {
-  expect(await quiet([connection])).toBe(`INTERRUPTED the service is stopped, and user testops is still connected from ${who}: its messages cannot be moved under their hands`)
+  expect(await quiet([connection])).toBe(`REFUSED with the service stopped, user testops is still connected from ${who}: its messages cannot be moved under their hands`)
 })

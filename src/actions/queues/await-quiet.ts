@@ -34,7 +34,7 @@ export const awaitQuiet: ActionHandler<'await-quiet'> = {
       if (busy === null) break
       if (signal.aborted) throw new AdminError('INTERRUPTED', "interrupted while waiting for the service's connections to end")
       if (performance.now() > end) {
-        throw new AdminError('INTERRUPTED', `the service is stopped, and ${busy}: its messages cannot be moved under their hands`, [
+        throw new AdminError('REFUSED', `with the service stopped, ${busy}: its messages cannot be moved under their hands`, [
           'rabbitmqctl list_connections name user client_properties   # on the broker',
           'stop what that is',
         ])

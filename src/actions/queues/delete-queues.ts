@@ -1,4 +1,5 @@
-import { counted } from '../../checks/support/format.ts'
+import { refusesTransientQueues } from '../../checks/support/broker-queues.ts'
+import { counted, listed } from '../../checks/support/format.ts'
 import type { ActionOf, Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
@@ -37,6 +38,19 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
     await putBack(queues, bindings, workshop)
     if (discards) await deleteEmpty(movesOf(queues).map(({ holding }) => holding), workshop)
   },
+  foreseeUndo: async ({ queues }, workshop) => assertTakesThem(queues, workshop),
+}
+
+/** Throws REFUSED where queues would have to be declared again as the broker does not take them any more, as after an upgrade. */
+async function assertTakesThem(queues: readonly Former[], workshop: Workshop): Promise<void> {
+  const there = await liveQueues(workshop)
+  const transient = queues.filter(({ queue }) => !queue.durable && !isThere(there, queue)).map(({ queue }) => queue.name)
+  if (transient.length === 0) return
+  const { denied, why } = await refusesTransientQueues(await workshop.open.broker())
+  if (!denied) return
+  throw new AdminError('REFUSED', `${counted(transient.length, 'queue')} (${listed(transient)}) cannot be made transient again: the broker takes no such queue any more (${why})`, [
+    'testops-admin doctor -d {deployment}',
+  ])
 }
 
 /** Declares those that are missing as they were, with their bindings, and moves back what waits for them. */

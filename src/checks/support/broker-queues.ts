@@ -141,6 +141,12 @@ function toldIn(
   return { queues, exchanges }
 }
 
+/** Whether the broker takes transient queues now, as far as it says so without being tried. */
+export async function refusesTransientQueues(broker: BrokerSource): Promise<QueueSituation['refusal']> {
+  const [feature, { version }] = await Promise.all([broker.deprecatedFeature(transientQueues.feature), broker.identity()])
+  return refusalOf(feature, version, false)
+}
+
 function refusalOf(
   feature: Awaited<ReturnType<BrokerSource['deprecatedFeature']>>,
   version: string,

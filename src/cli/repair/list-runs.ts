@@ -1,7 +1,9 @@
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
+import type { UnreadableRun } from '../../core/run.ts'
 import { isUnfinished, runState } from '../../core/run-state.ts'
 import { nameOf, onRecord } from '../../engine/catch-up.ts'
+import type { Journals } from '../../engine/catch-up.ts'
 import type { HistoryDocument } from '../../output/history.ts'
 import type { RepairFlags } from './flags.ts'
 import { withDeployment } from './session.ts'
@@ -47,9 +49,13 @@ export async function refuseIfUnfinished({ opened: { journals } }: Pick<RepairSe
     ])
   }
   const damaged = all.find((it) => 'unreadable' in it)
-  if (!damaged || !('unreadable' in damaged)) return
+  if (damaged && 'unreadable' in damaged) throw unknownEnd(damaged, journals)
+}
+
+/** Of a run whose journal cannot be read: it may have stopped the service, or hold messages. */
+export function unknownEnd(damaged: UnreadableRun & { isHere: boolean }, journals: Journals): AdminError {
   const run = nameOf(damaged)
-  throw new AdminError('REFUSED', `whether run ${run} has come to its end is not known: ${damaged.unreadable}`, [
+  return new AdminError('REFUSED', `whether run ${run} has come to its end is not known: ${damaged.unreadable}`, [
     'testops-admin history -d {deployment}',
     `testops-admin resume --adopt ${run} -d {deployment}   # where the deployment keeps a copy of its journal`,
     ...(damaged.isHere ? [`${typed(['mv', `${journals.here.where}/${run}`, `${journals.here.where}/${run}.aside`])}   # once it is seen to be over`] : []),

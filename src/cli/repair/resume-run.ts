@@ -2,16 +2,16 @@ import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { RunHistory } from '../../core/run.ts'
 import { isUnfinished, progressOf, runState } from '../../core/run-state.ts'
-import { forgetFinished, onRecord, standingOf } from '../../engine/catch-up.ts'
-import type { Standing } from '../../engine/catch-up.ts'
+import { forgetFinished, onRecord, standingOf, whyUnasked } from '../../engine/catch-up.ts'
+import type { Journals, Standing } from '../../engine/catch-up.ts'
 import { reopenJournal } from '../../engine/journal.ts'
-import { perform, performUndo } from '../../engine/perform.ts'
+import { perform, performUndo, whyNotBack } from '../../engine/perform.ts'
 import type { Performance, Performed } from '../../engine/perform.ts'
 import { losesAll, toTakeBack } from '../../engine/take-back.ts'
 import type { Guard } from '../../engine/guard.ts'
 import { journalOptions, performanceOf, underLocks } from './carry.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
-import { refuseIfUnfinished } from './list-runs.ts'
+import { refuseIfUnfinished, unknownEnd } from './list-runs.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import { refuseIfReadOnly } from './read-only.ts'
@@ -49,7 +49,11 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
     if (!isUnfinished(now.history)) return forgetFinished(journals).then(() => null)
     if (now.isGone && flags.confirm === undefined) throw gone(run)
     const performance = await goingOn(session, flags, now, guard)
-    return progressOf(now.history.events).isGoingBack ? performUndo(performance) : perform(performance)
+    if (!progressOf(now.history.events).isGoingBack) return perform(performance)
+    const why = await whyNotBack(performance)
+    if (why === null) return performUndo(performance)
+    process.stderr.write(`It cannot be taken back any more: ${why.message}. So it goes forward.\n`)
+    return perform(performance)
   })
 }
 
@@ -106,12 +110,22 @@ async function onlyUnfinished({ opened }: RepairSession): Promise<string | null>
     )
   }
   const others = all.flatMap((it) => ('record' in it && !it.isHere && isUnfinished(it) ? [it.record.run] : []))
-  if (others.length === 0) return null
+  if (others.length === 0) return assertAllKnown(opened.journals, all)
   throw new AdminError(
     'USAGE',
     `this machine has no run to go on with; begun on another one: ${others.join(', ')}`,
     others.map((run) => `testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`),
   )
+}
+
+/** That all have come to their end is said only where all could be seen. Throws what is in the way. */
+async function assertAllKnown(journals: Journals, all: Awaited<ReturnType<typeof onRecord>>): Promise<null> {
+  const damaged = all.find((it) => 'unreadable' in it)
+  if (damaged && 'unreadable' in damaged) throw unknownEnd(damaged, journals)
+  const why = await whyUnasked(journals)
+  if (why === null) return null
+  const message = `this machine has no run to go on with; whether one was begun on another is not known: ${why.message}`
+  throw new AdminError(why.code, message, why.suggestions, { cause: why, obstacle: why.obstacle })
 }
 
 /** Deployments may share a broker, and with it a place for journals; a state folder may be copied. Throws REFUSED. */

@@ -51,6 +51,21 @@ function elsewhere({ deployment, journals }: Operator): Operator {
 }
 
 describe('resume', () => {
+  test('says that all have come to their end only where all could be seen', async () => {
+    const there = async (): Promise<never> => Promise.reject(new AdminError('UNREACHABLE', 'RabbitMQ at mq:5672 refused the connection', ['nc -z mq 5672']))
+    expect(await resumed(operator({ there }))).toEqual([
+      'error',
+      69,
+      'this machine has no run to go on with; whether one was begun on another is not known: RabbitMQ at mq:5672 refused the connection',
+      ['nc -z mq 5672'],
+    ])
+    const none = async (): Promise<never> => Promise.reject(new AdminError('NOT_CONFIGURED', 'no broker is configured'))
+    expect(await resumed(operator({ there: none }))).toEqual(['nothing-to-do', 0])
+    const of = operator()
+    of.journals.here.kept.set(run, ['damaged'])
+    expect((await resumed(of)).slice(0, 3)).toEqual(['error', 4, expect.stringMatching(/^whether run \S+ has come to its end is not known: .* is damaged/)])
+  })
+
   test('goes on with the only one there is, without a question', async () => {
     const of = operator()
     await killedAt('release-lock:released', of)

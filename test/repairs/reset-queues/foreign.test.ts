@@ -63,21 +63,52 @@ describe.concurrent('another client', () => {
     })
   })
 
-  test('that reads, though accepted, stops the run before its queue is touched, and leaves all in place once it has gone', async () => {
+  test('that reads is refused, accepted or not; one that begins to read meanwhile gets the service started again, with all in place', async () => {
     await withOwn('3', async (own) => {
       const { client, leave } = await another(own, 'billing')
       await own.fill('upload', ['1', '2'])
       const before = await own.state()
-      await (await client.createChannel()).consume('upload_dlq', () => undefined)
-      const ended = await own.operator.repair([...words, '--patience', '3', '--accept-risk', 'foreign-clients'])
-      const { error, run } = ended.json<RepairDocument>()
-      expect({ code: ended.code, message: error?.message }).toEqual({
-        code: 6,
-        message: expect.stringMatching(/^the service is stopped, and 1 queue \(upload_dlq\) is still read from: its messages cannot be moved under their hands$/) as string,
+      const channel = await client.createChannel()
+      const { consumerTag } = await channel.consume('upload_dlq', () => undefined)
+      const calls = await own.service.calls()
+      const accepted = [...words, '--accept-risk', 'foreign-clients']
+      const refused = await own.operator.repair(accepted)
+      expect({ code: refused.code, message: refused.json<RepairDocument>().error?.message, calls: await own.service.calls(), state: await own.state() }).toEqual({
+        code: 4,
+        message: `1 queue (upload_dlq) is read from by others than the service: billing as ${own.vhost.vhost}-other`,
+        calls,
+        state: before,
+      })
+      await channel.cancel(consumerTag)
+      const begun = own.operator.begin([...accepted, '--patience', '3', '--confirm', 'prod', '--json'], { failpoint: 'stop-service:before=stop' })
+      await begun.untilStopped()
+      await channel.consume('upload_dlq', () => undefined)
+      begun.goOn()
+      const ended = await begun.ended
+      expect({ code: ended.code, message: ended.json<RepairDocument>().error?.message, state: await own.state() }).toEqual({
+        code: 4,
+        message: 'with the service stopped, 1 queue (upload_dlq) is still read from: its messages cannot be moved under their hands. Nothing was changed, and the service is as it was before',
+        state: before,
       })
       await leave()
-      const resumed = await own.operator.repair(['resume', run!])
-      expect({ code: resumed.code, state: await own.state() }).toEqual({ code: 0, state: madeDurable(before) })
+      const again = await own.operator.repair(words)
+      expect({ code: again.code, state: await own.state() }).toEqual({ code: 0, state: madeDurable(before) })
+    })
+  })
+
+  test("that signs in as the service does, and stays when it is stopped, gets the service started again", async () => {
+    await withOwn('3', async (own) => {
+      await own.fill('upload', ['1'])
+      const before = await own.state()
+      const left = await own.connect('nightly-export')
+      const ended = await own.operator.repair([...words, '--patience', '3'])
+      expect({ code: ended.code, message: ended.json<RepairDocument>().error?.message, state: await own.state() }).toEqual({
+        code: 4,
+        message: expect.stringMatching(/^with the service stopped, user \S+ is still connected from (nightly-export|\S+ -> \S+): its messages .* the service is as it was before$/) as string,
+        state: before,
+      })
+      await left.close()
+      expect((await own.operator.repair(words)).code).toBe(0)
     })
   })
 })
