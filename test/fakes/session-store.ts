@@ -58,7 +58,6 @@ export function fakeSessionStore({ sessions = [], foreign = 0 }: StoreSituation 
       users: isClear && indexed ? new Set(own.flatMap(({ user }) => user ?? [])).size : null,
       leftovers: 0,
       foreign: isClear ? foreign + kept.length - own.length : foreign + kept.length,
-      keys: meant.length,
       asOf: now,
     }
     return { census, meant }

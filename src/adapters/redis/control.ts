@@ -44,7 +44,7 @@ export async function openSessionsControl(
       }
     },
     async remove(selection, { flush, ...options }) {
-      // what is emptied at once has to be counted just before
+      // where all is emptied at once, whoever has signed in since the plan is meant too
       const known = flush ? null : last.find(selection)
       const isSame = known?.nodes.every(({ name }, at) => nodes[at]?.name === name) ?? false
       const counted = known && isSame ? known : await countSessions(nodes, flush ? { ...selection, asOf: null } : selection)
@@ -52,9 +52,10 @@ export async function openSessionsControl(
       const { census } = counted
       // whoever is the master by now is asked whether all are gone: a former one may not know yet that it is none
       const anew = async (): Promise<readonly Node[]> => sameNodes(nodes, await nodesOf(await reconnected(), timeoutMs))
+      if (census.namespace === null) return { counted: 0, removed: 0, notFlushed: null }
       let notFlushed: string | null = null
       if (flush) {
-        notFlushed = await flushed(nodes, census)
+        notFlushed = await flushed(nodes, { namespace: census.namespace, foreign: census.foreign })
         if (notFlushed === null) {
           await options.onRemoved()
           const [now] = await anew()
@@ -62,7 +63,6 @@ export async function openSessionsControl(
           return { counted: census.sessions, removed: null, notFlushed }
         }
       }
-      if (census.namespace === null) return { counted: 0, removed: 0, notFlushed }
       return { ...(await removeCounted(nodes, counted, await verbOf(census.namespace), { ...options, anew })), notFlushed }
     },
   }
@@ -87,11 +87,11 @@ function replaced({ peer: { where, suggestions } }: Node): AdminError {
 }
 
 /** Null where the database was emptied; else why not. */
-async function flushed(nodes: readonly Node[], { keys, foreign }: { keys: number; foreign: number }): Promise<string | null> {
+async function flushed(nodes: readonly Node[], { namespace, foreign }: { namespace: string; foreign: number }): Promise<string | null> {
   const [only, ...others] = nodes
   if (only!.isInCluster || others.length > 0) return 'in a cluster there is no database of the sessions alone'
   if (foreign > 0) return foreign === 1 ? '1 key of this database is no session' : `${foreign} keys of this database are no sessions`
-  return flushIfOnly(only!, keys)
+  return flushIfOnly(only!, namespace)
 }
 
 /** UNLINK, else DEL, whichever is allowed on keys of that space. Throws FORBIDDEN where neither is, and what else keeps the store from writing. */

@@ -43,8 +43,6 @@ export interface SessionCensus {
   leftovers: number
   /** keys of the database that belong to no session of that key space, and stay as they are */
   foreign: number
-  /** keys of the sessions that are meant, and of their index */
-  keys: number
   /** epoch ms by the store's clock, when counting began */
   asOf: number
 }

@@ -24,14 +24,17 @@ export async function sessionHashes(node: Node, namespace: string | null): Promi
   }
   let usual = namespace
   const match = `${namespace === null ? '*' : literally(namespace)}:sessions:*`
-  await scan(node, { match, type: 'hash' }, (page) => {
-    if (usual !== null && isUniform(page, Buffer.from(usual))) return void spaceOf(usual).sessions.push(page)
+  for await (const page of scan(node, { match, type: 'hash' })) {
+    if (usual !== null && isUniform(page, Buffer.from(usual))) {
+      spaceOf(usual).sessions.push(page)
+      continue
+    }
     for (const { name, sure, part } of split(page)) {
       if (namespace !== null && name !== namespace) continue
       usual = name
       spaceOf(name)[sure ? 'sessions' : 'unsure'].push(part)
     }
-  })
+  }
   return spaces
 }
 

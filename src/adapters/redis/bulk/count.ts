@@ -3,10 +3,11 @@ import { sessionKeys } from '../../../knowledge/session-keys.ts'
 import { isStale, wasThere } from '../../../knowledge/session-validity.ts'
 import { eachId, pick, sessionHashes, withTimes } from './collect.ts'
 import type { Space } from './collect.ts'
-import { indexKeys, isIndexed, marksOf, memberIds, membersOf } from './index-keys.ts'
+import { indexKeys, indexSize, isIndexed, marksOf, mayBeIndexed, memberIds, membersOf } from './index-keys.ts'
 import type { IndexKeys } from './index-keys.ts'
 import { integer, timeOf, timesOf } from './node.ts'
 import type { Node } from './node.ts'
+import { noKeys } from './page.ts'
 import type { Page } from './page.ts'
 
 /** What one server holds of the sessions that are meant. */
@@ -36,13 +37,14 @@ export async function countSessions(nodes: readonly Node[], selection: SessionSe
   const asOf = await timeOf(nodes[0]!)
   const { namespace, candidates, rivals } = await spaceOf(nodes, selection.namespace)
   const hashes = total(candidates.flat())
-  const nothing = { namespace, rivals, indexed: false, sessions: 0, present: hashes, users: null, leftovers: 0, keys: 0, asOf }
+  const nothing = { namespace, rivals, indexed: false, sessions: 0, present: hashes, users: null, leftovers: 0, asOf }
   if (namespace === null || rivals.length > 1) {
     const census = { ...nothing, foreign: await databaseSize(nodes) }
     return { selection, census, nodes: nodes.map(({ name }) => ({ name, sessions: [], marks: [], index: noIndex })), ids: new Set(), entries: null }
   }
-  const isAlone = (await databaseSize(nodes)) === hashes
-  const index = isAlone ? nodes.map(() => noIndex) : await Promise.all(nodes.map(async (node) => indexKeys(node, namespace)))
+  // sessions end meanwhile, so that as many keys as sessions do not show that there are no others: it spares a closer look alone
+  const isPlain = (await databaseSize(nodes)) === hashes && !(await Promise.all(nodes.map(async (node) => mayBeIndexed(node, namespace)))).includes(true)
+  const index = isPlain ? nodes.map(() => noIndex) : await Promise.all(nodes.map(async (node) => indexKeys(node, namespace)))
   const indexed = index.some(isIndexed)
   const userIds = await ofUser(nodes, namespace, selection)
   const sessions = await Promise.all(
@@ -53,7 +55,7 @@ export async function countSessions(nodes: readonly Node[], selection: SessionSe
   const spared = userIds && idsOf(candidates.flat(), (id) => userIds.ids.has(id) && !ids.has(id))
   const entries = userIds && spared && { node: userIds.node, members: pick(userIds.members, (at) => !spared.has(userIds.inOrder[at]!)) }
   const found = nodes.map(({ name }, at): NodeKeys => ({ name, sessions: sessions[at]!, marks: indexed ? marksOf(index[at]!, ids) : [], index: index[at]! }))
-  const own = total(index.flatMap(({ users, minutes }) => [...users, ...minutes])) + index.filter(({ sorted }) => sorted).length
+  const own = index.reduce((sum, it) => sum + indexSize(it), 0)
   const counted = total(sessions.flat())
   const census: SessionCensus = {
     ...nothing,
@@ -62,7 +64,6 @@ export async function countSessions(nodes: readonly Node[], selection: SessionSe
     users: index.some(({ users }) => users.length > 0) ? total(index.flatMap(({ users }) => users)) : null,
     leftovers: entries ? entries.members.count - counted : 0,
     foreign: Math.max(0, (await databaseSize(nodes)) - hashes - total(index.flatMap(({ marks }) => marks)) - own),
-    keys: counted + total(found.flatMap(({ marks }) => marks)) + own,
   }
   return { selection, census, nodes: found, ids, entries }
 }
@@ -151,7 +152,7 @@ async function ofUser(
     const inOrder = memberIds(members)
     return { node, members, inOrder, ids: new Set(inOrder) }
   }
-  return { node: 0, members: { bytes: Buffer.alloc(0), count: 0 }, inOrder: [], ids: new Set() }
+  return { node: 0, members: noKeys, inOrder: [], ids: new Set() }
 }
 
 function idsOf(pages: readonly Page[], isMeant: (id: string) => boolean): Set<string> {

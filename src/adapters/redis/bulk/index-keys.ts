@@ -25,14 +25,26 @@ export async function indexKeys(node: Node, namespace: string): Promise<IndexKey
     { of: sessionKeys.expirations(namespace, ''), type: 'set', into: found.minutes },
   ] as const
   for (const { of, type, into } of shapes) {
-    await scan(node, { match: `${literally(of)}*`, type }, (page) => {
+    for await (const page of scan(node, { match: `${literally(of)}*`, type })) {
       const isSo = of === sessionKeys.userIndex(namespace, '') ? () => true : hasNoColonAfter(page, Buffer.byteLength(of))
       const own = pick(page, isSo)
       if (own.count > 0) into.push(own)
-    })
+    }
   }
-  found.sorted = ((await listAt(node, command('ZRANGE', sessionKeys.sortedExpirations(namespace), '0', '0')))?.count ?? 0) > 0
+  found.sorted = await hasSorted(node, namespace)
   return found
+}
+
+/** Whether any key has the name of one of these: one look at all keys, which ends with the first of them. */
+export async function mayBeIndexed(node: Node, namespace: string): Promise<boolean> {
+  if (await hasSorted(node, namespace)) return true
+  // of all names in a key space only theirs have this letter before a colon: index, expires, expirations
+  const names = scan(node, { match: `${literally(namespace)}:*x*:*`, type: null })
+  return (await names.next()).done !== true
+}
+
+async function hasSorted(node: Node, namespace: string): Promise<boolean> {
+  return ((await listAt(node, command('ZRANGE', sessionKeys.sortedExpirations(namespace), '0', '0')))?.count ?? 0) > 0
 }
 
 /** Only marks of these sessions. */
@@ -47,6 +59,11 @@ export function marksOf({ marks }: IndexKeys, ids: ReadonlySet<string>): Page[] 
 
 export function isIndexed({ marks, users, minutes, sorted }: IndexKeys): boolean {
   return marks.length > 0 || users.length > 0 || minutes.length > 0 || sorted
+}
+
+/** How many keys there are beside the marks. */
+export function indexSize({ users, minutes, sorted }: IndexKeys): number {
+  return [...users, ...minutes].reduce((sum, { count }) => sum + count, sorted ? 1 : 0)
 }
 
 /** The members of a set or sorted set of ids; null where there is none, or it is another server's. */

@@ -5,7 +5,7 @@ import type { SessionTimes } from '../../../core/sources.ts'
 import type { Connection } from '../connect.ts'
 import { redisFailure } from '../errors.ts'
 import { sessionTimes, timeFields } from '../times.ts'
-import { assertAnswer, command, commandForEach, errorIn, integerIn, listIn, stringsIn } from './page.ts'
+import { assertAnswer, command, commandForEach, errorIn, integerIn, listIn, noKeys, stringsIn } from './page.ts'
 import type { Page } from './page.ts'
 import { wireOf } from './wire.ts'
 import type { Wire } from './wire.ts'
@@ -39,27 +39,40 @@ export async function nodesOf({ servers, peer, isCluster }: Connection, timeoutM
   )
 }
 
-/** Every key of that type whose name matches; some twice where the store is reorganising itself. */
-export async function scan(
-  { wire, peer }: Node,
-  { match, type }: { match: string; type: 'hash' | 'string' | 'set' },
-  onPage: (page: Page) => Promise<void> | void,
-): Promise<void> {
-  let cursor = '0'
-  do {
-    let page: Page | null = null
-    const words = ['SCAN', cursor, 'MATCH', match, 'COUNT', String(keysPerScan), 'TYPE', type]
-    await wire.send([command(...words)], 1, (reply) => {
-      if (errorIn(reply)?.startsWith('ERR syntax')) throw tooOld(peer)
-      assertAnswer(reply, peer)
-      // *2 CRLF, the cursor as a bulk string, the list
-      const line = reply.indexOf(0x0d, 4)
-      const list = reply.indexOf(0x0d, line + 2) + 2
-      cursor = reply.toString('latin1', line + 2, list - 2)
-      page = listIn(reply, list)
-    })
-    if (page !== null && (page as Page).count > 0) await onPage(page)
-  } while (cursor !== '0')
+interface Sought {
+  match: string
+  /** null: of any */
+  type: 'hash' | 'string' | 'set' | null
+}
+
+/** Every key of that type whose name matches, as pages; some twice where the store is reorganising itself. */
+export async function* scan(node: Node, sought: Sought): AsyncGenerator<Page> {
+  let next = scanned(node, '0', sought)
+  for (;;) {
+    const { cursor, page } = await next
+    const isLast = cursor === '0'
+    // the store looks on while this page is dealt with
+    if (!isLast) {
+      next = scanned(node, cursor, sought)
+      next.catch(() => undefined)
+    }
+    if (page.count > 0) yield page
+    if (isLast) return
+  }
+}
+
+async function scanned({ wire, peer }: Node, from: string, { match, type }: Sought): Promise<{ cursor: string; page: Page }> {
+  let answer = { cursor: '0', page: noKeys }
+  const words = ['SCAN', from, 'MATCH', match, 'COUNT', String(keysPerScan), ...(type === null ? [] : ['TYPE', type])]
+  await wire.send([command(...words)], 1, (reply) => {
+    if (errorIn(reply)?.startsWith('ERR syntax')) throw tooOld(peer)
+    assertAnswer(reply, peer)
+    // *2 CRLF, the cursor as a bulk string, the list
+    const line = reply.indexOf(0x0d, 4)
+    const list = reply.indexOf(0x0d, line + 2) + 2
+    answer = { cursor: reply.toString('latin1', line + 2, list - 2), page: listIn(reply, list) }
+  })
+  return answer
 }
 
 function tooOld({ where, suggestions }: Peer): AdminError {

@@ -8,6 +8,24 @@ export interface Page {
   count: number
 }
 
+export const noKeys: Page = { bytes: Buffer.alloc(0), count: 0 }
+
+/** The page in pieces of no more than so many keys. */
+export function pieces(page: Page, most: number): Page[] {
+  if (page.count <= most) return page.count === 0 ? [] : [page]
+  const found: Page[] = []
+  let begin = 0
+  let count = 0
+  eachKey(page, (_, __, end) => {
+    count += 1
+    if (count < most && end + 2 < page.bytes.length) return
+    found.push({ bytes: page.bytes.subarray(begin, end + 2), count })
+    begin = end + 2
+    count = 0
+  })
+  return found
+}
+
 /** Calls with the place of each key: where its bulk string begins, and its own bytes. */
 export function eachKey({ bytes }: Page, visit: (from: number, start: number, end: number) => void): void {
   let at = 0
