@@ -8,6 +8,8 @@ export interface Deployment {
   vendor: { prefix: string; package: string }
   /** time zone of the service's JVM, an IANA name; null: unknown */
   timeZone: string | null
+  /** it is read from the service's settings, above which the command line of a JVM may stand */
+  isTimeZoneAssumed?: true
 }
 
 export type PlatformName = 'host' | 'compose' | 'kubernetes'

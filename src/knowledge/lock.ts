@@ -49,3 +49,11 @@ export function parseLockedBy(text: string): LockHolder {
 export function isLockStatement(query: string): boolean {
   return /\bdatabasechangeloglock\b/i.test(query)
 }
+
+/** Container ids are shortened to 12 characters where they serve as host names, and a domain may be left out. */
+export function isSameHost(instance: string, host: string): boolean {
+  const a = instance.toLowerCase()
+  const b = host.toLowerCase()
+  if (a === b || (/^[0-9a-f]{12,64}$/.test(a) && /^[0-9a-f]{12,64}$/.test(b) && (a.startsWith(b) || b.startsWith(a)))) return true
+  return !/^[\d.]+$/.test(a) && !/^[\d.]+$/.test(b) && (a.startsWith(`${b}.`) || b.startsWith(`${a}.`))
+}

@@ -11,7 +11,8 @@ import type { RunStore, UnreadableRun } from '../core/run.ts'
 import { runState } from '../core/run-state.ts'
 import type { LogsSource, RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
-import { defaultVendor, springSettings, vendorIn } from '../knowledge/settings.ts'
+import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
+import { defaultVendor, vendorIn } from '../knowledge/settings.ts'
 import { splitRecords } from '../logs/records.ts'
 import type { Platform } from '../platforms/index.ts'
 import { openPlatform } from '../platforms/index.ts'
@@ -81,7 +82,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
     ...(options.config !== undefined && { config: options.config }),
     platform: platformName,
     vendor: vendorOf(settings, known),
-    timeZone: timeZoneOf(settings, known),
+    ...timeZoneOf(settings, known),
   }
 
   const { share, close } = openings({ signal })
@@ -186,9 +187,10 @@ function vendorOf({ vendor = {} }: DeploymentSettings, environment: ServiceEnvir
   return { ...vendorIn(environment.keys(), { ...defaultVendor, ...vendor }), ...vendor }
 }
 
-function timeZoneOf({ timeZone }: DeploymentSettings, environment: ServiceEnvironment): string | null {
-  const setting = settingOf(environment, springSettings.timeZone)?.replace(/^:/, '')
-  return timeZone ?? (setting !== undefined && isTimeZone(setting) ? setting : null)
+function timeZoneOf({ timeZone }: DeploymentSettings, environment: ServiceEnvironment): Pick<Deployment, 'timeZone' | 'isTimeZoneAssumed'> {
+  if (timeZone !== undefined) return { timeZone }
+  const named = namedTimeZone((name) => settingOf(environment, name))
+  return named !== null && isTimeZone(named.zone) ? { timeZone: named.zone, isTimeZoneAssumed: true } : { timeZone: null }
 }
 
 function runsSource(folder: string, lockFile: string): RunsSource {

@@ -51,6 +51,7 @@ test('what the configuration leaves out is taken from the service', async () => 
     platform: 'host',
     vendor: { prefix: 'ACME', package: 'ORG_ACME' },
     timeZone: 'Asia/Tokyo',
+    isTimeZoneAssumed: true,
   })
   expect(commands?.settings).toMatch(/service\.env$/)
   const log = await (await sources.logs()).recent({ maxBytes: 1000 })
@@ -73,6 +74,16 @@ test('the configuration stands above the service', async () => {
     vendor: { prefix: 'OTHER', package: 'ORG_ACME' },
     timeZone: 'UTC',
   })
+})
+
+test('an option of the JVM stands above TZ, also where others beside it make it a secret; the configuration stands above both, and is sure', async () => {
+  const told = { 'service.env': 'TZ=UTC\nJAVA_TOOL_OPTIONS=-Dproxy=http://me:secret@proxy/ -Duser.timezone=America/New_York\n' }
+  const zoneOf = async (lines: string): Promise<object> => {
+    const { timeZone, isTimeZoneAssumed } = (await open(lines, told)).deployment
+    return { timeZone, isTimeZoneAssumed }
+  }
+  expect(await zoneOf('host: {environmentFile: service.env}')).toEqual({ timeZone: 'America/New_York', isTimeZoneAssumed: true })
+  expect(await zoneOf('host: {environmentFile: service.env}\ntimeZone: UTC')).toEqual({ timeZone: 'UTC', isTimeZoneAssumed: undefined })
 })
 
 test('a service that says nothing of its vendor', async () => {

@@ -2,12 +2,10 @@ import { isTimeZone, localTimeReader, parseLocalTime } from '../../core/local-ti
 import type { ChangelogLockRow, DatabaseSource, ServiceSource } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
-import { springSettings } from '../../knowledge/settings.ts'
 import { psql, settingLines } from './evidence.ts'
 import { firstLine, listed, moment } from './format.ts'
-import { describeSession } from './lock-holder.ts'
-import type { LockSituation } from './lock-holder.ts'
-import type { Surroundings } from './lock-situation.ts'
+import { describeSession } from './lock-sessions.ts'
+import type { LockSituation, Surroundings } from './lock-situation.ts'
 import { sinceStart } from './service.ts'
 
 /**
@@ -21,7 +19,7 @@ export function lockEvidence(
   service: ServiceSource | null,
   user: string | null,
 ): string[] {
-  const { backends, now, databaseStartedAt } = situation
+  const { backends, hidden, now, databaseStartedAt } = situation
   const busy = backends?.filter(({ state }) => state !== null && state !== 'idle') ?? []
   const sessions =
     backends === null
@@ -36,6 +34,7 @@ export function lockEvidence(
   return [
     psql(database.target, user, sql),
     ...sessions,
+    ...(backends !== null && hidden.length > 0 ? [`(what ${hidden.length} of other users do may not be seen)`] : []),
     psql(database.target, user, 'SELECT pg_postmaster_start_time()'),
     moment(databaseStartedAt),
     ...(service && around.status ? [service.commands.status, serviceLine(around)] : []),
@@ -54,12 +53,12 @@ export function zoneEvidence(
 ): string[] {
   const local = lockGranted === null ? null : parseLocalTime(lockGranted)
   if (!local || !service || timeZone === null || ownTimeZone === null) return []
-  if (!isTimeZone(timeZone) || !isTimeZone(ownTimeZone)) return []
-  const [configured, own] = [timeZone, ownTimeZone].map((zone) => localTimeReader(zone)(local))
+  if (!isTimeZone(timeZone) || !isTimeZone(ownTimeZone.zone)) return []
+  const [configured, own] = [timeZone, ownTimeZone.zone].map((zone) => localTimeReader(zone)(local))
   if (configured!.getTime() === own!.getTime()) return []
   return [
-    ...settingLines(service, springSettings.timeZone, `${springSettings.timeZone}=${ownTimeZone}`),
-    `the configuration's timeZone is ${timeZone}, and counts: ${changelogLock.columns.granted} is ${moment(configured!)} by it, ${moment(own!)} by ${ownTimeZone}`,
+    ...settingLines(service, ownTimeZone.setting, ownTimeZone.shown),
+    `the configuration's timeZone is ${timeZone}, and counts: ${changelogLock.columns.granted} is ${moment(configured!)} by it, ${moment(own!)} by ${ownTimeZone.zone}`,
   ]
 }
 

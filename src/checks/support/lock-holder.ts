@@ -1,47 +1,16 @@
 import type { DatabaseBackend, ServiceInstance } from '../../core/sources.ts'
-import { isLockStatement } from '../../knowledge/lock.ts'
-import { listed, moment, span } from './format.ts'
-import type { Granted } from './lock-time.ts'
-
-/** All that is known about who may hold the change-log lock. Times are the database's, except those of the instances. */
-export interface LockSituation {
-  /** from `lockedby`; null: nobody is named, or `localhost`, which every machine is to itself */
-  host: string | null
-  granted: Granted | null
-  now: Date
-  databaseStartedAt: Date
-  /** sessions of the service's users alone; null: they cannot be seen */
-  backends: readonly DatabaseBackend[] | null
-  /** sessions of others that may be the holder's: all where it is not known as whom the service signs in, else those of Java's driver */
-  strangers: readonly DatabaseBackend[]
-  /** it is known as whom the service signs in */
-  usersKnown: boolean
-  /** the service's instances; null: the platform cannot be asked */
-  instances: readonly ServiceInstance[] | null
-  /** names of the machines on which the platform sees the service; null: not known */
-  machines: readonly string[] | null
-  /** how far the database's clock is ahead of that of the instances, and how sure that is */
-  clock: { offsetMs: number; uncertaintyMs: number }
-  /** the running service's own log shows it waiting for this very lock */
-  waits: boolean
-  /** the running service's own log shows that it has taken the lock since it was started */
-  took: boolean
-  /** a pooler lends its connections: how old they are says nothing of the clients behind it */
-  pooled: boolean
-  /** the service tells its health, which it does once it has migrated: its own sessions are no sign of a migration */
-  answers: boolean
-}
+import { isSameHost } from '../../knowledge/lock.ts'
+import { listed, moment } from './format.ts'
+import { describeSession, doubtfulSessions, isOld, isWorking, openSessions } from './lock-sessions.ts'
+import type { LockSituation } from './lock-situation.ts'
 
 /** What is missing for a proof. */
-export type Lack = 'platform' | 'rights' | 'pooler' | 'user' | 'stranger' | 'another-host' | 'another-process' | 'zone' | 'open-session'
+export type Lack = 'platform' | 'rights' | 'pooler' | 'user' | 'stranger' | 'another-host' | 'another-process' | 'zone' | 'open-session' | 'young-session'
 
 export type LockHolding =
   | { holder: 'live'; who: string; sessions: readonly DatabaseBackend[] }
   | { holder: 'dead'; why: readonly string[] }
   | { holder: 'unproven'; why: readonly string[]; lacks: readonly Lack[] }
-
-/** a statement of the service's daily work takes no longer, as a rule */
-const ordinaryMs = 5000
 
 /**
  * Whether the holder lives (FIELD-NOTES.md 2). A session at work, or the process that took the lock, shows that it does. That it is
@@ -49,8 +18,8 @@ const ordinaryMs = 5000
  * leaves it unproven.
  */
 export function judgeHolder(situation: LockSituation): LockHolding {
-  const { granted, databaseStartedAt, now } = situation
-  if (granted && databaseStartedAt > (isKnown(situation) ? granted.latest : granted.latestAnywhere)) {
+  const { databaseStartedAt, now } = situation
+  if (isOfFormerDatabase(situation)) {
     return {
       holder: 'dead',
       why: [`PostgreSQL has been restarted since, at ${moment(databaseStartedAt)}: no session of that time is left`],
@@ -62,14 +31,27 @@ export function judgeHolder(situation: LockSituation): LockHolding {
     return { holder: 'live', who: listed(working.map((session) => describeSession(session, now))), sessions: working }
   const process = judgeProcess(situation)
   if ('lives' in process) return { holder: 'live', who: describeInstance(process.lives), sessions: [] }
-  const missing = [...('lack' in process ? [process] : []), ...unseen(situation, open)]
-  const gone = open?.length === 0 && !situation.pooled ? [withoutSession(situation)] : []
+  const doubts = unseen(situation, open)
+  const missing = [...('lack' in process ? [process] : []), ...doubts]
+  const gone = doubts.length === 0 ? [withoutSession(situation)] : []
   if (missing.length === 0 && 'gone' in process) return { holder: 'dead', why: [process.gone, ...gone] }
   return {
     holder: 'unproven',
     why: [...missing.map(({ text }) => text), ...('gone' in process ? [process.gone] : []), ...gone],
     lacks: missing.map(({ lack }) => lack),
   }
+}
+
+/**
+ * Whether the lock is older than the database's last start. Where that hangs on a time zone that may be another, whoever is at work
+ * now, or hides it, may have taken it since.
+ */
+function isOfFormerDatabase(situation: LockSituation): boolean {
+  const { granted, databaseStartedAt, isTimeZoneSure, backends, hidden } = situation
+  if (granted === null || databaseStartedAt <= granted.latest) return false
+  if (databaseStartedAt > granted.latestAnywhere) return true
+  if (!isKnown(situation)) return false
+  return isTimeZoneSure || (backends !== null && hidden.length === 0 && doubtfulSessions(situation).length === 0)
 }
 
 function hostsOf({ machines, instances }: LockSituation): string[] {
@@ -109,7 +91,7 @@ function judgeProcess(situation: LockSituation): { gone: string } | { lives: Ser
   if (answers && instances.length === 1) {
     if (took || granted === null) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
     if (!own.some((instance) => startedBefore(instance, situation))) return { lack: 'zone', text: beforeOrAfter(one) }
-    const text = `${one} took it after the service was started there, which answers, and does not log that it took it: another process may be at work on it`
+    const text = `${one} took it after the service was started there, which answers, and by its own log does not hold it: another process may be at work on it`
     return { lack: 'another-process', text }
   }
   if (waits && instances.length === 1) return { gone: 'the service itself waits for it, and no other instance runs' }
@@ -123,72 +105,50 @@ function beforeOrAfter(host: string): string {
 }
 
 /** What the database does not show of the session that took the lock. */
-function unseen({ pooled, strangers, usersKnown, granted }: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
+function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
+  const { pooled, strangers, hidden, usersKnown, granted, now } = situation
   const missing: Missing[] = []
+  const unread = hidden.filter((session) => isOld(session, granted))
   if (open === null) missing.push({ lack: 'rights', text: 'other sessions of the database may not be seen (GRANT pg_read_all_stats)' })
+  else if (unread.length > 0) {
+    const text = `what ${usersOf(unread)} does in the database may not be seen, nor since when (${sample(unread)}; GRANT pg_read_all_stats)`
+    missing.push({ lack: 'rights', text })
+  }
   if (pooled)
     missing.push({ lack: 'pooler', text: 'a pooler stands before the database and lends out its sessions, so that of the holder cannot be told' })
   else if (open !== null && open.length > 0) {
-    const which = listed(open.slice(0, 3).map(({ pid, application }) => `${pid}${application === '' ? '' : ` of ${application}`}`))
-    missing.push({ lack: 'open-session', text: `a database session as old as the lock is still open: ${which}` })
+    missing.push({ lack: 'open-session', text: `a database session as old as the lock is still open: ${sample(open)}` })
+  }
+  const doubtful = doubtfulSessions(situation)
+  if (doubtful.length > 0) {
+    const which = listed(doubtful.slice(0, 3).map((session) => describeSession(session, now)))
+    missing.push({ lack: 'young-session', text: `at work, and younger than the lock only if that was taken in the time zone that the service's settings name: ${which}` })
   }
   const others = strangers.filter((session) => isOld(session, granted) && isWorking(session))
   if (others.length > 0) {
-    const users = listed([...new Set(others.map(({ user }) => user ?? 'nobody that is named'))])
-    const since = `${users} is at work since before the lock was taken`
+    const since = `${usersOf(others)} is at work since before the lock was taken`
     missing.push(
       usersKnown
-        ? { lack: 'stranger', text: `${since} (${listed(others.slice(0, 3).map(({ pid, application }) => `${pid} of ${application}`))}), and may have taken it, though not as the service` }
+        ? { lack: 'stranger', text: `${since} (${sample(others)}), and may have taken it, though not as the service` }
         : { lack: 'user', text: `as whom the service signs in is not known, and ${since}` },
     )
   }
   return missing
 }
 
+function usersOf(sessions: readonly DatabaseBackend[]): string {
+  return listed([...new Set(sessions.map(({ user }) => user ?? 'nobody that is named'))])
+}
+
+/** A few of them. */
+function sample(sessions: readonly DatabaseBackend[]): string {
+  return listed(sessions.slice(0, 3).map(({ pid, application }) => `${pid}${application === '' ? '' : ` of ${application}`}`))
+}
+
 function withoutSession({ granted }: LockSituation): string {
   return granted === null
     ? "no database session of the service's is left"
     : 'no database session that is as old as the lock is left'
-}
-
-/**
- * Sessions that may be the holder's: those that were there when the lock was taken, without those of a service that is shown not
- * to hold it. Null: they cannot be seen.
- */
-function openSessions(situation: LockSituation): DatabaseBackend[] | null {
-  const { backends, granted, pooled } = situation
-  return backends?.filter((session) => (pooled || isOld(session, granted)) && !isOfTheService(session, situation)) ?? null
-}
-
-function isOld({ startedAt }: DatabaseBackend, granted: Granted | null): boolean {
-  return granted === null || startedAt === null || startedAt <= granted.latest
-}
-
-/** Whether a session may well be that of the service at its usual work, or waiting, since it is not what holds the lock. */
-function isOfTheService(session: DatabaseBackend, { instances, host, clock, answers, waits, now, pooled }: LockSituation): boolean {
-  const [instance, ...others] = instances ?? []
-  if (!instance?.startedAt || session.startedAt === null || others.length > 0) return false
-  if (!(answers || waits) || (host !== null && !isSameHost(instance.host, host))) return false
-  const start = instance.startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs
-  if (!pooled && session.startedAt.getTime() < start) return false
-  const since = session.queryStartedAt ?? session.transactionStartedAt
-  // who waits is not at work on anything else
-  if (!isWorking(session) || !answers) return !isWorking(session)
-  return since === null || now.getTime() - since.getTime() < ordinaryMs
-}
-
-/** At work on something else than getting the lock: whoever waits for it sits in a transaction too (SERVERS.md, PostgreSQL). */
-function isWorking({ state, query }: DatabaseBackend): boolean {
-  if (state === null || state === 'idle' || state === 'disabled' || query === null || isLockStatement(query)) return false
-  return state === 'active' || !/^\s*(BEGIN|START|COMMIT|ROLLBACK|SET|SHOW|DISCARD)\b[^;]*;?\s*$/i.test(query)
-}
-
-/** Container ids are shortened to 12 characters where they serve as host names, and a domain may be left out. */
-function isSameHost(instance: string, host: string): boolean {
-  const a = instance.toLowerCase()
-  const b = host.toLowerCase()
-  if (a === b || (/^[0-9a-f]{12,64}$/.test(a) && /^[0-9a-f]{12,64}$/.test(b) && (a.startsWith(b) || b.startsWith(a)))) return true
-  return !/^[\d.]+$/.test(a) && !/^[\d.]+$/.test(b) && (a.startsWith(`${b}.`) || b.startsWith(`${a}.`))
 }
 
 function startedAfter({ startedAt }: ServiceInstance, { granted, clock }: LockSituation): boolean {
@@ -209,15 +169,4 @@ function startedBefore({ startedAt }: ServiceInstance, { granted, clock }: LockS
 
 function describeInstance({ name, host, pid }: ServiceInstance): string {
   return pid === null ? `${name} on ${host}` : `${name} on ${host} (process ${pid})`
-}
-
-/** A session and what it does, without the values in its statement. */
-export function describeSession({ pid, state, query, queryStartedAt, transactionStartedAt }: DatabaseBackend, now: Date): string {
-  const since = queryStartedAt ?? transactionStartedAt
-  const statement = (query ?? '')
-    .replaceAll(/'(?:[^']|'')*'/g, "'…'")
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-  const shown = statement.length > 80 ? `${statement.slice(0, 80)}…` : statement
-  return `database session ${pid} (${state}${since ? ` for ${span(now.getTime() - since.getTime())}` : ''}: ${shown})`
 }

@@ -14,11 +14,46 @@ import type {
 } from '../../core/sources.ts'
 import { jdbcApplication, parseLockedBy } from '../../knowledge/lock.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
+import { namedTimeZone } from '../../knowledge/jvm-time-zone.ts'
+import type { NamedTimeZone } from '../../knowledge/jvm-time-zone.ts'
 import { datasourcePrefixes, springSettings } from '../../knowledge/settings.ts'
-import type { LockSituation } from './lock-holder.ts'
 import { readGranted } from './lock-time.ts'
+import type { Granted } from './lock-time.ts'
 import { isUp, recentRecords, sinceStart } from './service.ts'
 import { had, tolerant } from './wanted.ts'
+
+/** All that is known about who may hold the change-log lock. Times are the database's, except those of the instances. */
+export interface LockSituation {
+  /** from `lockedby`; null: nobody is named, or `localhost`, which every machine is to itself */
+  host: string | null
+  granted: Granted | null
+  /** in which time zone it was written is said by the configuration, not only by settings above which a JVM's command line may stand */
+  isTimeZoneSure: boolean
+  now: Date
+  databaseStartedAt: Date
+  /** sessions of the service's users alone; null: they cannot be seen */
+  backends: readonly DatabaseBackend[] | null
+  /** sessions of others that may be the holder's: all where it is not known as whom the service signs in, else those of Java's driver */
+  strangers: readonly DatabaseBackend[]
+  /** those of them that hide what they do, and for how long, from whom this program is */
+  hidden: readonly DatabaseBackend[]
+  /** it is known as whom the service signs in */
+  usersKnown: boolean
+  /** the service's instances; null: the platform cannot be asked */
+  instances: readonly ServiceInstance[] | null
+  /** names of the machines on which the platform sees the service; null: not known */
+  machines: readonly string[] | null
+  /** how far the database's clock is ahead of that of the instances, and how sure that is */
+  clock: { offsetMs: number; uncertaintyMs: number }
+  /** the running service's own log shows it waiting for this very lock */
+  waits: boolean
+  /** the running service's own log shows that it took this very lock since it was started, and not that it gave it back */
+  took: boolean
+  /** a pooler lends its connections: how old they are says nothing of the clients behind it */
+  pooled: boolean
+  /** the service tells its health, which it does once it has migrated: its own sessions are no sign of a migration */
+  answers: boolean
+}
 
 /** What is known around the databases, asked once for all of them. */
 export interface Surroundings {
@@ -32,8 +67,10 @@ export interface Surroundings {
   machines: readonly string[] | null
   /** of the service's JVM */
   timeZone: string | null
+  /** the configuration says so; else a JVM that was told another on its command line may have taken the lock */
+  isTimeZoneSure: boolean
   /** as the service's own settings have it; the configuration's stands above it */
-  ownTimeZone: string | null
+  ownTimeZone: NamedTimeZone | null
   /** as whom the service uses its main database */
   user: string | null
   /** as whom it uses all of its databases; null: not known */
@@ -63,16 +100,20 @@ export async function surroundings({ service, logs, api }: Around, deployment: D
 async function zoneAndUsers(
   service: ServiceSource | null,
   deployment: Deployment,
-): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'user' | 'users'>> {
+): Promise<Pick<Surroundings, 'timeZone' | 'isTimeZoneSure' | 'ownTimeZone' | 'user' | 'users'>> {
   const environment = service && (await tolerant(service.environment()))
   const plain = (name: string): string | null => {
     const value = environment?.get(name)
     return value === undefined || value instanceof Secret || value === '' ? null : value
   }
-  // POSIX lets a zone's name begin with a colon
-  const ownTimeZone = plain(springSettings.timeZone)?.replace(/^:/, '') ?? null
+  const ownTimeZone = namedTimeZone((name) => {
+    const value = environment?.get(name)
+    // options of the JVM may hold a password too; nothing but the zone is taken from them
+    return value instanceof Secret ? value.reveal() : value
+  })
   return {
-    timeZone: deployment.timeZone ?? ownTimeZone,
+    timeZone: deployment.timeZone ?? ownTimeZone?.zone ?? null,
+    isTimeZoneSure: deployment.timeZone !== null && deployment.isTimeZoneAssumed !== true,
     ownTimeZone,
     user: plain(springSettings.datasourceUsername),
     users: usersIn((name) => environment?.has(name) ?? false, plain),
@@ -97,27 +138,39 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
   const users = new Set([identity.user, ...(around.users ?? []), ...(around.user === null ? [] : [around.user])])
   const isOwn = ({ user }: DatabaseBackend): boolean => user === null || users.has(user)
   const own = sessions?.backends.filter(isOwn) ?? null
+  const others = sessions?.backends.filter((session) => !isOwn(session) && (around.users === null || mayBeJava(session))) ?? []
   const host = row.lockedBy === null ? '' : parseLockedBy(row.lockedBy).host
   const recent = sinceStart(around.records, around.status)
   return {
     host: unnamed.includes(host.toLowerCase()) ? null : host,
     granted,
+    isTimeZoneSure: around.isTimeZoneSure,
     now,
     databaseStartedAt: identity.startedAt,
-    backends: own !== null && own.every(({ query }) => query !== null) ? own : null,
-    strangers: sessions?.backends.filter((session) => !isOwn(session) && (around.users === null || session.application === jdbcApplication)) ?? [],
+    backends: own === null || own.some(isHidden) ? null : own,
+    strangers: others.filter((session) => !isHidden(session)),
+    hidden: others.filter(isHidden),
     usersKnown: around.users !== null,
     machines: around.machines,
     instances: instancesOf(around),
     clock,
     waits: recent !== null && waitsFor(recent) && (granted === null || now.getTime() - granted.earliest.getTime() > lagMs),
-    took: recent?.some(({ text }) => logSignatures.lockTaken.test(text)) ?? false,
+    took: recent !== null && tookIt(recent, granted, clock),
     pooled: identity.pooled,
     answers: around.answers,
   }
 }
 
-/** A lock that was taken later than this may be the waiter's own: its log, read before the row, lags behind. */
+/** By its name, which is told of any session; who hides all else and bears none may be anything. */
+function mayBeJava(session: DatabaseBackend): boolean {
+  return session.application === jdbcApplication || (session.application === '' && isHidden(session))
+}
+
+function isHidden({ query }: DatabaseBackend): boolean {
+  return query === null
+}
+
+/** The log, read before the row, lags behind: a lock that was taken later than this may be the waiter's own. */
 const lagMs = 5000
 
 /** Whether the last that the log has to say of the lock is that the service does not get it: who waits may get it yet. */
@@ -125,6 +178,17 @@ function waitsFor(records: readonly LogRecord[]): boolean {
   const { lockWaiting, lockRefused, lockTaken } = logSignatures
   const last = records.findLast(({ text }) => [lockWaiting, lockRefused, lockTaken].some((signature) => signature.test(text)))
   return last !== undefined && !lockTaken.test(last.text)
+}
+
+/** Whether the last that the log has to say of the lock is that it was taken, then when the row has it, as far as both times are known. */
+function tookIt(records: readonly LogRecord[], granted: Granted | null, { offsetMs, uncertaintyMs }: LockSituation['clock']): boolean {
+  const { lockTaken, lockReleased } = logSignatures
+  const last = records.findLast(({ text }) => lockTaken.test(text) || lockReleased.test(text))
+  if (last === undefined || !lockTaken.test(last.text)) return false
+  if (last.at === null || granted === null) return true
+  const at = last.at.getTime() + offsetMs
+  const slack = uncertaintyMs + lagMs
+  return at >= granted.earliest.getTime() - slack && at <= granted.latest.getTime() + slack
 }
 
 /** A platform may know that the service runs and no more. */

@@ -3,9 +3,12 @@ import { AdminError } from '../../../src/core/error.ts'
 import type { Sources } from '../../../src/core/sources.ts'
 import { fakeDatabase, lockRow, lockTable, unreachable } from '../../fakes/index.ts'
 import type { Case, CheckTable } from '../table.ts'
+import { beside } from './changelog-lock/beside.ts'
 import { halfCleared } from './changelog-lock/half-cleared.ts'
+import { hiddenOnes } from './changelog-lock/hidden.ts'
 import { live } from './changelog-lock/live.ts'
 import { database, dead, down, held } from './changelog-lock/situation.ts'
+import { otherZone } from './changelog-lock/other-zone.ts'
 import { stuck } from './changelog-lock/stuck.ts'
 import { zones } from './changelog-lock/zones.ts'
 
@@ -55,5 +58,5 @@ const unreadable: Case[] = [
 
 export const changelogLockTable: CheckTable = {
   check: changelogLockCheck,
-  cases: [...fine, ...stuck, ...zones, ...live, ...halfCleared, ...unreadable],
+  cases: [...fine, ...stuck, ...zones, ...otherZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
 }

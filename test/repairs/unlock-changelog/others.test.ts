@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { pgbouncer } from '../../servers/index.ts'
@@ -86,6 +87,22 @@ test('a statement that outlives its JVM is refused, also once the service was st
   expect({ code, said: /^the holder of the lock lives: database session/.test(json<RepairDocument>().error!.message), row: await at.row(), runs: await at.service.isRunning() }).toEqual({ code: 4, said: true, row: held, runs: true })
   // its statement would run on, and hold up the others
   await at.database.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'PostgreSQL JDBC Driver' AND datname = current_database()")
+}, timeoutMs)
+
+test('a JVM in another time zone than the settings name is not taken for one of former times while a session is at work', async () => {
+  const session = await at.session()
+  await at.reset()
+  const inNewYork = { locked: true, lockgranted: new Date(Date.now() - 5 * 3_600_000).toISOString().replace('T', ' ').replace('Z', '171'), lockedby: `${hostname()} (10.0.0.7)` }
+  await at.write(inNewYork)
+  void session.query('SELECT pg_sleep(60)').catch(() => undefined)
+  // longer than a statement of the service's daily work
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  const here = await at.someone.elsewhere()
+  const refused = await here.run(['unlock-changelog', '--confirm', 'prod', '--json'])
+  expect({ code: refused.code, risks: refused.json<RepairDocument>().plan.risks.map(({ name }) => name), row: await at.row(), runs: await at.service.isRunning() }).toEqual({ code: 4, risks: ['unproven-holder'], row: inNewYork, runs: true })
+  await at.database.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'PostgreSQL JDBC Driver' AND datname = current_database()")
+  const released = await here.repair(['unlock-changelog'])
+  expect({ code: released.code, row: await at.row() }).toEqual({ code: 0, row: free })
 }, timeoutMs)
 
 test('two operators at once: the second is told who, on the same machine and on another', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { openDatabases } from '../../../src/adapters/postgres/index.ts'
 import type { DatabaseEndpoint } from '../../../src/core/endpoint.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import type { ServiceSource, Sources } from '../../../src/core/sources.ts'
+import type { LogsSource, ServiceSource, Sources } from '../../../src/core/sources.ts'
 import { unlockChangelog } from '../../../src/repairs/unlock-changelog.ts'
 import type { UnlockOptions } from '../../../src/repairs/unlock-changelog.ts'
 import { ago, fakeApi, fakeDatabase, fakeLogs, fakeService, lockRow, lockTable, record, running, settings, stopped, unreachable } from '../../fakes/index.ts'
@@ -25,10 +25,14 @@ interface Case {
   before?: readonly string[]
   /** the same, of a user that is none of the service's */
   foreign?: readonly string[]
+  /** the same, of a user whose sessions may not be seen */
+  hidden?: readonly string[]
   /** the same, after it was taken */
   after?: readonly string[]
   around?: (user: string) => Partial<Around>
   timeZone?: string | null
+  /** the service's settings alone tell it */
+  assumed?: true
   options?: Partial<UnlockOptions>
   /** SQL of the superuser before the plan is made; `{user}` is the service's */
   sql?: string
@@ -52,7 +56,11 @@ const restarted = (user: string): Partial<Around> => ({ service: withUser(instan
 const older = (user: string): Partial<Around> => ({ service: withUser(instance(ago(3_600_000)), user), api: unreachable('api') })
 const off = (user: string): Partial<Around> => ({ service: withUser(fakeService({ status: stopped() }), user), api: unreachable('api') })
 const waits = fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Waiting for changelog lock....', { at: new Date() })] } })
-const hasTaken = fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Successfully acquired change log lock', { at: new Date() })] } })
+/** what the service's log tells that it did to the lock, at last a moment ago */
+const told = (...what: readonly ('acquired' | 'released')[]): LogsSource =>
+  fakeLogs({ recent: { complete: true, records: what.map((one) => record(`INFO liquibase.lockservice : Successfully ${one} change log lock`, { at: new Date() })) } })
+/** of a JVM that was told another time zone than the settings name */
+const inNewYork = "(1, true, now() AT TIME ZONE 'America/New_York', 'testops-1 (10.0.0.7)')"
 const work = 'SELECT pg_sleep(60)'
 /** what a waiter of Liquibase's sits in (SERVERS.md) */
 const waiting = 'BEGIN; SHOW SEARCH_PATH'
@@ -70,8 +78,9 @@ const cases: readonly Case[] = [
   { situation: 'runs since before, and waits for the lock of a dead one', around: (user) => ({ ...older(user), logs: waits }), before: [`${waiting} /* 6 s */`], expected: 'dead', says: /the service itself waits for it/ },
   { situation: 'runs since before, and waited until a moment ago for what it may have got since', around: (user) => ({ ...older(user), logs: waits }), before: [waiting], expected: 'live-holder' },
   { situation: 'runs since before, waits, and another process of its machine migrates', around: (user) => ({ ...older(user), logs: waits }), before: [`${work} /* 6 s */`], expected: 'live-holder' },
-  { situation: 'answers since before, took it by its own log, at its usual work', around: (user) => ({ ...older(user), logs: hasTaken, api: fakeApi() }), before: ['SELECT 1', 'BEGIN; SELECT 2'], expected: 'dead', says: /testops-1 is past its start/ },
+  { situation: 'answers since before, took it by its own log, at its usual work', around: (user) => ({ ...older(user), logs: told('acquired'), api: fakeApi() }), before: ['SELECT 1', 'BEGIN; SELECT 2'], expected: 'dead', says: /testops-1 is past its start/ },
   { situation: 'answers since before, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), api: fakeApi() }), before: [work], expected: 'unproven-holder', says: /another process may be at work on it.*\nsee on testops-1 that no Liquibase runs beside the service/ },
+  { situation: 'answers since before, gave back what it took by its own log, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), logs: told('acquired', 'released'), api: fakeApi() }), before: ['BEGIN; SELECT 2'], expected: 'unproven-holder', says: /another process may be at work on it.*\nsee on testops-1 that no Liquibase runs beside the service/ },
   { situation: 'answers, and nobody knows its time zone', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: (user) => ({ ...older(user), api: fakeApi() }), expected: 'unproven-holder', says: /before or after its last start cannot be told/ },
   { situation: 'runs since before, waits, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), logs: waits }), before: ['BEGIN; INSERT INTO done VALUES (1) /* 6 s */'], expected: 'live-holder', says: /INSERT INTO done/ },
   { situation: 'the platform cannot be asked', around: () => ({ service: unreachable('service') }), options: { restart: false }, expected: 'unproven-holder', says: /the platform could not be asked/ },
@@ -82,6 +91,10 @@ const cases: readonly Case[] = [
   { situation: 'the service signs in as a user that is not known, who is at work', around: () => ({ service: fakeService({ status: stopped() }), api: unreachable('api') }), before: [work], asks: ['GRANT SELECT, UPDATE, INSERT, DELETE ON databasechangeloglock TO {role}', 'GRANT pg_read_all_stats TO {role}'], expected: 'unproven-holder', says: /as whom the service signs in is not known/ },
   { situation: 'nobody knows its time zone, the service waits', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: (user) => ({ ...older(user), logs: waits }), before: [waiting], expected: 'dead', says: /its time zone is not known/ },
   { situation: 'nobody knows its time zone, and nothing else tells', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: older, expected: 'unproven-holder', says: /cannot be told/ },
+  { situation: 'taken in another time zone than the settings name, and the statement of the JVM that was killed runs', rows: inNewYork, assumed: true, around: off, before: [work], expected: 'unproven-holder', says: /^(?![^]*is dead)[^]*younger than the lock only if that was taken in the time zone that the service's settings name: database session \d+ \(active for [^]*\nthe time zone of the service's JVM in the configuration: timeZone; or wait/ },
+  { situation: 'taken in another time zone than the settings name, and another process of the machine migrates beside the service', rows: inNewYork, assumed: true, around: (user) => ({ ...restarted(user), api: unreachable('api') }), before: [work], expected: 'unproven-holder', says: /younger than the lock only if/ },
+  { situation: 'taken in another time zone than the settings name, and nobody is at work', rows: inNewYork, assumed: true, around: off, before: ['SELECT 1'], expected: 'dead', says: /PostgreSQL has been restarted since/ },
+  { situation: 'of former times in the time zone that the configuration names, and another works', rows: inNewYork, around: off, before: [work], expected: 'dead', says: /PostgreSQL has been restarted since/ },
   { situation: 'locked without a time and a name, the service has given up', rows: '(1, true, NULL, NULL)', around: off, expected: 'dead', says: /half cleared: locked, without lockgranted and lockedby/ },
   { situation: 'locked without a time and a name, and a session is at work', rows: '(1, true, NULL, NULL)', around: off, after: [work], expected: 'live-holder' },
   { situation: 'locked without a name', rows: "(1, true, now() AT TIME ZONE 'UTC', NULL)", around: off, expected: 'dead', says: /half cleared: locked, without lockedby/ },
@@ -95,6 +108,9 @@ const cases: readonly Case[] = [
   { situation: 'no row at all, and a migration is at work', rows: '', around: off, after: [work], expected: 'live-holder', says: /database session \d+ \(active for .*SELECT pg_sleep/ },
   { situation: 'a DBA migrates by Java as another user', around: restarted, foreign: [work], expected: 'unproven-holder', says: /is at work since before the lock was taken \(\d+ of PostgreSQL JDBC Driver\).*\nsee what that session does/ },
   { situation: 'a report of another program is at work', around: restarted, foreign: [`${work} /* of psql */`], expected: 'dead' },
+  { situation: 'a DBA migrates by Java as another user, and hides it', around: off, hidden: [work], expected: 'unproven-holder', says: /^(?![^]*no database session)[^]*what \S+ does in the database may not be seen, nor since when \(\d+ of PostgreSQL JDBC Driver; [^]*\nGRANT pg_read_all_stats TO "/ },
+  { situation: 'a DBA works by Java as another user, and hides it; as whom the service signs in is not known', around: () => ({ service: fakeService({ status: stopped() }), api: unreachable('api') }), hidden: [`${work} /* of psql */`], expected: 'unproven-holder', says: /GRANT pg_read_all_stats TO "/ },
+  { situation: 'a report of another program is at work, and hides it', around: off, hidden: [`${work} /* of psql */`], expected: 'dead', says: /no database session that is as old as the lock is left/ },
   { situation: 'two rows with id 1', rows: `${held}, (1, false, NULL, NULL)`, around: off, expected: /^REFUSED public\.databasechangeloglock at \S+ has 2 rows with id 1, and lacks its primary key: .*\(1 \| t \| \S+ \S+ \| testops-1 \(10\.0\.0\.7\), 1 \| f \| null \| null\)$/ },
   { situation: 'no table', sql: 'DROP TABLE databasechangeloglock', expected: 'nothing', says: /has no table databasechangeloglock/ },
   { situation: 'the table lies where the service does not look', around: off, sql: 'CREATE SCHEMA attic AUTHORIZATION {user}; ALTER TABLE databasechangeloglock SET SCHEMA attic', expected: 'dead', says: /lies in schema attic/ },
@@ -197,7 +213,7 @@ describe('a further data source', () => {
 /** What is done once the test is over, the last first. */
 type AtEnd = (work: () => Promise<void>) => void
 
-async function planned({ rows = held, before = [], foreign = [], after = [], around, timeZone = 'UTC', options, sql, asks }: Case, atEnd: AtEnd): Promise<{ verdict: string; told: string }> {
+async function planned({ rows = held, before = [], foreign = [], hidden = [], after = [], around, timeZone = 'UTC', assumed, options, sql, asks }: Case, atEnd: AtEnd): Promise<{ verdict: string; told: string }> {
   const fresh = await freshDatabase()
   atEnd(async () => fresh.cleanup())
   const user = fresh.endpoint.user!
@@ -205,6 +221,7 @@ async function planned({ rows = held, before = [], foreign = [], after = [], aro
     ALTER TABLE databasechangeloglock OWNER TO ${user}; ALTER TABLE done OWNER TO ${user}`)
   for (const statement of before) await session(fresh.endpoint, statement, atEnd)
   for (const statement of foreign) await session(await fresh.role(['GRANT pg_read_all_stats TO {role}']), statement, atEnd)
+  for (const statement of hidden) await session(await fresh.role(), statement, atEnd)
   if (foreign.length > 0) await fresh.query(`GRANT pg_read_all_stats TO ${user}`)
   if (rows !== '') await fresh.query(`INSERT INTO databasechangeloglock VALUES ${rows}`)
   for (const statement of after) await session(fresh.endpoint, statement, atEnd)
@@ -213,7 +230,7 @@ async function planned({ rows = held, before = [], foreign = [], after = [], aro
   const database = await opened(asks ? await fresh.role(asks) : fresh.endpoint, atEnd)
   const parts: Parts = { database, service: fakeService(), logs: fakeLogs(), api: unreachable('api'), ...around?.(user) }
   try {
-    const plan = await unlockChangelog.plan(parts, { ...deployment, timeZone }, { restart: true, schema: null, ...options })
+    const plan = await unlockChangelog.plan(parts, { ...deployment, timeZone, ...(assumed && { isTimeZoneAssumed: assumed }) }, { restart: true, schema: null, ...options })
     const changes = plan.steps.map(({ action }) => action.kind).filter((kind) => !kind.endsWith('-service'))
     const [risk] = plan.risks
     const verdict = risk?.name ?? (changes.map((kind) => verdicts[kind]).join(' then ') || 'nothing')

@@ -2,12 +2,12 @@ import { ago, fakeService, running, settings } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
 import { database, down, held, minute, restarted, taken, waiter, waits, written } from './situation.ts'
 
-const inTwoZones = (own: string, configured: string): Omit<Case, 'situation' | 'status'> => ({
+const inTwoZones = (own: string | Readonly<Record<string, string>>, configured: string): Omit<Case, 'situation' | 'status'> => ({
   sources: {
     database: database([held({ lockGranted: written(taken, 9) })]),
     service: fakeService({
       status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(minute) }] }),
-      environment: settings({ TZ: own }),
+      environment: settings(typeof own === 'string' ? { TZ: own } : own),
     }),
     ...down,
   },
@@ -63,6 +63,14 @@ export const zones: readonly Case[] = [
       'TZ=Asia/Yekaterinburg',
       /the configuration's timeZone is Asia\/Tokyo, and counts: lockgranted is \S+ \S+Z by it, \S+ \S+Z by Asia\/Yekaterinburg/,
     ],
+  },
+  {
+    situation: 'the configuration and an option of the JVM name zones that differ',
+    ...inTwoZones({ TZ: 'Asia/Tokyo', JAVA_TOOL_OPTIONS: '-Dkey=hush -Duser.timezone=Asia/Yekaterinburg' }, 'Asia/Tokyo'),
+    status: 'problem',
+    severity: 'error',
+    says: ['grep JAVA_TOOL_OPTIONS /etc/testops/testops.env', '-Duser.timezone=Asia/Yekaterinburg', /by it, \S+ \S+Z by Asia\/Yekaterinburg/],
+    silentOn: ['hush'],
   },
   {
     situation: 'they name two zones of one time',

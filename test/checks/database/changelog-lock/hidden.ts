@@ -1,0 +1,54 @@
+import type { DatabaseBackend, DatabaseSource, ServiceSource } from '../../../../src/core/sources.ts'
+import { ago, backend, fakeService, running, settings } from '../../../fakes/index.ts'
+import type { Case } from '../../table.ts'
+import { database, down, held, minute } from './situation.ts'
+
+/** As PostgreSQL shows a session of another to a role without pg_read_all_stats. */
+const hidden = (of: Partial<DatabaseBackend>): DatabaseBackend =>
+  backend({ pid: 99, user: 'dba', clientAddress: null, state: null, startedAt: null, queryStartedAt: null, query: null, ...of })
+
+const service = (environment: Readonly<Record<string, string>>): ServiceSource =>
+  fakeService({
+    status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(minute) }] }),
+    environment: settings(environment),
+  })
+const withUser = service({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: 'testops' })
+const beside = (session: DatabaseBackend): readonly [DatabaseSource] => database([held()], [], { backends: { complete: false, backends: [session] } })
+
+const unproven = { status: 'problem', severity: 'error', silentOn: ['is dead', 'no database session'] } as const
+const dead = { status: 'problem', severity: 'error', says: ['its holder is dead: the process that took it is gone', 'no database session that is as old as the lock is left'] } as const
+
+/** A session of another user hides all but its name. */
+export const hiddenOnes: readonly Case[] = [
+  {
+    situation: "one of Java's driver may be the holder's",
+    sources: { database: beside(hidden({})), service: withUser, ...down },
+    ...unproven,
+    says: [
+      'whether its holder lives is not shown: what dba does in the database may not be seen, nor since when (99 of PostgreSQL JDBC Driver; GRANT pg_read_all_stats)',
+      '(what 1 of other users do may not be seen)',
+    ],
+  },
+  {
+    situation: 'one without a name may be anything',
+    sources: { database: beside(hidden({ application: '' })), service: withUser, ...down },
+    ...unproven,
+    says: ['(99; GRANT pg_read_all_stats)'],
+  },
+  {
+    situation: 'of any program, where it is not known as whom the service signs in',
+    sources: { database: beside(hidden({ application: 'psql' })), service: service({}), ...down },
+    ...unproven,
+    says: ['(99 of psql; GRANT pg_read_all_stats)'],
+  },
+  {
+    situation: 'one of another program is none that migrates',
+    sources: { database: beside(hidden({ application: 'psql' })), service: withUser, ...down },
+    ...dead,
+  },
+  {
+    situation: 'one that shows that it was opened after the lock was taken',
+    sources: { database: beside(hidden({ startedAt: ago(20 * minute) })), service: withUser, ...down },
+    ...dead,
+  },
+]
