@@ -9,8 +9,8 @@ const told = (...records: readonly (readonly [text: string, minutes: number])[])
       records: records.map(([text, minutes]) => record(`INFO liquibase.lockservice : Successfully ${text} change log lock`, { at: ago(minutes * minute) })),
     },
   })
-/** of small steps, so that it looks like the service's usual work */
-const step = backend({ startedAt: ago(30 * minute + 2000), state: 'active', query: 'SELECT pg_sleep(1)', queryStartedAt: ago(300) })
+/** of small steps, so that it looks like the service's usual work: only just begun, however long the tests before this one take */
+const step = backend({ startedAt: ago(30 * minute + 2000), state: 'active', query: 'SELECT pg_sleep(1)', queryStartedAt: ago(-minute) })
 
 const unproven = {
   status: 'problem',

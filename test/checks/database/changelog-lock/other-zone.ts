@@ -17,6 +17,9 @@ const off = fakeService({ status: { state: 'stopped', detail: 'inactive (dead)',
 const young = (of: Partial<DatabaseBackend> = {}): DatabaseBackend =>
   backend({ pid: 88, startedAt: ago(minute), state: 'active', query: 'SELECT pg_sleep(25)', queryStartedAt: ago(3000), ...of })
 
+/** only just begun, however long the tests before this one take */
+const daily = { query: 'SELECT 1', queryStartedAt: ago(-minute) }
+
 const unproven = {
   status: 'problem',
   severity: 'warning',
@@ -98,13 +101,13 @@ export const otherZone: readonly Case[] = [
   },
   {
     situation: 'PostgreSQL was restarted since, and the service is at its daily work',
-    sources: { database: database([fiveHoursAgo], [young({ query: 'SELECT 1', queryStartedAt: ago(100) })], restartedDatabase), service: restarted },
+    sources: { database: database([fiveHoursAgo], [young(daily)], restartedDatabase), service: restarted },
     deployment: assumed,
     ...byDatabase,
   },
   {
     situation: 'the service was started again since, and is at its daily work',
-    sources: { database: database([fiveHoursAgo], [young({ query: 'SELECT 1', queryStartedAt: ago(100) })]), service: restarted },
+    sources: { database: database([fiveHoursAgo], [young(daily)]), service: restarted },
     deployment: assumed,
     ...byStart,
   },
