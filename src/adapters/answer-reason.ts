@@ -5,15 +5,22 @@ import type { HttpAnswer } from './http.ts'
 /**
  * What an answer says about itself, for a message of ours: `HTTP 502, 'Bad Gateway'`. Of a redirect it is the target, of JSON
  * what its error fields say (Spring's, OAuth's, RFC 9457's, RabbitMQ's), of a page its title or first line. Never a part of a
- * JSON text, and neither time nor stack (FIELD-NOTES.md 1.3): one and the same error reads the same each time.
+ * JSON text, and neither time nor stack (FIELD-NOTES.md 1.3): one and the same error reads the same each time. `hide` takes out
+ * what must not be shown, before anything is cut off.
  */
-export function reasonOf({ status, headers, text }: Pick<HttpAnswer, 'status' | 'headers' | 'text'>): string {
+export function reasonOf(
+  { status, headers, text }: Pick<HttpAnswer, 'status' | 'headers' | 'text'>,
+  hide: (text: string) => string = (said) => said,
+): string {
   const { location } = headers
-  if (status >= 300 && status < 400 && location !== undefined) return `HTTP ${status}, to ${location.split('?')[0]}`
+  if (status >= 300 && status < 400 && location !== undefined) return `HTTP ${status}, to ${hide(location.split('?')[0] ?? '')}`
   const value = jsonOf({ text })
   const said = value === undefined ? saidByPage(text) : saidByJson(value)
-  return `HTTP ${status}${said === '' ? '' : `, '${clipped(said)}'`}`
+  return `HTTP ${status}${said === '' ? '' : `, '${clipped(hide(said.slice(0, looked)))}'`}`
 }
+
+/** of a page without line ends, more is not looked through for tokens */
+const looked = 1000
 
 /** What went wrong, then why: each as the first of these fields that is there. */
 const whatFields = ['error', 'title']

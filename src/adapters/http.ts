@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { AdminError } from '../core/error.ts'
 import { hostPort, peerFailure, systemCode, withDeadline } from './failure.ts'
 import type { Peer } from './failure.ts'
@@ -10,6 +11,12 @@ interface HttpRequest {
   method?: 'GET' | 'POST'
   headers?: Readonly<Record<string, string>>
   form?: Readonly<Record<string, string>>
+  /** may be sent twice where a kept connection turns out to be closed; what is read may be, unless told otherwise */
+  repeatable?: boolean
+  /** gives up: throws what it was aborted with */
+  signal?: AbortSignal
+  /** is called as soon as there is a connection to send on: from then on the request may have been read */
+  sent?: () => void
 }
 
 export interface HttpAnswer {
@@ -68,9 +75,15 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
       const through = proxy ? ` (through the proxy ${hostPort(proxy.host, proxy.port)})` : ''
       const target = { ...peer, where: `${base}${path.split('?')[0]}${through}` }
       const next = { ...target, ...proxy }
+      const { signal } = request
+      signal?.throwIfAborted()
       try {
-        return await withDeadline(ask(path, request, held), timeoutMs, next, { abandon: () => held.request?.destroy() })
+        return await withDeadline(ask(path, request, held), timeoutMs, next, {
+          abandon: () => held.request?.destroy(),
+          ...(signal && { signal }),
+        })
       } catch (error) {
+        signal?.throwIfAborted()
         const isThrough = held.isThrough || held.request?.reusedSocket === true
         throw proxy && !isThrough ? atProxy(httpFailure(error, next), proxy) : httpFailure(error, target)
       }
@@ -94,7 +107,7 @@ interface Held {
 }
 
 async function send(url: URL, request: HttpRequest & { path: string }, route: Route, peer: Peer, held: Held): Promise<IncomingMessage> {
-  const { path, method = 'GET', headers = {}, form } = request
+  const { path, method = 'GET', headers = {}, form, repeatable = method === 'GET' } = request
   const content = form === undefined ? null : multipart(form)
   try {
     return await new Promise<IncomingMessage>((resolve, reject) => {
@@ -109,16 +122,23 @@ async function send(url: URL, request: HttpRequest & { path: string }, route: Ro
         held.isThrough = statusCode === 200
         if (route.proxy && !held.isThrough) reject(proxyRefusal(route.proxy, statusCode, peer))
       })
+      held.request.once('socket', (socket: Socket) => onceConnected(socket, request.sent))
       held.request.on('response', resolve)
       held.request.on('error', reject)
       held.request.end(content?.body)
     })
   } catch (error) {
     // a server may close a kept connection at the moment when it is used again
-    const again = held.request?.reusedSocket === true && method === 'GET' && systemCode(error) === 'ECONNRESET'
+    const again = held.request?.reusedSocket === true && repeatable && systemCode(error) === 'ECONNRESET'
     if (again) return send(url, request, route, peer, held)
     throw error
   }
+}
+
+function onceConnected(socket: Socket & { secureConnecting?: boolean }, connected: () => void = () => undefined): void {
+  if (socket.secureConnecting === true) socket.once('secureConnect', connected)
+  else if (socket.connecting) socket.once('connect', connected)
+  else connected()
 }
 
 /** The JSON of an answer; undefined where it is none. */

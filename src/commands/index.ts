@@ -16,6 +16,8 @@ export const commands: Readonly<Record<string, () => Promise<{ default: Command.
   'lab:up': () => import('./lab/up.ts'),
   'reset-queues': () => import('./reset-queues.ts'),
   resume: () => import('./resume.ts'),
+  token: () => import('./token.ts'),
   undo: () => import('./undo.ts'),
   'unlock-changelog': () => import('./unlock-changelog.ts'),
+  whoami: () => import('./whoami.ts'),
 }

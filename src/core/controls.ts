@@ -1,4 +1,5 @@
 import type { ActionOf } from './action.ts'
+import type { ApiControl } from './api-control.ts'
 import type { BrokerControl } from './broker-control.ts'
 import type { SessionsControl } from './sessions-control.ts'
 import type { ChangelogLockRow, ServiceStatus } from './sources.ts'
@@ -10,6 +11,7 @@ export interface Controls {
   broker: BrokerControl
   service: ServiceControl
   sessions: SessionsControl
+  api: ApiControl
 }
 
 export type ControlName = keyof Controls

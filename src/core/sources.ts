@@ -7,7 +7,7 @@ import type { RunsSource } from './sources/runs.ts'
 import type { ServiceSource } from './sources/service.ts'
 import type { SessionsSource } from './sources/sessions.ts'
 
-export type { AccessToken, ApiSource, MigrationJob } from './sources/api.ts'
+export type { AccessToken, ApiSource, MigrationJob, NamedItem } from './sources/api.ts'
 export type {
   BrokerConnection,
   BrokerConsumer,

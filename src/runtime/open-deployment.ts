@@ -1,6 +1,7 @@
 import { localLock, localOperator } from '../adapters/local-lock.ts'
 import { networkSource } from '../adapters/network.ts'
 import { runFolder } from '../adapters/run-folder.ts'
+import type { ApiLogin } from '../core/api-login.ts'
 import type { ControlName, Controls } from '../core/controls.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { Opened } from '../core/endpoint.ts'
@@ -50,6 +51,8 @@ export interface OpenedDeployment {
   open: { readonly [K in SourceName]: () => Promise<Sources[K]> }
   /** what the deployment is changed through: opens on first use as `open` does */
   control: { readonly [K in ControlName]: () => Promise<Controls[K]> }
+  /** the Bearer token that `open.api` and `control.api` have, for who calls the API by hand */
+  login: () => Promise<ApiLogin>
   /** what keeps a second operator out, in the order in which they are taken; what cannot be reached is left out */
   locks: (own: { who: string; what: string }) => Promise<readonly RepairLock[]>
   /** the journals of repairs: on this machine, and in the deployment itself, which throws where it has no place for them */
@@ -88,6 +91,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   const { share, close } = openings({ signal })
   const { runs, lockFile } = recordsOf(environment, name)
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
+  const tokens = once(async () => (await import('../adapters/api/index.ts')).tokenKeeper())
   return {
     deployment,
     control: {
@@ -107,7 +111,17 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
         const { openSessionsControl } = await import('../adapters/redis/index.ts')
         return toldByLogin(endpoint.login, openSessionsControl(endpoint, { timeoutMs, last: await counted() }))
       }),
+      api: share(async () => {
+        const endpoint = await apiEndpoint(context, deployment.vendor)
+        const { openApiControl } = await import('../adapters/api/index.ts')
+        return openApiControl(endpoint, { timeoutMs, tokens: await tokens() })
+      }),
     },
+    login: share(async () => {
+      const endpoint = await apiEndpoint(context, deployment.vendor)
+      const { openApiLogin } = await import('../adapters/api/index.ts')
+      return openApiLogin(endpoint, { timeoutMs, tokens: await tokens() })
+    }),
     async locks(own) {
       const ofDatabase = share(async () => {
         const [endpoint] = await databaseEndpoints(context)
@@ -144,7 +158,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       api: share(async () => {
         const endpoint = await apiEndpoint(context, deployment.vendor)
         const { openApi } = await import('../adapters/api/index.ts')
-        return openApi(endpoint, { timeoutMs })
+        return openApi(endpoint, { timeoutMs, tokens: await tokens() })
       }),
       service: share(async () => unheld(await platform.service())),
       logs: share(async () => unheld(await logsSource(platform, deployment.timeZone))),

@@ -22,7 +22,7 @@ describe('opening', () => {
       what: 'a proxy’s error page',
       answer: reply(502, html, { 'content-type': 'text/html' }),
       error:
-        /^UNREACHABLE a proxy answers for \S+, and does not reach the service behind it \(HTTP 502, '502 Bad Gateway'\)$/,
+        /^UNREACHABLE a proxy answers for GET \S+\/api\/management\/health, and does not reach the service behind it \(HTTP 502, '502 Bad Gateway'\)$/,
     },
     {
       what: 'a proxy’s bare error',

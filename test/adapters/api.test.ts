@@ -41,12 +41,12 @@ describe('migration jobs', () => {
     {
       what: 'not allowed',
       answer: reply(403, '{"message":"Access is denied"}'),
-      error: /^FORBIDDEN \S+\/api\/migration\/job is not allowed for this API token's user \(HTTP 403, 'Access is denied'\)$/,
+      error: /^FORBIDDEN GET \S+\/api\/migration\/job is not allowed for this API token's user \(HTTP 403, 'Access is denied'\)$/,
     },
     {
       what: 'a page',
       answer: reply(200, html),
-      error: /^UNEXPECTED_ANSWER \S+\/api\/migration\/job does not answer as the service does \(HTTP 200, '502 Bad Gateway'\)$/,
+      error: /^UNEXPECTED_ANSWER GET \S+\/api\/migration\/job does not answer as the service does \(HTTP 200, '502 Bad Gateway'\)$/,
     },
   ]
   test.each(failures)('$what', async ({ answer, error }) => {

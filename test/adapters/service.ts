@@ -12,23 +12,46 @@ export interface ServiceOptions {
   claims?: Readonly<Record<string, unknown>>
   expiresIn?: number | null
   migrationJobs?: readonly { id: number; status: string }[] | null
+  /** null: a service without those lists; two trees in project 1 unless told otherwise */
+  projects?: readonly PracticeProject[] | null
+  /** whether the API token's user may migrate trees */
+  mayMigrate?: boolean
   /** answers in place of the service, by path; undefined leaves the answer to the service */
   instead?: (request: IncomingMessage, response: ServerResponse, body: string) => boolean
   basePath?: string
   server?: (listener: (request: IncomingMessage, response: ServerResponse) => void) => Server
 }
 
-export interface ReceivedRequest {
+interface PracticeProject {
+  id: number
+  name: string
+  trees: readonly { id: number; name: string }[]
+}
+
+const practiceProjects: readonly PracticeProject[] = [
+  { id: 1, name: 'Web shop', trees: [{ id: 1, name: 'Features' }, { id: 2, name: 'Suites' }] },
+]
+
+interface ReceivedRequest {
   method: string
   path: string
   headers: IncomingMessage['headers']
   body: string
 }
 
+export interface PracticeApi {
+  url: string
+  port: number
+  received: ReceivedRequest[]
+  /** trees whose migration has begun: '1/2' */
+  migrated: string[]
+}
+
 /** The parts of the service that the adapter talks to, as SPEC.md 4 and FIELD-NOTES.md 7 show them; lives until the test ends. */
-export async function service(options: ServiceOptions = {}): Promise<{ url: string; port: number; received: ReceivedRequest[] }> {
-  const { health = 'UP', tokenLifeSeconds = 3600, migrationJobs = [], basePath = '' } = options
+export async function service(options: ServiceOptions = {}): Promise<PracticeApi> {
+  const { health = 'UP', tokenLifeSeconds = 3600, migrationJobs = [], projects = practiceProjects, mayMigrate = true, basePath = '' } = options
   const received: ReceivedRequest[] = []
+  const migrated: string[] = []
   let issued = 0
 
   const answer = (request: IncomingMessage, response: ServerResponse, body: string): void => {
@@ -61,9 +84,29 @@ export async function service(options: ServiceOptions = {}): Promise<{ url: stri
       case `GET ${basePath}/api/migration/job`:
         if (migrationJobs === null) return send(404, { status: 404, error: 'Not Found' })
         return bearer ? send(200, { content: migrationJobs.map(job), totalElements: migrationJobs.length }) : send(401)
-      default:
-        return send(404, { status: 404, error: 'Not Found', path })
+      case `GET ${basePath}/api/project`:
+      case `GET ${basePath}/api/tree`: {
+        if (projects === null) break
+        if (!bearer) return send(401)
+        const query = new URL(request.url ?? '', 'http://service').searchParams
+        const id = Number(query.get('projectId'))
+        const rows = path.endsWith('/tree') ? projects.find((project) => project.id === id)?.trees : projects
+        if (!rows) return send(404, { status: 404, error: 'Not Found', message: `Project ${id} not found` })
+        return send(200, pageOf(rows.map(({ id: of, name }) => ({ id: of, name })), query))
+      }
     }
+    const [, project = '', tree = null] = /\/api\/project\/(\d+)\/test-case\/tree\/(?:(\d+)\/)?migration$/.exec(path) ?? []
+    if (request.method === 'POST' && project !== '') {
+      if (!bearer) return send(401, { message: 'Full authentication is required' })
+      if (!mayMigrate) return send(403, { status: 403, error: 'Forbidden', message: 'Access is denied' })
+      const found = (projects ?? practiceProjects).find(({ id }) => id === Number(project))
+      if (!found) return send(404, { status: 404, error: 'Not Found', message: `Project ${project} not found` })
+      const trees = found.trees.filter(({ id }) => tree === null || id === Number(tree))
+      if (trees.length === 0) return send(404, { status: 404, error: 'Not Found', message: `Tree ${tree} not found` })
+      migrated.push(...trees.map(({ id }) => `${project}/${id}`))
+      return send(202)
+    }
+    return send(404, { status: 404, error: 'Not Found', path })
   }
 
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -78,7 +121,16 @@ export async function service(options: ServiceOptions = {}): Promise<{ url: stri
     await new Promise((resolve) => server.close(resolve))
   })
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}${basePath}`, port, received }
+  return { url: `http://127.0.0.1:${port}${basePath}`, port, received, migrated }
+}
+
+/** Spring's page (FIELD-NOTES.md 7). */
+function pageOf<T extends { id: number }>(rows: readonly T[], query: URLSearchParams): unknown {
+  const number = Number(query.get('page') ?? 0)
+  const size = Number(query.get('size') ?? 10)
+  const content = rows.toSorted((a, b) => a.id - b.id).slice(number * size, (number + 1) * size)
+  const totalPages = Math.ceil(rows.length / size)
+  return { content, totalElements: rows.length, totalPages, number, size, last: number >= totalPages - 1 }
 }
 
 function isExchange(request: IncomingMessage, body: string): boolean {

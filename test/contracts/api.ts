@@ -11,6 +11,8 @@ export interface ApiSituation {
   health?: 'UP' | 'DOWN'
   /** null: a service without that method */
   migrationJobs?: readonly { id: number; status: string }[] | null
+  /** null: a service without those lists */
+  projects?: readonly { id: number; name: string; trees: readonly { id: number; name: string }[] }[] | null
 }
 
 /** What every API source keeps. */
@@ -52,14 +54,14 @@ export function apiContract(open: (situation: ApiSituation) => Promise<Opened<Ap
 
   test('a wrong API token is refused', async () => {
     const { source, close } = await open({ apiToken: 'wrong' })
-    expect(await failureOf(source.accessToken())).toMatch(/^UNAUTHENTICATED \S+\/api\/uaa\/oauth\/token refused the API token/)
+    expect(await failureOf(source.accessToken())).toMatch(/^UNAUTHENTICATED POST \S+\/api\/uaa\/oauth\/token refused the API token/)
     expect(await failureOf(source.currentUser())).toMatch(/^UNAUTHENTICATED /)
     await close()
   })
 
   test('without an API token its methods are not configured', async () => {
     const { source, close } = await open({ apiToken: 'none' })
-    for (const method of ['accessToken', 'currentUser', 'migrationJobs'] as const) {
+    for (const method of ['accessToken', 'currentUser', 'migrationJobs', 'projects'] as const) {
       expect(await failureOf(source[method]())).toMatch(/^NOT_CONFIGURED no apiToken is configured$/)
     }
     expect(await failureOf(source.health())).toBe(null)
@@ -85,5 +87,29 @@ export function apiContract(open: (situation: ApiSituation) => Promise<Opened<Ap
 
   test('a service without migration jobs has none to list', async () => {
     expect(await look({ migrationJobs: null }, async (source) => source.migrationJobs())).toBe(null)
+  })
+
+  const projects = [
+    { id: 7, name: 'Billing', trees: [] },
+    { id: 2, name: 'Web shop', trees: Array.from({ length: 1203 }, (_, index) => ({ id: 2000 - index, name: `tree ${index}` })) },
+  ]
+
+  test('lists projects and their trees, all of them, by id', async () => {
+    const found = await look({ projects }, async (source) => ({
+      projects: await source.projects(),
+      trees: [await source.trees(7), await source.trees(2)],
+    }))
+    expect(found.projects).toEqual([
+      { id: 2, name: 'Web shop' },
+      { id: 7, name: 'Billing' },
+    ])
+    expect(found.trees[0]).toEqual([])
+    expect(found.trees[1]).toEqual(projects[1]?.trees.toSorted((a, b) => a.id - b.id))
+  })
+
+  test('tells a project that is not there from a list that is not offered', async () => {
+    const missing = look({ projects }, async (source) => source.trees(987_654))
+    expect(await failureOf(missing)).toMatch(/^USAGE there is no project 987654 at https?:\S+, or this API token's user does not see it$/)
+    expect(await look({ projects: null }, async (source) => [await source.projects(), await source.trees(2)])).toEqual([null, null])
   })
 }

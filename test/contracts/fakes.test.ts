@@ -7,14 +7,18 @@ import {
   consumer,
   exchange,
   fakeApi,
+  fakeApiControl,
   fakeBroker,
   fakeDatabase,
   fakeSessions,
   lockTable,
   migrationJob,
+  noProject,
   queue,
+  refusedMigration,
   sample,
 } from '../fakes/index.ts'
+import { apiControlContract } from './api-control.ts'
 import { apiContract } from './api.ts'
 import { brokerContract } from './broker.ts'
 import { databaseContract } from './database.ts'
@@ -123,18 +127,40 @@ describe('sessions', () => {
 })
 
 describe('api', () => {
-  apiContract(async ({ apiToken = 'right', tokenLifeSeconds = 3600, health = 'UP', migrationJobs = [] }) => {
+  apiContract(async ({ apiToken = 'right', tokenLifeSeconds = 3600, health = 'UP', migrationJobs = [], projects = [] }) => {
     const issuedAt = Math.floor(Date.now() / 1000)
     const refusal =
       apiToken === 'none'
         ? new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
-        : new AdminError('UNAUTHENTICATED', 'https://testops.example.org/api/uaa/oauth/token refused the API token')
+        : new AdminError('UNAUTHENTICATED', 'POST https://testops.example.org/api/uaa/oauth/token refused the API token')
     const source = fakeApi({
       health: { httpStatus: health === 'UP' ? 200 : 503, status: health, durationMs: 7 },
       accessToken: { issuedAt, expiresAt: issuedAt + tokenLifeSeconds, expiresInSeconds: tokenLifeSeconds },
       migrationJobs: migrationJobs === null ? null : migrationJobs.map(migrationJob).sort((a, b) => b.id - a.id),
-      ...(apiToken === 'right' ? {} : { accessToken: refusal, currentUser: refusal, migrationJobs: refusal }),
+      projects: projects?.map(({ id, name }) => ({ id, name })).sort((a, b) => a.id - b.id) ?? null,
+      trees: (id) => {
+        const trees = projects?.find((project) => project.id === id)?.trees
+        return projects === null ? null : (trees?.toSorted((a, b) => a.id - b.id) ?? noProject(id))
+      },
+      ...(apiToken === 'right' ? {} : { accessToken: refusal, currentUser: refusal, migrationJobs: refusal, projects: refusal }),
     })
     return { source, close: async () => undefined }
+  })
+})
+
+describe('api control', () => {
+  apiControlContract(async ({ user = 'admin' }) => {
+    const begun: string[] = []
+    const source = fakeApiControl(({ project, tree }) => {
+      if (user === 'no token') return new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
+      if (user === 'wrong token')
+        return new AdminError('UNAUTHENTICATED', 'POST https://testops.example.org/api/uaa/oauth/token refused the API token')
+      if (user === 'guest') return refusedMigration(403, 'Forbidden: Access is denied')
+      if (project !== 1) return refusedMigration(404, `Not Found: Project ${project} not found`)
+      if (tree !== null && tree > 2) return refusedMigration(404, `Not Found: Tree ${tree} not found`)
+      begun.push(...(tree === null ? ['1/1', '1/2'] : [`1/${tree}`]))
+      return { status: 'accepted' }
+    })
+    return { source, close: async () => undefined, begun: async () => begun }
   })
 })

@@ -1,3 +1,4 @@
+import { AdminError } from '../../src/core/error.ts'
 import type { ApiSource, MigrationJob } from '../../src/core/sources.ts'
 import { ago, clockAhead, fake } from './fake.ts'
 import type { Answers } from './fake.ts'
@@ -14,10 +15,17 @@ export function fakeApi(answers: Answers<ApiSource> = {}): ApiSource {
       currentUser: { id: 1, username: 'admin' },
       latencies: [11, 9, 10],
       migrationJobs: [],
+      projects: [{ id: 1, name: 'Demo' }],
+      trees: (project) => (project === 1 ? [{ id: 1, name: 'Suites' }] : noProject(project)),
     },
-    ['health', 'clock', 'accessToken', 'currentUser', 'latencies', 'migrationJobs'],
+    ['health', 'clock', 'accessToken', 'currentUser', 'latencies', 'migrationJobs', 'projects', 'trees'],
     answers,
   )
+}
+
+/** What the API says of a project that it does not have. */
+export function noProject(id: number): AdminError {
+  return new AdminError('USAGE', `there is no project ${id} at https://testops.example.org, or this API token's user does not see it`)
 }
 
 /** A migration that came to its end, unless told otherwise. */

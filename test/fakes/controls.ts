@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Compared, Controls, DatabaseControl, ServiceControl } from '../../src/core/controls.ts'
 import type { ChangelogLockRow, Sources } from '../../src/core/sources.ts'
 import { AdminError } from '../../src/core/error.ts'
+import { fakeApiControl } from './api-control.ts'
+import type { FakeApiControl } from './api-control.ts'
 import { fakeDatabase, lockTable } from './database.ts'
 import { brokerWorld } from './broker-world.ts'
 import type { BrokerWorld } from './broker-world.ts'
@@ -23,10 +25,12 @@ export interface FakeDeployment {
   readonly broker: BrokerWorld
   readonly sources: Pick<Sources, 'database' | 'service' | 'broker' | 'sessions'>
   readonly store: ReturnType<typeof fakeSessionStore>
+  /** takes every migration that it is asked for, unless told otherwise */
+  readonly api: FakeApiControl
 }
 
 /** A service that runs, and a lock row that is free, unless told otherwise. */
-export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'rows' | 'broker' | 'store'>> = {}): FakeDeployment {
+export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'rows' | 'broker' | 'store' | 'api'>> = {}): FakeDeployment {
   const changes: string[] = []
   const database = noted('database', fakeDatabaseControl(() => deployment), changes)
   const deployment: FakeDeployment = {
@@ -35,6 +39,7 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
     settings: new Map(),
     broker: brokerWorld(),
     store: fakeSessionStore(),
+    api: fakeApiControl(),
     ...of,
     notes: [],
     changes,
@@ -43,6 +48,7 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
       service: async () => noted('service', fakeServiceControl(() => deployment), changes),
       broker: async () => noted('broker', deployment.broker.control, changes),
       sessions: async () => noted('sessions', deployment.store.control, changes),
+      api: async () => noted('api', deployment.api, changes),
     },
     sources: {
       database: [fakeDatabase({ changelogLocks: () => [lockTable([...deployment.rows])], backends: { complete: true, backends: [] } })],

@@ -9,6 +9,7 @@ import { fakeRuns } from './runs.ts'
 import { fakeService } from './service.ts'
 import { fakeSessions } from './sessions.ts'
 
+export * from './api-control.ts'
 export * from './api.ts'
 export * from './broker-world.ts'
 export * from './broker.ts'

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { AdminError } from '../../src/core/error.ts'
 import { findDeployment, openDeployment } from '../../src/runtime/index.ts'
 import type { OpenedDeployment } from '../../src/runtime/index.ts'
+import { apiToken, service as apiService } from '../adapters/service.ts'
 import { errorOf } from './error-of.ts'
 import { folderWith } from './folder.ts'
 
@@ -134,7 +135,7 @@ test.each([
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {command: [echo, "Bearer abc"]}',
-    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the command `echo 'Bearer abc'` holds a blank or a character that is no ASCII, which no API token has",
+    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the command `echo 'Bearer abc'` begins with a word that belongs to a header: the API token alone is wanted",
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {env: NONE}',
@@ -199,4 +200,20 @@ test('a database that accepts connections and never answers is given up in time'
   expect(await errorOf(opened.open.database())).toMatch(/^TIMED_OUT: /)
   expect(performance.now() - started).toBeLessThan(4000)
   await opened.close()
+})
+
+test('whatever calls the API has the same Bearer token, exchanged once', async () => {
+  const { url, received } = await apiService()
+  const opened = await open(`url: ${url}\napiToken: {env: TOKEN}`, {}, { TOKEN: apiToken })
+  const control = await opened.control.api()
+  const [user, answer, { token, expiresInSeconds }] = await Promise.all([
+    opened.open.api().then(async (api) => api.currentUser()),
+    control.migrateTrees({ project: 1, tree: null }, { signal: new AbortController().signal }),
+    opened.login().then(async (login) => login.bearer()),
+  ])
+  expect([user['username'], answer]).toEqual(['admin', { status: 'accepted' }])
+  expect(expiresInSeconds).toBeGreaterThan(3000)
+  expect(received.filter(({ path }) => path === '/api/uaa/oauth/token').length).toBe(1)
+  const used = received.flatMap(({ headers }) => headers.authorization ?? [])
+  expect(new Set(used)).toEqual(new Set([`Bearer ${token.reveal()}`]))
 })

@@ -5,26 +5,41 @@ import type { AccessToken } from '../../core/sources.ts'
 import { reasonOf } from '../answer-reason.ts'
 import { isRecord, jsonOf } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
+import { hideSecrets } from './hide.ts'
+import { persist } from './persistence.ts'
+import { isProxyError, overloaded, redirected, unreached } from './refusals.ts'
 
 export interface HeldToken {
   bearer: Secret
   facts: AccessToken
+  /** from when it was exchanged, null: nothing that the service says of it makes sense */
+  lifeSeconds: number | null
+  /** on this machine's steady clock, in milliseconds */
+  exchangedAt: number
   /** on this machine's steady clock: neither its own time nor the service's needs to be right */
   renewAt: number
 }
+
+const path = '/api/uaa/oauth/token'
 
 /**
  * Exchanges the API token for a Bearer token (SPEC.md 4.1). Throws UNAUTHENTICATED where it is refused.
  * SPEC.md's empty `Expect` header is how curl is told to send none; sent as it stands, it is answered 417. So none is sent.
  */
-export async function exchangeToken(http: HttpClient, apiToken: Secret): Promise<HeldToken> {
-  const answer = await http.request('/api/uaa/oauth/token', {
-    method: 'POST',
-    form: { grant_type: 'apitoken', scope: 'openid', token: apiToken.reveal() },
-  })
+export async function exchangeToken(http: HttpClient, apiToken: Secret, { timeoutMs }: { timeoutMs: number }): Promise<HeldToken> {
+  let exchangedAt = performance.now()
+  const exchange = async (): Promise<HttpAnswer> => {
+    // its life begins before the answer is here
+    exchangedAt = performance.now()
+    const form = { grant_type: 'apitoken', scope: 'openid', token: apiToken.reveal() }
+    // a token more or less changes nothing
+    return http.request(path, { method: 'POST', form, repeatable: true })
+  }
+  // what these answer has not been taken
+  const answer = await persist(exchange, { statuses: [429, 503], afterLoss: false, withinMs: timeoutMs })
   const value = jsonOf(answer)
   const token = isRecord(value) ? value['access_token'] : undefined
-  if (answer.status !== 200 || !isRecord(value) || typeof token !== 'string' || token === '') throw refusal(answer, http)
+  if (answer.status !== 200 || !isRecord(value) || typeof token !== 'string' || token === '') throw refusal(answer, http, apiToken)
   if (!/^[\x21-\x7e]+$/.test(token)) throw unusable(http)
   const claims = claimsOf(token)
   const facts: AccessToken = {
@@ -32,33 +47,69 @@ export async function exchangeToken(http: HttpClient, apiToken: Secret): Promise
     expiresAt: seconds(claims['exp']),
     expiresInSeconds: seconds(value['expires_in']),
   }
-  const lifeSeconds =
-    facts.expiresInSeconds ?? (facts.issuedAt !== null && facts.expiresAt !== null ? facts.expiresAt - facts.issuedAt : 3600)
-  return { bearer: new Sealed(token), facts, renewAt: performance.now() + Math.max(lifeSeconds - 60, lifeSeconds / 2) * 1000 }
+  const lifeSeconds = lifeOf(facts)
+  const renewAfter = lifeSeconds ?? usualLifeSeconds
+  return {
+    bearer: new Sealed(token),
+    facts,
+    lifeSeconds,
+    exchangedAt,
+    renewAt: exchangedAt + Math.max(renewAfter - 60, renewAfter / 2) * 1000,
+  }
 }
 
-function refusal(answer: HttpAnswer, http: HttpClient): AdminError {
-  const url = `${http.peer.where}/api/uaa/oauth/token`
+/** where the service does not say it (SPEC.md 5) */
+const usualLifeSeconds = 3600
+
+/** What the answer says and what the token says; the shorter where both do. Neither is compared with this machine's clock. */
+function lifeOf({ issuedAt, expiresAt, expiresInSeconds }: AccessToken): number | null {
+  const said = [expiresInSeconds, issuedAt !== null && expiresAt !== null ? expiresAt - issuedAt : null]
+  const lives = said.flatMap((life) => (life !== null && life > 0 ? [life] : []))
+  return lives.length === 0 ? null : Math.min(...lives)
+}
+
+function refusal(answer: HttpAnswer, http: HttpClient, apiToken: Secret): AdminError {
+  const base = http.peer.where
+  const url = `${base}${path}`
+  const hide = hideSecrets([apiToken.reveal()])
+  const reason = reasonOf(answer, hide)
   if ([400, 401, 403, 404].includes(answer.status)) {
     return new AdminError(
       'UNAUTHENTICATED',
-      `${url} refused the API token, or ${http.peer.where} is not the service's address (${reasonOf(answer)})`,
-      ['create a new API token in the user menu of the web interface, and set apiToken to it', ...byHand(url)],
+      `POST ${url} refused the API token, or ${base} is not the service's address (${reason})`,
+      [newToken(apiToken), ...withoutPath(base), ...byHand(url)],
     )
   }
-  return new AdminError(
-    'UNEXPECTED_ANSWER',
-    `${url} does not answer as the service's token exchange does (${reasonOf(answer)})`,
-    byHand(url),
+  return (
+    (isProxyError(answer) ? unreached(`POST ${url}`, reason, byHand(url)) : null) ??
+    redirected({ method: 'POST', base, path }, answer, hide) ??
+    overloaded(`POST ${url}`, answer, reason) ??
+    new AdminError('UNEXPECTED_ANSWER', `POST ${url} does not answer as the service's token exchange does (${reason})`, [
+      ...withoutPath(base),
+      ...byHand(url),
+    ])
   )
+}
+
+function newToken(apiToken: Secret): string {
+  const create = 'create a new API token in the user menu of the web interface, and set apiToken to it'
+  // three parts, of which the first is JSON
+  const isJwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(apiToken.reveal())
+  return isJwt ? `${create}: the present one looks like a Bearer token, which is what an API token is exchanged for` : create
+}
+
+/** An address that was copied from a browser leads to a page of the web interface. */
+function withoutPath(base: string): string[] {
+  const { origin, pathname } = new URL(base)
+  return pathname === '/' ? [] : [`url: ${origin}   # in the configuration, if the service has no path of its own there`]
 }
 
 /** No header can carry it, so it is none. */
 function unusable(http: HttpClient): AdminError {
-  const url = `${http.peer.where}/api/uaa/oauth/token`
+  const url = `${http.peer.where}${path}`
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${url} gives an access_token that holds blanks or characters that are no ASCII, which no Bearer token has`,
+    `POST ${url} gives an access_token that holds blanks or characters that are no ASCII, which no Bearer token has`,
     byHand(url),
   )
 }

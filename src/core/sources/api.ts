@@ -13,6 +13,17 @@ export interface ApiSource {
   latencies(): Promise<readonly number[]>
   /** migration jobs, newest first; null where the service does not offer the method */
   migrationJobs(): Promise<readonly MigrationJob[] | null>
+  /** every project that the user sees, by id; null where the service does not offer the method */
+  projects(): Promise<readonly NamedItem[] | null>
+  /** a project's trees, by id; null where the service does not offer the method. Throws USAGE where there is no such project */
+  trees(project: number): Promise<readonly NamedItem[] | null>
+}
+
+/** A project, or a tree. */
+export interface NamedItem {
+  id: number
+  /** '' where the service shows none */
+  name: string
 }
 
 /** What the exchange said about the token; the token itself stays inside the adapter. Times in epoch seconds. */

@@ -120,7 +120,10 @@ function secretOf(value: string, at: string, { what, empty, holds }: { what: str
   const content = value.replace(/\r?\n$/, '')
   if (content === '') throw missing(at, `${what} ${empty}`)
   const { length } = content.split('\n')
-  if (length > 1) throw unusable(at, `${what} ${holds} ${length} lines, and a secret is one line`)
+  if (length > 1) {
+    const isAround = !content.trim().includes('\n')
+    throw unusable(at, `${what} ${isAround ? 'begins or ends with an empty line' : `${holds} ${length} lines`}, and a secret is one line`)
+  }
   if (/\p{Cc}/u.test(content.replaceAll('\t', ''))) throw unusable(at, `${what} ${holds} control characters`)
   return new Secret(content)
 }

@@ -59,6 +59,8 @@ export function operator(
       deployment: { name: 'prod', config: 'own.yaml', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' },
       open: openFakes(deployment.sources),
       control: deployment.control,
+      // no repair hands out tokens
+      login: async () => Promise.reject(new Error('asked for a token')),
       locks: async () => locks,
       journals: { here: journals.here, there: of.there ?? journals.there },
       commands: null,

@@ -149,7 +149,7 @@ function noPassword(): string {
 test('a deployment whose address is wrong, too, names the line', async () => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml': 'deployments:\n  prod:\n    url: testops.example.org\n' })
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
-    `\`url\` at testops-admin.yaml:3 must begin with http:// or https://\n${read}`,
+    `\`url\` at testops-admin.yaml:3 must begin with http:// or https://, most likely https://testops.example.org\n${read}`,
   )
 })
 

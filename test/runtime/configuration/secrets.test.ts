@@ -9,7 +9,7 @@ import { errorOf } from '../error-of.ts'
 import { folderWith } from '../folder.ts'
 
 const at = 'testops-admin.yaml:4'
-const environment = { TOKEN: 'from-env', EMPTY: '', LINES: 'one\ntwo', CONTROL: 'a\u0000b' }
+const environment = { TOKEN: 'from-env', EMPTY: '', LINES: 'one\ntwo', SPACED: 'one\n\n', CONTROL: 'a\u0000b' }
 const fetch = secretReader({ environment, timeoutMs: 1500 })
 const env = (variable: string): SecretReference => ({ at, form: 'env', variable })
 const file = (path: string): SecretReference => ({ at, form: 'file', path })
@@ -45,6 +45,7 @@ describe('one that cannot be had is named with its line, what was said, and no p
     ['not set', () => env('NONE'), 'missing: the environment variable NONE is not set'],
     ['set to nothing', () => env('EMPTY'), 'missing: the environment variable EMPTY is empty'],
     ['several lines', () => env('LINES'), 'cannot be used: the environment variable LINES holds 2 lines, and a secret is one line'],
+    ['a line end too many', () => env('SPACED'), 'cannot be used: the environment variable SPACED begins or ends with an empty line, and a secret is one line'],
     ['what no text has', () => env('CONTROL'), 'cannot be used: the environment variable CONTROL holds control characters'],
     ['no file', (folder) => file(join(folder, 'none')), 'missing: the file FOLDER/none cannot be read: there is no such file'],
     ['a folder', (folder) => file(folder), 'missing: the file FOLDER cannot be read: it is a directory'],

@@ -1,0 +1,107 @@
+import { AdminError } from '../../core/error.ts'
+import type { NamedItem } from '../../core/sources.ts'
+import { isRecord, jsonOf } from '../http.ts'
+import type { HttpAnswer } from '../http.ts'
+import type { ApiSession } from './session.ts'
+
+/** what answers so does not offer the method */
+const absent = [404, 405, 501]
+const pageSize = 500
+const mostPages = 2000
+/** a list that changes while it is read is read again */
+const mostWalks = 3
+
+type Query = Readonly<Record<string, string>>
+
+/**
+ * All of a list that comes in pages, by id; the first answer where it is one of `absent`. Pages that repeat or shift while they are
+ * read do no harm, nor do servers that give everything at once, or smaller pages than were asked for.
+ */
+async function listOf(session: ApiSession, path: string, query: Query = {}): Promise<NamedItem[] | HttpAnswer> {
+  const items = new Map<number, NamedItem>()
+  for (let walk = 1; walk <= mostWalks; walk++) {
+    const total = await walkThrough(session, path, query, items)
+    if (typeof total !== 'number' && total !== null) return total
+    // one that was removed meanwhile moves those after it to a page that was read already
+    if (total === null || items.size >= total) break
+  }
+  return [...items.values()].sort((a, b) => a.id - b.id)
+}
+
+/** How many there are, as the last page says, null: it does not; the first answer where it is one of `absent`. */
+async function walkThrough(session: ApiSession, path: string, query: Query, items: Map<number, NamedItem>): Promise<number | null | HttpAnswer> {
+  const seen = new Set<number>()
+  for (let number = 0; number < mostPages; number++) {
+    const asked = new URLSearchParams({ ...query, page: String(number), size: String(pageSize), sort: 'id,ASC' })
+    const answer = await session.read(`${path}?${asked.toString()}`)
+    if (number === 0 && absent.includes(answer.status)) return answer
+    const page = answer.status === 200 ? pageIn(jsonOf(answer)) : null
+    if (page === null) throw session.refusal('GET', path, answer)
+    const before = seen.size
+    for (const item of page.items) {
+      seen.add(item.id)
+      items.set(item.id, item)
+    }
+    // a server that does not know pages gives the same each time
+    if (page.isLast || seen.size === before) return page.total
+  }
+  throw new AdminError('UNEXPECTED_ANSWER', `GET ${session.http.peer.where}${path} comes to no end: ${mostPages} pages, and more`)
+}
+
+/** The projects that the user sees; null where the service does not list them. */
+export async function listProjects(session: ApiSession): Promise<NamedItem[] | null> {
+  const found = await listOf(session, '/api/project')
+  return Array.isArray(found) ? found : null
+}
+
+/** Reads the trees of projects; null where the service does not list them. */
+export function treeLists(session: ApiSession): (project: number) => Promise<NamedItem[] | null> {
+  const path = '/api/tree'
+  let isOffered = false
+
+  /** A project that there is tells whether the method is missing. */
+  const isMethodThere = async (other: number): Promise<boolean> => {
+    const answer = await session.read('/api/project?page=0&size=2&sort=id,ASC')
+    const known = (answer.status === 200 ? pageIn(jsonOf(answer))?.items : null) ?? []
+    // the project itself is there, so that it cannot be what is missing
+    if (known.some(({ id }) => id === other)) return false
+    const [probe] = known
+    return probe !== undefined && (await session.read(`${path}?projectId=${probe.id}&page=0&size=1&sort=id,ASC`)).status === 200
+  }
+
+  return async (project) => {
+    const found = await listOf(session, path, { projectId: String(project) })
+    if (Array.isArray(found)) {
+      isOffered = true
+      return found
+    }
+    if (found.status !== 404) return null
+    isOffered ||= await isMethodThere(project)
+    if (!isOffered) return null
+    throw new AdminError('USAGE', `there is no project ${project} at ${session.http.peer.where}, or this API token's user does not see it`)
+  }
+}
+
+interface Page {
+  items: NamedItem[]
+  isLast: boolean
+  total: number | null
+}
+
+/** A page of Spring's, or a bare list as older servers give it (FIELD-NOTES.md 7); null: neither. */
+function pageIn(value: unknown): Page | null {
+  if (Array.isArray(value)) return pageOf(value, true, null)
+  if (!isRecord(value) || !Array.isArray(value['content'])) return null
+  const { content, last, number, totalPages, totalElements } = value
+  const isLast = content.length === 0 || (typeof last === 'boolean' ? last : Number(number) + 1 >= Number(totalPages))
+  return pageOf(content, isLast, typeof totalElements === 'number' ? totalElements : null)
+}
+
+/** Null where one of them has no id: to pass it over would mean to say that it is not there. */
+function pageOf(list: readonly unknown[], isLast: boolean, total: number | null): Page | null {
+  const items = list.flatMap((item) => {
+    const id = isRecord(item) ? Number(item['id']) : NaN
+    return isRecord(item) && Number.isSafeInteger(id) && id > 0 ? [{ id, name: typeof item['name'] === 'string' ? item['name'] : '' }] : []
+  })
+  return items.length === list.length ? { items, isLast, total } : null
+}

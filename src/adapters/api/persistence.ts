@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../../core/error.ts'
+import { systemCode } from '../failure.ts'
+import type { HttpAnswer } from '../http.ts'
+
+export interface Persistence {
+  /** statuses after which the same question may be asked again */
+  statuses: readonly number[]
+  /** whether it may be asked again where the answer got lost */
+  afterLoss: boolean
+  /** no further try begins later than this after the first, in milliseconds */
+  withinMs: number
+  signal?: AbortSignal | undefined
+}
+
+const tries = 4
+const firstPauseMs = 200
+
+/** Asks a few times, at growing distances and no sooner than the answer says (Retry-After). The last outcome is the outcome. */
+export async function persist(ask: () => Promise<HttpAnswer>, { statuses, afterLoss, withinMs, signal }: Persistence): Promise<HttpAnswer> {
+  const started = performance.now()
+  const mayWait = (ms: number): boolean => performance.now() - started + ms <= withinMs
+  for (let tried = 1; ; tried++) {
+    const own = pauseBefore(tried, firstPauseMs)
+    try {
+      const answer = await ask()
+      if (!statuses.includes(answer.status) || tried === tries) return answer
+      const pauseMs = (retryAfterMs(answer) ?? 0) + own
+      if (!mayWait(pauseMs)) return answer
+      await pause(pauseMs, signal)
+    } catch (error) {
+      if (!afterLoss || !isLost(error) || tried === tries || !mayWait(own)) throw error
+      await pause(own, signal)
+    }
+  }
+}
+
+/** The pause before another try, which doubles each time. Many that fail at a time do not come back at a time. */
+export function pauseBefore(tried: number, firstMs: number): number {
+  return firstMs * 2 ** (tried - 1) * (0.5 + Math.random() / 2)
+}
+
+/** Throws what the signal was aborted with. */
+export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted())
+}
+
+/** How long an answer asks to wait, from seconds or a date; null: it does not say. */
+export function retryAfterMs({ headers }: Pick<HttpAnswer, 'headers'>): number | null {
+  const said = headers['retry-after']?.trim() ?? ''
+  if (/^\d+(\.\d+)?$/.test(said)) return Number(said) * 1000
+  const until = /[a-z]/i.test(said) ? Date.parse(said) : NaN
+  if (Number.isNaN(until)) return null
+  // counted on the clock that the date was taken from: this machine's may be off
+  const now = Date.parse(headers['date'] ?? '')
+  return Math.max(0, until - (Number.isNaN(now) ? Date.now() : now))
+}
+
+const lost = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_SOCKET_CLOSED', 'ECONNABORTED'])
+
+/** Whether the connection broke after it was there: a service that restarts, or a kept connection that was closed. */
+export function isLost(error: unknown): boolean {
+  return error instanceof AdminError && error.cause !== undefined && lost.has(systemCode(error.cause) ?? '')
+}

@@ -1,0 +1,81 @@
+import { AdminError } from '../../core/error.ts'
+import { reasonOf } from '../answer-reason.ts'
+import { seconds } from '../failure.ts'
+import { isRecord, jsonOf } from '../http.ts'
+import type { HttpAnswer } from '../http.ts'
+import { retryAfterMs } from './persistence.ts'
+
+/** A call as errors name it. */
+export interface Call {
+  method: 'GET' | 'POST'
+  /** base address, as configured */
+  base: string
+  /** with neither base nor query */
+  path: string
+}
+
+/** What an answer that is not the one that was asked for means to the operator. `hide` takes tokens out of what it says. */
+export function refusal(call: Call, answer: HttpAnswer, hide: (text: string) => string): AdminError {
+  const { method, base, path } = call
+  const what = `${method} ${base}${path}`
+  const reason = reasonOf(answer, hide)
+  const post = method === 'POST' ? '-X POST ' : ''
+  const suggestions = [`printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -K - ${post}${base}${path}`]
+  if (answer.status === 401) return new AdminError('UNAUTHENTICATED', `${what} does not accept the Bearer token (${reason})`, suggestions)
+  if (answer.status === 403) return new AdminError('FORBIDDEN', `${what} is not allowed for this API token's user (${reason})`, suggestions)
+  return (
+    (isProxyError(answer) ? unreached(what, reason, suggestions) : null) ??
+    redirected(call, answer, hide) ??
+    overloaded(what, answer, reason) ??
+    new AdminError('UNEXPECTED_ANSWER', `${what} does not answer as the service does (${reason})`, suggestions)
+  )
+}
+
+/** Whether a proxy answers in place of a service that it does not reach. */
+export function isProxyError(answer: HttpAnswer): boolean {
+  return [502, 503, 504].includes(answer.status) && !isRecord(jsonOf(answer))
+}
+
+export function unreached(call: string, reason: string, suggestions: readonly string[]): AdminError {
+  return new AdminError('UNREACHABLE', `a proxy answers for ${call}, and does not reach the service behind it (${reason})`, suggestions)
+}
+
+/** Where the address of the configuration leads elsewhere. A redirect is not followed: the token would go with it. */
+export function redirected(call: Call, answer: HttpAnswer, hide: (text: string) => string): AdminError | null {
+  const target = targetOf(call, answer)
+  if (target === null) return null
+  const { method, base, path } = call
+  const from = new URL(base)
+  const where = target.host !== from.host ? 'another host' : target.protocol !== from.protocol ? target.protocol.slice(0, -1) : 'another address'
+  const moved = movedTo(call, answer)
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `${method} ${base}${path} points to ${where}, ${hide(`${target.origin}${target.pathname}`)}, and is not followed there, since the token would go with it (HTTP ${answer.status})`,
+    moved !== null && moved === hide(moved)
+      ? [`url: ${moved}   # in the configuration, if that is the service`]
+      : [`curl -i ${base}${path}   # url is the address at which the service itself answers`],
+  )
+}
+
+/** The base address that a redirect of the same path comes down to; null: it leads to something else. */
+export function movedTo(call: Call, answer: HttpAnswer): string | null {
+  const target = targetOf(call, answer)
+  if (!target?.pathname.endsWith(call.path)) return null
+  const moved = `${target.origin}${target.pathname.slice(0, -call.path.length)}`
+  return moved === new URL(call.base).href.replace(/\/+$/, '') ? null : moved
+}
+
+function targetOf({ base, path }: Call, { status, headers: { location } }: HttpAnswer): URL | null {
+  if (status < 300 || status >= 400 || location === undefined || !URL.canParse(location, `${base}${path}`)) return null
+  return new URL(location, `${base}${path}`)
+}
+
+/** A service that wants fewer calls. */
+export function overloaded(what: string, answer: HttpAnswer, reason: string): AdminError | null {
+  if (answer.status !== 429) return null
+  const waitMs = retryAfterMs(answer)
+  const wait = waitMs === null ? 'for a while' : `for ${seconds(waitMs)}`
+  return new AdminError('EXHAUSTED', `${what} takes no more calls ${wait} (${reason})`, [
+    waitMs === null ? 'wait, then run it again' : `sleep ${Math.ceil(waitMs / 1000)}   # then run it again`,
+  ])
+}

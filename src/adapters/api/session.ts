@@ -1,0 +1,135 @@
+import { unlessAborted } from '../../core/abort.ts'
+import type { ApiEndpoint } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import { reasonOf } from '../answer-reason.ts'
+import { openHttp } from '../http.ts'
+import type { HttpAnswer, HttpClient } from '../http.ts'
+import { hideSecrets } from './hide.ts'
+import { persist } from './persistence.ts'
+import { isProxyError, movedTo, redirected, refusal, unreached } from './refusals.ts'
+import type { Call } from './refusals.ts'
+import type { TokenKeeper } from './token-keeper.ts'
+import { exchangeToken } from './token.ts'
+import type { HeldToken } from './token.ts'
+
+export const healthPath = '/api/management/health'
+
+export interface ApiOptions {
+  /** for any one answer, and for how long one that reads is repeated */
+  timeoutMs: number
+  /** shared by all who talk to the same deployment */
+  tokens: TokenKeeper
+}
+
+interface SendOptions {
+  signal: AbortSignal
+  /** whether the call may have been taken, as soon as that is so, and as soon as it is known not to be */
+  underway: (is: boolean) => void
+}
+
+/** A connection to the service's API, which knows how to identify itself. */
+export interface ApiSession {
+  http: HttpClient
+  timeoutMs: number
+  /** throws NOT_CONFIGURED where there is no API token; UNAUTHENTICATED */
+  token: (signal?: AbortSignal) => Promise<HeldToken>
+  /** Reads with the Bearer token, several times where that may help: what is read may be read again. */
+  read: (path: string) => Promise<HttpAnswer>
+  /** Changes something with the Bearer token. Only what is known not to have been taken is sent again: a token refused. */
+  send: (path: string, options: SendOptions) => Promise<HttpAnswer>
+  /** what to throw for an answer that is not the one that was asked for */
+  refusal: (method: 'GET' | 'POST', path: string, answer: HttpAnswer) => AdminError
+  /** what an answer says, without tokens */
+  reason: (answer: HttpAnswer) => string
+}
+
+/**
+ * Connects, and proves that the service answers: a health that is DOWN is an answer, a proxy's error page is none, nor is a
+ * redirect to where the service's address ought to have been. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, CONFIGURATION.
+ */
+export async function openSession(endpoint: ApiEndpoint, options: ApiOptions): Promise<ApiSession> {
+  const { timeoutMs } = options
+  const base = endpoint.baseUrl.replace(/\/+$/, '')
+  const http = await openHttp({
+    what: 'the service',
+    baseUrl: base,
+    suggestions: [`curl -i ${base}${healthPath}`],
+    ca: endpoint.ca,
+    verify: true,
+    timeoutMs,
+    maxBytes: 10_000_000,
+  })
+  try {
+    const answer = await http.request(healthPath)
+    throwUnlessService(answer, http, base)
+    return apiSession(endpoint, http, options)
+  } catch (error) {
+    await http.close()
+    throw error
+  }
+}
+
+function throwUnlessService(answer: HttpAnswer, http: HttpClient, base: string): void {
+  if (isProxyError(answer)) throw unreached(`GET ${base}${healthPath}`, reasonOf(answer), http.peer.suggestions)
+  const call: Call = { method: 'GET', base, path: healthPath }
+  const elsewhere = redirected(call, answer, (text) => text)
+  // a sign-in page may guard this path alone
+  if (elsewhere && movedTo(call, answer) !== null) throw elsewhere
+}
+
+function apiSession({ apiToken }: ApiEndpoint, http: HttpClient, { timeoutMs, tokens }: ApiOptions): ApiSession {
+  const base = http.peer.where
+  /** every token of this session, in case that an answer shows one */
+  const seen = new Set(apiToken === null ? [] : [apiToken.reveal()])
+  let hidden: ((text: string) => string) | null = null
+
+  const exchange = async (): Promise<HeldToken> => {
+    if (apiToken === null) throw new AdminError('NOT_CONFIGURED', 'no apiToken is configured', ['set apiToken in the configuration'])
+    return exchangeToken(http, apiToken, { timeoutMs })
+  }
+  const hide = (text: string): string => (hidden ??= hideSecrets([...seen]))(text)
+  const refusalOf: ApiSession['refusal'] = (method, path, answer) => refusal({ method, base, path: path.split('?')[0] ?? '' }, answer, hide)
+
+  const token = async (signal?: AbortSignal): Promise<HeldToken> => unlessAborted(tokens.current(exchange), signal, () => signal?.reason as Error)
+
+  /** Once more with another token where the first is no longer accepted. */
+  const identified = async (ask: (bearer: string) => Promise<HttpAnswer>, method: 'GET' | 'POST', path: string, signal?: AbortSignal): Promise<HttpAnswer> => {
+    const askWith = async (held: HeldToken): Promise<HttpAnswer> => {
+      const bearer = held.bearer.reveal()
+      if (!seen.has(bearer)) hidden = null
+      seen.add(bearer)
+      const answer = await ask(bearer)
+      if (answer.status !== 401) tokens.accepted(held)
+      return answer
+    }
+    const first = await token(signal)
+    const answer = await askWith(first)
+    if (answer.status !== 401) return answer
+    const second = await unlessAborted(tokens.instead(first, exchange), signal, () => signal?.reason as Error)
+    const last = second === null ? answer : await askWith(second)
+    if (last.status === 401) throw refusalOf(method, path, last)
+    return last
+  }
+
+  return {
+    http,
+    timeoutMs,
+    token,
+    refusal: refusalOf,
+    reason: (answer) => reasonOf(answer, hide),
+    read: async (path) => {
+      const ask = async (): Promise<HttpAnswer> =>
+        identified(async (bearer) => http.request(path, { headers: { authorization: `Bearer ${bearer}` } }), 'GET', path)
+      return persist(ask, { statuses: [429, 502, 503, 504], afterLoss: true, withinMs: timeoutMs })
+    },
+    send: async (path, { signal, underway }) => {
+      const ask = async (bearer: string): Promise<HttpAnswer> => {
+        const headers = { authorization: `Bearer ${bearer}` }
+        const answer = await http.request(path, { method: 'POST', headers, signal, sent: () => underway(true) })
+        underway(false)
+        return answer
+      }
+      return identified(ask, 'POST', path, signal)
+    },
+  }
+}

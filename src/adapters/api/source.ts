@@ -1,0 +1,79 @@
+import { AdminError } from '../../core/error.ts'
+import type { ApiSource } from '../../core/sources.ts'
+import { offsetFrom } from '../clock.ts'
+import type { ClockSample } from '../clock.ts'
+import { isRecord, jsonOf } from '../http.ts'
+import type { HttpAnswer, HttpClient } from '../http.ts'
+import { listProjects, treeLists } from './lists.ts'
+import { migrationJobs } from './migration-jobs.ts'
+import { healthPath } from './session.ts'
+import type { ApiSession } from './session.ts'
+
+/** What the API tells (SPEC.md 4, FIELD-NOTES.md 7). */
+export function apiSource(session: ApiSession): ApiSource {
+  const { http, timeoutMs } = session
+  const trees = treeLists(session)
+
+  const ask = async (): Promise<Sample[]> => {
+    const taken: Sample[] = []
+    const started = performance.now()
+    // a slow service is not asked more often than it takes to know that it is slow
+    while (taken.length < 5 && performance.now() - started < timeoutMs / 3) {
+      const before = Date.now()
+      const left = performance.now()
+      const answer = await http.request(healthPath)
+      taken.push({ answer, before, tookMs: performance.now() - left })
+    }
+    return taken
+  }
+  let asking: Promise<Sample[]> | null = null
+  /** The same few questions tell how quick the service is and what its clock shows: who asks meanwhile shares them. */
+  const samples = async (): Promise<Sample[]> => (asking ??= ask().finally(() => (asking = null)))
+
+  return {
+    target: http.peer.where,
+    async health() {
+      const answer = await http.request(healthPath)
+      return { httpStatus: answer.status, status: healthOf(answer), durationMs: Math.round(answer.durationMs) }
+    },
+    async clock() {
+      // the header shows whole seconds; behind a proxy that sets it anew it is the proxy's clock
+      const looks = (await samples()).map(({ answer, ...look }) => ({ ...look, theirs: dateOf(answer, http) }))
+      return offsetFrom(looks, 1000)
+    },
+    accessToken: async () => (await session.token()).facts,
+    async currentUser() {
+      const answer = await session.read('/api/uaa/me')
+      const user = jsonOf(answer)
+      if (answer.status !== 200 || !isRecord(user)) throw session.refusal('GET', '/api/uaa/me', answer)
+      return user
+    },
+    latencies: async () => (await samples()).map(({ answer }) => Math.round(answer.durationMs)),
+    async migrationJobs() {
+      const path = '/api/migration/job'
+      const answer = await session.read(`${path}?page=0&size=100&sort=id,DESC`)
+      if ([404, 405, 501].includes(answer.status)) return null
+      const jobs = answer.status === 200 ? migrationJobs(jsonOf(answer)) : null
+      if (jobs === null) throw session.refusal('GET', path, answer)
+      return jobs
+    },
+    projects: async () => listProjects(session),
+    trees,
+  }
+}
+
+interface Sample extends Omit<ClockSample, 'theirs'> {
+  answer: HttpAnswer
+}
+
+/** Spring's health status; null where the answer is not Spring's. */
+function healthOf(answer: HttpAnswer): string | null {
+  const value = jsonOf(answer)
+  return isRecord(value) && typeof value['status'] === 'string' ? value['status'] : null
+}
+
+function dateOf(answer: HttpAnswer, http: HttpClient): number {
+  const date = Date.parse(answer.headers['date'] ?? '')
+  if (!Number.isNaN(date)) return date
+  throw new AdminError('UNEXPECTED_ANSWER', `${http.peer.where} sends no readable Date header`, http.peer.suggestions)
+}

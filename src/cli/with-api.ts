@@ -1,0 +1,29 @@
+import { AdminError } from '../core/error.ts'
+import type { OpenedDeployment } from '../runtime/index.ts'
+import { interruptible } from './interrupt.ts'
+import { filledError } from './repair/session.ts'
+
+interface ApiFlags {
+  deployment?: string | undefined
+  config?: string | undefined
+  timeout?: number | undefined
+}
+
+const defaultTimeoutSeconds = 10
+
+/** Opens the deployment, asks it something, and lets go of everything. */
+export async function withApi<T>({ deployment: name, config: file, timeout = defaultTimeoutSeconds }: ApiFlags, ask: (opened: OpenedDeployment) => Promise<T>): Promise<T> {
+  const { findDeployment, openDeployment } = await import('../runtime/index.ts')
+  const environment = process.env
+  return interruptible(async (signal) => {
+    const selected = await findDeployment({ file, name, environment, workingDirectory: process.cwd() })
+    const opened = await openDeployment(selected, { timeoutMs: timeout * 1000, environment, config: file, signal })
+    try {
+      return await ask(opened)
+    } catch (error) {
+      throw error instanceof AdminError ? filledError(error, opened) : error
+    } finally {
+      await opened.close()
+    }
+  })
+}

@@ -1,0 +1,24 @@
+import { BaseCommand } from '../cli/base-command.ts'
+import { withApi } from '../cli/with-api.ts'
+import { lifeText, tokenDocument } from '../output/token.ts'
+
+export default class Token extends BaseCommand {
+  static override summary = 'print a Bearer token for scripts'
+  static override description =
+    'Exchanges the API token of the configuration for a Bearer token, and prints that alone on standard output; how long it lives ' +
+    'is said on standard error. The API token itself is for this exchange only: sent on many calls, it can overload the service.'
+  static override examples = [
+    '<%= config.bin %> token -d prod',
+    {
+      description: 'for curl, so that it shows in no list of processes',
+      command: `<%= config.bin %> token | sed 's/.*/header = "Authorization: Bearer &"/' | curl -K - https://testops.example.org/api/uaa/me`,
+    },
+  ]
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(Token)
+    const bearer = await withApi(flags, async ({ login }) => (await login()).bearer())
+    this.show(flags, tokenDocument(bearer), () => `${bearer.token.reveal()}\n`)
+    this.progress(lifeText(bearer))
+  }
+}

@@ -1,0 +1,19 @@
+import { BaseCommand } from '../cli/base-command.ts'
+import { withApi } from '../cli/with-api.ts'
+import { whoamiText } from '../output/whoami.ts'
+import type { WhoamiDocument } from '../output/whoami.ts'
+
+export default class Whoami extends BaseCommand {
+  static override summary = 'show whose the API token is, and the roles of that user'
+  static override description = 'Shows what the service says of the user, whatever its version has to say.'
+  static override examples = ['<%= config.bin %> whoami -d prod', '<%= config.bin %> whoami --json']
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(Whoami)
+    const document = await withApi(flags, async ({ open }): Promise<WhoamiDocument> => {
+      const api = await open.api()
+      return { schemaVersion: 1, url: api.target, user: await api.currentUser() }
+    })
+    this.show(flags, document, (screen) => whoamiText(document, screen))
+  }
+}

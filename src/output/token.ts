@@ -1,0 +1,22 @@
+import type { BearerToken } from '../core/api-login.ts'
+import { grouped } from '../core/grouped.ts'
+
+/** What `token --json` prints. */
+export interface TokenDocument {
+  schemaVersion: 1
+  accessToken: string
+  /** ISO 8601, by this machine's clock; null where the service does not say */
+  expiresAt: string | null
+  expiresInSeconds: number | null
+}
+
+/** The one document that shows a token: whoever asks for it asks for nothing else. */
+export function tokenDocument({ token, expiresAt, expiresInSeconds }: BearerToken): TokenDocument {
+  return { schemaVersion: 1, accessToken: token.reveal(), expiresAt: expiresAt?.toISOString() ?? null, expiresInSeconds }
+}
+
+/** How long it lives, for who reads along. */
+export function lifeText({ expiresAt, expiresInSeconds }: Omit<BearerToken, 'token'>): string {
+  if (expiresInSeconds === null || expiresAt === null) return 'The service does not say how long this token lives.'
+  return `This token expires in ${grouped(expiresInSeconds)} s, at ${expiresAt.toISOString().replace(/\.\d+Z$/, 'Z')}.`
+}

@@ -1,0 +1,35 @@
+import type { Screen } from './screen.ts'
+import { clip, hang, pad, printable, widthOf } from './text.ts'
+
+/** What `whoami --json` prints. */
+export interface WhoamiDocument {
+  schemaVersion: 1
+  /** of the service */
+  url: string
+  /** as the service shows it (SPEC.md 4.2 names no fields) */
+  user: Readonly<Record<string, unknown>>
+}
+
+/** a picture may well be among the fields */
+const longest = 300
+
+/** Every field that says something, one below the other. */
+export function whoamiText({ url, user }: WhoamiDocument, screen: Screen): string {
+  const fields = Object.entries(user).flatMap(([name, value]) => {
+    const shown = printable(shownAs(value)).trim()
+    return shown === '' ? [] : [{ name: printable(name), shown }]
+  })
+  const width = Math.max(0, ...fields.map(({ name }) => widthOf(name)))
+  const lines = fields.flatMap(({ name, shown }) => hang(`${pad(name, width)}  `, clip(shown, longest), screen.columns))
+  return `${[`The API token's user at ${printable(url)}:`, '', ...lines].join('\n')}\n`
+}
+
+/** '' where the service leaves it open */
+function shownAs(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (Array.isArray(value)) return value.map(shownAs).filter(Boolean).join(', ')
+  if (typeof value !== 'object') return typeof value === 'string' ? value : JSON.stringify(value)
+  const [first, ...others] = Object.values(value) as unknown[]
+  // Spring's roles: {authority: 'ROLE_ADMIN'}
+  return typeof first === 'string' && others.length === 0 ? first : JSON.stringify(value)
+}

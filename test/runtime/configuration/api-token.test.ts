@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { Secret } from '../../../src/core/secret.ts'
+import { requireApiToken } from '../../../src/runtime/configuration/api-token.ts'
+import type { SecretReference } from '../../../src/runtime/configuration/nodes.ts'
+import { errorOf } from '../error-of.ts'
+
+const reference: SecretReference = { form: 'env', variable: 'TESTOPS_TOKEN', at: 'testops-admin.yaml:4' }
+const judged = async (token: string): Promise<string> => errorOf((async () => requireApiToken(new Secret(token), reference))())
+
+test.each(['6a1c7f58-3f0e-4a52-9d6c-0c5f6a1f0b01', 'a', 'eyJ.a.b', `it's`])('%s may be one', async (token) => {
+  requireApiToken(new Secret(token), reference)
+})
+
+test.each([
+  [' abcdef', 'begins with a blank: no API token does'],
+  ['abcdef ', 'ends with a blank: no API token does'],
+  ['\tabcdef\u00a0', 'begins with a blank, and ends with one: no API token does'],
+  ['   ', 'holds blanks only'],
+  ['Bearer abcdef', 'begins with a word that belongs to a header: the API token alone is wanted'],
+  ['Authorization: api-token abcdef', 'begins with a word that belongs to a header: the API token alone is wanted'],
+  ['abc def', 'holds a blank or a character that is no ASCII, which no API token has'],
+  ['ключ', 'holds a blank or a character that is no ASCII, which no API token has'],
+  ['"abcdef"', 'is in quotes, which would count as part of it'],
+])('"%s" is none', async (token, why) => {
+  expect(await judged(token)).toBe(
+    `SECRET_MISSING: the secret at testops-admin.yaml:4 cannot be used: the environment variable TESTOPS_TOKEN ${why}`,
+  )
+})
