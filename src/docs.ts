@@ -68,9 +68,11 @@ function exitCodeTable(): string {
   return markdownTable(['code', 'meaning', '`error.code` under `--json`'], Object.entries(meanings).map(([exitCode, meaning]) => [exitCode, meaning, exitCode === '70' ? code('BUG') : named(Number(exitCode))]))
 }
 
-function faultCells({ name, made, expected, repair }: FaultRow): string[] {
+function faultCells({ name, fault, kind, made, expected, repair }: FaultRow): string[] {
   const problems = expected.problems.map(({ check, severity }) => `${severity} ${code(check)}`)
-  return [code(name), made, problems.join(', ') || 'nothing: it only looks like a fault', String(expected.exitCode), repair]
+  const isExplained = kind === 'fault' && explainEntries.some(({ id }) => id === fault)
+  const silence = isExplained ? `nothing: ${code(`explain ${fault}`)} tells of it` : 'nothing: it only looks like a fault'
+  return [code(name), made, problems.join(', ') || silence, String(expected.exitCode), repair]
 }
 
 function code(text: string): string {

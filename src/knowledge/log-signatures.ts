@@ -13,6 +13,8 @@ export const logSignatures = {
   /** SPEC.md 7, FIELD-NOTES.md 5 */
   cpuLevel: /CPU does not support x86-64-v3/,
   unknownHost: /java\.net\.UnknownHostException/,
+  /** SPEC.md 7: a test case that is identical to one which its new project holds already */
+  conflict: /Request failed with status code 409/i,
 } as const
 
 /** Whether a piece of log tells of a lock that was released without having been taken: by Liquibase before 4.29.2 (FIELD-NOTES.md 2). */

@@ -11,6 +11,12 @@ import type { Command } from '../platforms/index.ts'
 /** The user whose API token the lab's configuration has: the administrator. */
 export const labUser = seedUsers[0]!
 
+/** Who else has an API token, so that what such users may not do can be seen: with the deployments of these names. */
+const others = {
+  'lab-owner': { secret: 'api-token-owner', user: seedUsers[1]!, about: `owns project ${seedUsers[1]!.owns.join(' and ')}, and has no other role` },
+  'lab-guest': { secret: 'api-token-guest', user: seedUsers[2]!, about: 'has no role at all' },
+} as const
+
 /** What starts, stops and shows the service in that folder. */
 export async function serviceCommands(directory: string): Promise<{ start: Command; stop: Command; status: Command }> {
   const control = await builtProgram('lab/service-control.js')
@@ -26,6 +32,7 @@ export async function writeConfiguration(lab: Lab, servers: LabServers, overlay:
   await writePrivate(layout.secret('broker'), rabbitmq.password)
   if (redis.password) await writePrivate(layout.secret('sessions'), redis.password)
   await writePrivate(layout.secret('api-token'), labUser.apiToken)
+  for (const { secret, user } of Object.values(others)) await writePrivate(layout.secret(secret), user.apiToken)
   await writePrivate(layout.configuration, await configurationText(lab, servers, overlay))
 }
 
@@ -37,6 +44,9 @@ async function configurationText({ layout: { root }, state }: Lab, servers: LabS
   const commands = await serviceCommands(layout.service)
   const q = (value: unknown): string => JSON.stringify(value)
   const secret = (name: Parameters<typeof layout.secret>[0]): string => `{file: ${q(layout.secret(name))}}`
+  const asOthers = Object.entries(others)
+    .map(([name, { secret: token, user, about }]) => `  ${name}: {url: ${q(serviceUrl({ state }))}, apiToken: ${secret(token)}} # ${user.username}, who ${about}\n`)
+    .join('')
   return `# The practice deployment, written by \`testops-admin lab up\`; what is changed here is lost.
 current: lab
 deployments:
@@ -64,5 +74,5 @@ deployments:
 ${rabbitmq.managementUrl === undefined ? '' : `      managementUrl: ${q(rabbitmq.managementUrl)}\n`}    sessions:
       url: ${q(`redis://${hostIn(redis.host)}:${redis.port}/${redis.database}`)}
       namespace: ${q(namespace)}
-${redis.password ? `      password: ${secret('sessions')}\n` : ''}`
+${redis.password ? `      password: ${secret('sessions')}\n` : ''}${asOthers}`
 }

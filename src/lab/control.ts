@@ -1,5 +1,6 @@
 import { AdminError, messageOf } from '../core/error.ts'
 import type { Lab } from './lab.ts'
+import type { PlannedAnswer } from './practice-service/http/planned-answers.ts'
 import { until } from './service.ts'
 
 /** What the practice service says of itself to the lab, on a door that no check knows. */
@@ -30,16 +31,45 @@ export async function waitForBroker(lab: Lab, broker: ControlState['broker']): P
 
 /** Changes the running service's clock, or how late it answers. */
 export async function setMachine({ state }: Pick<Lab, 'state'>, what: 'clock' | 'delay', ms: number): Promise<void> {
+  await order(state.controlPort, what, { ms })
+}
+
+/**
+ * Has the running service answer calls so from now on, in place of what was planned before; an empty plan ends it. `port` is the
+ * control port. A restart forgets it.
+ *
+ *     await planAnswers(port, [{ method: 'POST', path: '/api/project/7/*', times: 2, status: 429, headers: { 'Retry-After': '1' } }])
+ */
+export async function planAnswers(port: number, plan: readonly PlannedAnswer[]): Promise<void> {
+  await order(port, 'answers', plan)
+}
+
+/** How many calls each answer of the plan has been given to so far, in the plan's order. */
+export async function answersGiven(port: number): Promise<readonly number[]> {
+  return (await order(port, 'answers')) as readonly number[]
+}
+
+/** Imports results of these tests into a project; gives the ids of their test cases. */
+export async function importResults({ state }: Pick<Lab, 'state'>, projectId: number, fullNames: readonly string[]): Promise<readonly number[]> {
+  return ((await order(state.controlPort, 'import', { projectId, fullNames })) as { ids: readonly number[] }).ids
+}
+
+/** Moves a test case to another project; gives what the service says where it will not, else null. */
+export async function moveTestCase({ state }: Pick<Lab, 'state'>, testCase: number, projectId: number): Promise<string | null> {
+  return ((await order(state.controlPort, 'move', { testCase, projectId })) as { refusal: string | null }).refusal
+}
+
+/** One call at the door; a question where nothing is sent. Throws FAILED. */
+async function order(port: number, path: string, body?: unknown): Promise<unknown> {
   try {
-    const answer = await fetch(`http://127.0.0.1:${state.controlPort}/${what}`, {
-      method: 'POST',
-      body: JSON.stringify({ ms }),
+    const answer = await fetch(`http://127.0.0.1:${port}/${path}`, {
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
       headers: { connection: 'close' },
       signal: AbortSignal.timeout(5000),
     })
-    await answer.body?.cancel()
-    if (answer.ok) return
-    throw new Error(`it answers ${answer.status}`)
+    const said: unknown = await answer.json()
+    if (answer.ok) return said
+    throw new Error(`it answers ${answer.status}: ${(said as { error: string }).error}`)
   } catch (error) {
     throw new AdminError('FAILED', `the practice service does not take orders: ${messageOf(error)}`, ['testops-admin lab mend'], { cause: error })
   }

@@ -14,7 +14,7 @@ export interface LabLayout {
   configuration: string
   cpuinfo: string
   secrets: string
-  secret(name: 'database' | 'broker' | 'sessions' | 'api-token'): string
+  secret(name: 'database' | 'broker' | 'sessions' | 'api-token' | 'api-token-owner' | 'api-token-guest'): string
   servers: string
   server(kind: ServerKind, line?: RabbitmqLine): string
   /** the practice service's folder, as service-control wants it */

@@ -8,6 +8,7 @@ import { cpuWithoutV3 } from './cpu-without-v3.ts'
 import { databaseDown } from './database-down.ts'
 import { debugLeftOn } from './debug-left-on.ts'
 import { diskFull } from './disk-full.ts'
+import { duplicateMove } from './duplicate-move.ts'
 import { durableMismatch } from './durable-mismatch.ts'
 import { foreignQueues } from './foreign-queues.ts'
 import { imageVersionMismatch } from './image-version-mismatch.ts'
@@ -26,6 +27,7 @@ import { sessionsDown } from './sessions-down.ts'
 import { staleSessions } from './stale-sessions.ts'
 import { storeFull } from './store-full.ts'
 import { stuckLock } from './stuck-lock.ts'
+import { tokenExpired } from './token-expired.ts'
 import { tokenLifetime } from './token-lifetime.ts'
 import { tokenRefused } from './token-refused.ts'
 import { transientAhead } from './transient-ahead.ts'
@@ -54,6 +56,7 @@ export const faults: readonly Fault[] = [
   treesUnmigrated,
   tokenRefused,
   tokenLifetime,
+  duplicateMove,
   serviceDown,
   databaseDown,
   brokerDown,
@@ -67,6 +70,7 @@ export const faults: readonly Fault[] = [
   lockStolen,
   runningMigration,
   indexedSessions,
+  tokenExpired,
   oldUnknownHost,
   jvmTimeZone,
   foreignQueues,

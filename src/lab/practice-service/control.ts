@@ -1,7 +1,9 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
-import { AdminError } from '../../core/error.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
 import type { Clock } from './clock.ts'
+import type { TestCases } from './data/test-cases.ts'
+import type { AnswerPlan } from './http/planned-answers.ts'
 
 /**
  * The lab's own door, on loopback and never asked by a check:
@@ -9,6 +11,10 @@ import type { Clock } from './clock.ts'
  *     GET  /state               {phase, clockOffsetMs, responseDelayMs, broker}
  *     POST /clock  {"ms": n}    how far the machine's clock is ahead from now on
  *     POST /delay  {"ms": n}    milliseconds before each answer from now on
+ *     POST /answers  [...]      how calls are answered from now on (http/planned-answers.ts); [] ends it
+ *     GET  /answers             how many calls each of these answers was given to
+ *     POST /import  {"projectId": n, "fullNames": [...]}   results of these tests; {"ids": [...]} of their test cases
+ *     POST /move    {"testCase": n, "projectId": n}        {"refusal": null}, or what the service says
  *
  * `phase` is starting, waiting-for-lock, migrating, running or stopping. The door is open while the service still starts.
  */
@@ -16,7 +22,10 @@ export interface Controlled {
   phase: 'starting' | 'waiting-for-lock' | 'migrating' | 'running' | 'stopping'
   clock: Clock
   responseDelayMs: number
+  answers: AnswerPlan
   broker: () => string
+  /** null: the service has not come so far */
+  testCases: TestCases | null
 }
 
 export interface ControlServer {
@@ -50,25 +59,54 @@ function portTaken(port: number, cause: unknown): AdminError {
   return new AdminError('UNAVAILABLE', `Port ${port}, for the control of the practice service, is taken`, [], { cause })
 }
 
-async function answer(request: IncomingMessage, controlled: Controlled): Promise<{ status: number; body: unknown }> {
-  if (request.method === 'POST') {
-    const ms = await milliseconds(request)
-    if (ms === null) return { status: 400, body: { error: 'send {"ms": number}' } }
-    if (request.url === '/clock') controlled.clock.offsetMs = ms
-    else if (request.url === '/delay') controlled.responseDelayMs = Math.max(0, ms)
-    else return { status: 404, body: { error: 'not found' } }
-  } else if (request.url !== '/state') return { status: 404, body: { error: 'not found' } }
-  const { phase, clock, responseDelayMs, broker } = controlled
-  return { status: 200, body: { phase, clockOffsetMs: clock.offsetMs, responseDelayMs, broker: broker() } }
+interface Answer {
+  status: number
+  body: unknown
 }
 
-async function milliseconds(request: IncomingMessage): Promise<number | null> {
-  try {
-    let text = ''
-    for await (const chunk of request) text += String(chunk)
-    const body = JSON.parse(text) as { ms?: unknown }
-    return typeof body.ms === 'number' && Number.isFinite(body.ms) ? body.ms : null
-  } catch {
-    return null
+async function answer(request: IncomingMessage, controlled: Controlled): Promise<Answer> {
+  const { clock, answers } = controlled
+  const orders: Readonly<Record<string, (body: unknown) => unknown>> = {
+    '/clock': (body) => (clock.offsetMs = milliseconds(body)),
+    '/delay': (body) => (controlled.responseDelayMs = Math.max(0, milliseconds(body))),
+    '/answers': (body) => answers.replace(body),
+    '/import': async (body) => {
+      const { projectId, fullNames } = body as { projectId: number; fullNames: string[] }
+      return { ids: await controlled.testCases?.importResults(projectId, fullNames) }
+    },
+    '/move': async (body) => {
+      const { testCase, projectId } = body as { testCase: number; projectId: number }
+      return { refusal: await controlled.testCases?.move(testCase, projectId) }
+    },
   }
+  const state = (): unknown => {
+    const { phase, responseDelayMs, broker } = controlled
+    return { phase, clockOffsetMs: clock.offsetMs, responseDelayMs, broker: broker() }
+  }
+  if (request.method === 'GET') {
+    if (request.url === '/answers') return { status: 200, body: answers.given() }
+    return request.url === '/state' ? { status: 200, body: state() } : notFound
+  }
+  const obey = orders[request.url ?? '']
+  if (!obey) return notFound
+  try {
+    const said = await obey(await bodyOf(request))
+    return { status: 200, body: typeof said === 'object' ? said : state() }
+  } catch (error) {
+    return { status: 400, body: { error: messageOf(error) } }
+  }
+}
+
+const notFound: Answer = { status: 404, body: { error: 'not found' } }
+
+function milliseconds(body: unknown): number {
+  const { ms } = (body ?? {}) as { ms?: unknown }
+  if (typeof ms === 'number' && Number.isFinite(ms)) return ms
+  throw new TypeError('send {"ms": number}')
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return JSON.parse(text)
 }

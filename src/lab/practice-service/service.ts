@@ -7,11 +7,12 @@ import { createClock } from './clock.ts'
 import { openControl } from './control.ts'
 import type { Controlled } from './control.ts'
 import { changeSets } from './data/change-sets.ts'
-import { unmigratedTrees } from './data/projects.ts'
+import { testCases } from './data/test-cases.ts'
 import { treeMigration } from './data/tree-migration.ts'
 import { openDatabase } from './database/pool.ts'
 import type { Database } from './database/pool.ts'
 import { createApp } from './http/app.ts'
+import { answerPlan } from './http/planned-answers.ts'
 import { openHttp } from './http/server.ts'
 import { createTokens } from './http/tokens.ts'
 import { pollIntegrations } from './integrations/poll.ts'
@@ -66,7 +67,9 @@ export async function startPracticeService(
     phase: 'starting',
     clock,
     responseDelayMs: machine.responseDelayMs,
+    answers: answerPlan(clock),
     broker: () => broker?.state().status ?? 'connecting',
+    testCases: null,
   }
   const closers: (() => Promise<void> | void)[] = []
   const stop = async (): Promise<void> => {
@@ -87,6 +90,7 @@ export async function startPracticeService(
     const database = await openDatabase(settings.database, settings.timeZone, log)
     closers.push(() => database.close())
     await migrate(database, settings, machine, controlled, log, signal)
+    controlled.testCases = testCases(database, log)
 
     const store = openStore(settings.redis, settings.sessions.indexed, log)
     const { redis } = store
@@ -113,12 +117,11 @@ export async function startPracticeService(
       broker: () => listener.state(),
       delayMs: () => controlled.responseDelayMs,
     })
-    const http = await openHttp((request) => app.fetch(request), settings.address, settings.port)
+    const http = await openHttp((request) => app.fetch(request), (listener) => controlled.answers.before(listener), settings.address, settings.port)
     closers.push(() => http.close())
     log.info(tomcat, `Tomcat started on port ${http.port} (http) with context path '/'`)
     // a database that went away just now has been told by the pool, and the service is up all the same
-    const unmigrated = await unmigratedTrees(database).catch(() => [])
-    await trees.begin(unmigrated).catch(() => undefined)
+    await trees.begin({ unmigrated: true }).catch(() => undefined)
     const loggerPackage = machine.vendor.package.toLowerCase().replaceAll('_', '.')
     const polling = pollIntegrations(database, machine.integrationIntervalMs, loggerPackage, log)
     closers.push(() => polling.stop())

@@ -13,6 +13,8 @@ export interface SelectedDeployment {
 }
 
 const lab = 'lab'
+/** The same one as other users see it: the owner of a project, and who has no role. */
+const labAsOthers: readonly string[] = ['lab-owner', 'lab-guest']
 
 /**
  * The deployment of that name; without one `current`, else the only one.
@@ -36,19 +38,20 @@ export function selectDeployment(configuration: Configuration, name?: string): S
 
 /**
  * Loads the configuration and selects. `lab` is the practice deployment where the operator's own configuration has none of
- * that name.
+ * that name; so are `lab-owner` and `lab-guest`.
  */
 export async function findDeployment(request: ConfigurationRequest & { name?: string | undefined }): Promise<SelectedDeployment> {
-  if (request.name !== lab) return selectDeployment(await loadConfiguration(request), request.name)
+  const { name } = request
+  if (name === undefined || (name !== lab && !labAsOthers.includes(name))) return selectDeployment(await loadConfiguration(request), name)
   const own = await findConfiguration(request)
-  if (own?.settings.deployments.has(lab)) return selectDeployment(own, lab)
-  return selectDeployment(await labConfiguration(request), lab)
+  if (own?.settings.deployments.has(name)) return selectDeployment(own, name)
+  return selectDeployment(await labConfiguration(request, name), name)
 }
 
-async function labConfiguration({ environment, workingDirectory }: ConfigurationRequest): Promise<Configuration> {
+async function labConfiguration({ environment, workingDirectory }: ConfigurationRequest, name: string): Promise<Configuration> {
   const file = labConfigurationFile(environment)
   if (await exists(file)) return readConfiguration(file, workingDirectory)
-  throw new AdminError('CONFIGURATION', `no deployment \`${lab}\`: the practice deployment is not up (no ${file})`, [
+  throw new AdminError('CONFIGURATION', `no deployment \`${name}\`: the practice deployment is not up (no ${file})`, [
     'testops-admin lab up',
   ])
 }

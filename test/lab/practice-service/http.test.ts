@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { decode } from 'hono/jwt'
-import { Ajv } from 'ajv'
+import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { admin, caller, exchange, guest, owner } from './support/client.ts'
-import { deployment, freePort, sql, startService, until } from './support/deployment.ts'
+import { deployment, freePort, onEnd, sql, startService, until } from './support/deployment.ts'
 
 interface Job {
   id: number
@@ -14,9 +13,6 @@ interface Job {
 interface Page<T> {
   content: T[]
   totalElements: number
-  totalPages: number
-  number: number
-  last: boolean
 }
 
 async function json<T>(answer: Response | Promise<Response>): Promise<T> {
@@ -115,38 +111,6 @@ test("the service's user is shown", async () => {
   })
 })
 
-test('lists have the shape of the public description', async () => {
-  const { url } = await startService((await deployment()).settings)
-  const call = await caller(url, admin)
-  const description = JSON.parse(
-    await readFile(new URL('../../fixtures/report-service-extract.json', import.meta.url), 'utf8'),
-  ) as { components: object }
-  const ajv = new Ajv({ strict: false, formats: { int32: true, int64: true } })
-  ajv.addSchema(description, 'extract')
-  const shaped = async (path: string, schema: string): Promise<Page<Record<string, unknown>>> => {
-    const body = await json<Page<Record<string, unknown>>>(call(path))
-    const valid = ajv.validate(`extract#/components/schemas/${schema}`, body)
-    expect([path, valid, ajv.errors]).toEqual([path, true, null])
-    return body
-  }
-  expect((await shaped('/api/project?size=2&sort=id,DESC', 'PageProjectDto')).content.map(({ id }) => id)).toEqual([3, 2])
-  expect(await shaped('/api/project?page=1&size=2', 'PageProjectDto')).toMatchObject({
-    number: 1,
-    totalElements: 3,
-    totalPages: 2,
-    last: true,
-    content: [{ name: 'Web shop' }],
-  })
-  expect((await shaped('/api/project?query=billi', 'PageProjectDto')).content).toMatchObject([{ id: 2, name: 'Billing' }])
-  expect((await shaped('/api/tree?projectId=1', 'PageTreeDto')).content).toMatchObject([{ id: 1, projectId: 1 }, { id: 2 }])
-  await shaped('/api/v2/tree?projectId=1', 'PageTreeDtoV2')
-  const { content } = await shaped('/api/migration/job?sort=id,ASC', 'PageAsyncJobDto')
-  await shaped(`/api/migration/job/${String(content[0]!['id'])}`, 'AsyncJobWithStepsDto')
-  expect((await call('/api/tree?projectId=99')).status).toBe(404)
-  expect((await call('/api/tree')).status).toBe(400)
-  expect((await call('/api/migration/job/999')).status).toBe(404)
-})
-
 describe('tree migration', () => {
   test.each([
     ['an administrator', admin, { own: 202, other: 202, all: 202, missing: 404 }],
@@ -197,6 +161,38 @@ describe('tree migration', () => {
     await call('/api/project/1/test-case/tree/migration', 'POST')
     const mended = await until('the job', async () => ((await newest()).status === 'COMPLETED' ? newest() : null))
     expect(mended.name).toBe(failed.name)
+  })
+
+  test('that waits is cancelled by whoever may begin it, and its tree stays as it is', async () => {
+    const on = await deployment()
+    const { url } = await startService(on.settings)
+    const [call, asOwner, asGuest] = await Promise.all([admin, owner, guest].map((user) => caller(url, user)))
+    await until('the first migration', async () => (await sql(on, 'SELECT 1 FROM tree WHERE NOT migrated')).length === 0)
+    await sql(on, 'DELETE FROM tree_node; DELETE FROM async_job')
+    const holder = new Client({ connectionString: on.database.url })
+    await holder.connect()
+    onEnd(() => holder.end())
+    await holder.query('BEGIN; LOCK TABLE tree_node')
+    for (const tree of [1, 2]) await asOwner!(`/api/project/1/test-case/tree/${tree}/migration`, 'POST')
+    await call!('/api/project/3/test-case/tree/4/migration', 'POST')
+    const waiting = (await json<Page<Job>>(call!('/api/migration/job?sort=id'))).content
+    expect(waiting.map(({ status }) => status)).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'IN_PROGRESS'])
+    const cancel = async (by: typeof call, id: number): Promise<number> => (await by!(`/api/migration/job/${id}/cancel`, 'POST')).status
+    expect(await cancel(asGuest, waiting[1]!.id)).toBe(403)
+    expect(await cancel(asOwner, waiting[2]!.id)).toBe(403)
+    expect(await cancel(asOwner, waiting[1]!.id)).toBe(202)
+    expect(await cancel(call, 999_999)).toBe(404)
+    await holder.query('COMMIT')
+    const ended = await until('the jobs', async () => {
+      const { content } = await json<Page<Job>>(call!('/api/migration/job?sort=id'))
+      return content.every(({ status }) => status !== 'IN_PROGRESS') && content
+    })
+    expect(ended.map(({ status }) => status)).toEqual(['COMPLETED', 'CANCELLED', 'COMPLETED'])
+    expect(await sql(on, 'SELECT DISTINCT tree_id::int AS id FROM tree_node ORDER BY 1')).toEqual([{ id: 1 }, { id: 4 }])
+    // what is over stays as it was
+    expect(await cancel(call, ended[0]!.id)).toBe(202)
+    expect((await json<Job>(call!(`/api/migration/job/${ended[0]!.id}`))).status).toBe('COMPLETED')
+    expect((await json<{ steps: unknown }>(call!(`/api/migration/job/${ended[1]!.id}`))).steps).toMatchObject([{ status: 'STOPPED' }])
   })
 
   test('runs at start for trees of the old structure, and a hanging one keeps nobody from stopping', async () => {

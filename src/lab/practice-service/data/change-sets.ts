@@ -19,6 +19,9 @@ function own(): ChangeSet[] {
     { id: '5.0-integrations', author, file, statements: integrations },
     { id: '5.11-tree-structure', author, file, statements: treeStructure },
     { id: '5.11-jobs', author, file, statements: jobs },
+    { id: '5.27-traces', author, file, statements: traces },
+    { id: '5.27-tree-jobs', author, file, statements: treeJobs },
+    { id: '5.27-test-cases', author, file, statements: testCases },
     // hashes are salted anew, so this one is built last and its text never compared
     { id: '5.27-seeds', author, file, statements: seeds() },
   ]
@@ -65,6 +68,33 @@ const jobs = [
      id BIGSERIAL PRIMARY KEY, name VARCHAR(255) NOT NULL, status VARCHAR(32) NOT NULL,
      created_date TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(),
      last_modified_date TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), context TEXT)`,
+]
+
+/** Who made what, and when. */
+const traces = [
+  ...['project', 'tree'].map(
+    (table) =>
+      `ALTER TABLE ${table} ADD COLUMN created_by VARCHAR(255) NOT NULL DEFAULT 'admin',
+         ADD COLUMN created_date TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(),
+         ADD COLUMN last_modified_by VARCHAR(255) NOT NULL DEFAULT 'admin',
+         ADD COLUMN last_modified_date TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now()`,
+  ),
+  "ALTER TABLE project ADD COLUMN description TEXT NOT NULL DEFAULT ''",
+]
+
+/** Whose tree a job moves; without the indexes each move takes longer the more trees there are. */
+const treeJobs = [
+  'ALTER TABLE async_job ADD COLUMN project_id BIGINT, ADD COLUMN tree_id BIGINT',
+  'CREATE INDEX tree_project ON tree (project_id)',
+  'CREATE INDEX tree_data_tree ON tree_data (tree_id)',
+  'CREATE INDEX tree_node_tree ON tree_node (tree_id)',
+]
+
+/** Two automated test cases of one project that differ in nothing but their ids are not allowed (SPEC.md 2). */
+const testCases = [
+  `CREATE TABLE test_case (
+     id BIGSERIAL PRIMARY KEY, project_id BIGINT NOT NULL REFERENCES project (id), full_name TEXT NOT NULL,
+     UNIQUE (project_id, full_name))`,
 ]
 
 function seeds(): string[] {

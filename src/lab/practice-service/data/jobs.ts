@@ -1,4 +1,6 @@
 import type { Database } from '../database/pool.ts'
+import { dateColumns, windowed } from './window.ts'
+import type { Window, Windowed } from './window.ts'
 
 export type JobStatus = 'IN_PROGRESS' | 'FAILED' | 'COMPLETED' | 'STOPPED' | 'CANCELLED'
 
@@ -9,18 +11,40 @@ export interface Job {
   status: JobStatus
   createdDate: number
   lastModifiedDate: number
-  context: string | null
 }
 
-const columns = `id::int AS id, name, status, context, (extract(epoch FROM created_date) * 1000)::float8 AS "createdDate",
-  (extract(epoch FROM last_modified_date) * 1000)::float8 AS "lastModifiedDate"`
+export interface JobDetails extends Job {
+  /** why it failed */
+  context: string | null
+  /** whose tree it moves */
+  projectId: number | null
+}
 
-export async function createJob(database: Database, name: string): Promise<number> {
-  const rows = await database.query<{ id: number }>(
-    "INSERT INTO async_job (name, status) VALUES ($1, 'IN_PROGRESS') RETURNING id::int AS id",
-    [name],
+const columns = `id::int AS id, name, status, ${dateColumns}`
+
+/** Which trees are to be moved: all of them, but for what is named here. */
+export interface ChosenTrees {
+  projectId?: number
+  treeId?: number
+  /** whose data has the old structure still */
+  unmigrated?: boolean
+}
+
+export interface TreeJob {
+  job: number
+  treeId: number
+  projectId: number
+}
+
+/** Makes a job for each of the trees, in one statement however many there are. */
+export function createTreeJobs(database: Database, { projectId, treeId, unmigrated = false }: ChosenTrees): Promise<TreeJob[]> {
+  return database.query<TreeJob>(
+    `INSERT INTO async_job (name, status, project_id, tree_id)
+     SELECT format('test-case-tree-migration: project %s, tree %s', project_id, id), 'IN_PROGRESS', project_id, id FROM tree
+     WHERE ($1::bigint IS NULL OR project_id = $1) AND ($2::bigint IS NULL OR id = $2) AND NOT ($3::boolean AND migrated) ORDER BY id
+     RETURNING id::int AS job, tree_id::int AS "treeId", project_id::int AS "projectId"`,
+    [projectId ?? null, treeId ?? null, unmigrated],
   )
-  return rows[0]!.id
 }
 
 export async function finishJob(database: Database, id: number, status: JobStatus, context: string | null): Promise<void> {
@@ -30,18 +54,16 @@ export async function finishJob(database: Database, id: number, status: JobStatu
   )
 }
 
-export async function jobs(database: Database, status: string | null): Promise<Job[]> {
-  return rounded(await database.query<Job>(`SELECT ${columns} FROM async_job WHERE $1::text IS NULL OR status = $1`, [status]))
+export function jobs(database: Database, status: string | null, window: Window): Promise<Windowed<Job>> {
+  const from = 'async_job WHERE $1::text IS NULL OR status = $1'
+  const sortable = { id: 'id', name: 'name', status: 'status', createdDate: 'created_date', lastModifiedDate: 'last_modified_date' }
+  return windowed(database, { columns, from, values: [status], sortable, id: 'id' }, window)
 }
 
-export async function job(database: Database, id: number): Promise<Job | null> {
-  return rounded(await database.query<Job>(`SELECT ${columns} FROM async_job WHERE id = $1`, [id]))[0] ?? null
-}
-
-function rounded(rows: Job[]): Job[] {
-  return rows.map((row) => ({
-    ...row,
-    createdDate: Math.round(row.createdDate),
-    lastModifiedDate: Math.round(row.lastModifiedDate),
-  }))
+export async function job(database: Database, id: number): Promise<JobDetails | null> {
+  const [found] = await database.query<JobDetails>(
+    `SELECT ${columns}, context, project_id::int AS "projectId" FROM async_job WHERE id = $1`,
+    [id],
+  )
+  return found ?? null
 }

@@ -4,14 +4,16 @@ import type { Database } from '../database/pool.ts'
 import type { JdbcAddress } from '../jdbc-url.ts'
 import type { Log } from '../log/log.ts'
 import { summary, throwable } from '../log/throwable.ts'
-import { createJob, finishJob } from './jobs.ts'
-import type { Tree } from './projects.ts'
+import { createTreeJobs, finishJob } from './jobs.ts'
+import type { ChosenTrees, TreeJob } from './jobs.ts'
 
 const logger = 'vendor.report.tree.TestCaseTreeNodeMigrationService'
 
 export interface TreeMigration {
-  /** makes a job for each tree and works on them in the background, one after the other */
-  begin(trees: readonly Tree[]): Promise<void>
+  /** makes a job for each of the trees, to be worked on in the background, one after the other; gives how many there are */
+  begin(chosen: ChosenTrees): Promise<number>
+  /** a job that has not begun is left out; one that has is worked off, and counts as cancelled */
+  cancel(job: number): Promise<void>
   /** gives what is under way a moment; what is not done by then stays an unfinished job */
   stop(): Promise<void>
 }
@@ -19,19 +21,20 @@ export interface TreeMigration {
 /** "Clear and load": moves a tree's data to the new structure (SPEC.md 4.3 and 4.4). */
 export function treeMigration(database: Database, address: JdbcAddress, log: Log): TreeMigration {
   const here = log.from('task-1')
-  let queue: Promise<void> = Promise.resolve()
+  let waiting: TreeJob[] = []
+  let working = false
+  let done: Promise<void> = Promise.resolve()
   let stopped = false
-  const work = async (tree: Tree, job: number): Promise<void> => {
-    if (stopped) return
+  const work = async ({ job, treeId, projectId }: TreeJob): Promise<void> => {
     try {
-      await load(database, tree.id)
+      await load(database, treeId)
       await finishJob(database, job, 'COMPLETED', null)
     } catch (error) {
       if (stopped) return
       const thrown = sqlException(error, address)
       here.error(
         logger,
-        `Migration of tree ${tree.id} of project ${tree.projectId} failed`,
+        `Migration of tree ${treeId} of project ${projectId} failed`,
         throwable(
           'org.springframework.dao.DataIntegrityViolationException',
           `could not execute statement [${summary(thrown)}]`,
@@ -43,31 +46,38 @@ export function treeMigration(database: Database, address: JdbcAddress, log: Log
       await finishJob(database, job, 'FAILED', summary(thrown)).catch(() => undefined)
     }
   }
+  const workOff = async (): Promise<void> => {
+    working = true
+    for (let next = waiting.shift(); next && !stopped; next = waiting.shift()) await work(next)
+    working = false
+  }
   return {
-    begin: async (trees) => {
-      for (const tree of trees) {
-        const job = await createJob(database, `test-case-tree-migration: project ${tree.projectId}, tree ${tree.id}`)
-        queue = queue.then(() => work(tree, job))
-      }
+    begin: async (chosen) => {
+      const made = await createTreeJobs(database, chosen)
+      for (const it of made) waiting.push(it)
+      if (!working) done = workOff()
+      return made.length
+    },
+    cancel: async (job) => {
+      waiting = waiting.filter((it) => it.job !== job)
+      await finishJob(database, job, 'CANCELLED', null)
     },
     stop: async () => {
-      await Promise.race([queue, sleep(1000, undefined, { ref: false })])
+      await Promise.race([done, sleep(1000, undefined, { ref: false })])
       stopped = true
     },
   }
 }
 
+/** One statement is one transaction. Each part of it sees the table as it was before. */
 async function load(database: Database, treeId: number): Promise<void> {
-  await database.session(async (client) => {
-    await client.query('BEGIN')
-    await client.query('DELETE FROM tree_node WHERE tree_id = $1', [treeId])
-    await client.query(
-      `INSERT INTO tree_node (tree_id, test_case_id, depth, name)
-       SELECT d.tree_id, d.test_case_id, step.depth, step.name
-       FROM tree_data d, jsonb_array_elements_text(d.path::jsonb) WITH ORDINALITY AS step (name, depth) WHERE d.tree_id = $1`,
-      [treeId],
-    )
-    await client.query('UPDATE tree SET migrated = TRUE WHERE id = $1', [treeId])
-    await client.query('COMMIT')
-  })
+  await database.query(
+    `WITH cleared AS (DELETE FROM tree_node WHERE tree_id = $1),
+       loaded AS (
+         INSERT INTO tree_node (tree_id, test_case_id, depth, name)
+         SELECT d.tree_id, d.test_case_id, step.depth, step.name
+         FROM tree_data d, jsonb_array_elements_text(d.path::jsonb) WITH ORDINALITY AS step (name, depth) WHERE d.tree_id = $1)
+     UPDATE tree SET migrated = TRUE WHERE id = $1 AND NOT migrated`,
+    [treeId],
+  )
 }

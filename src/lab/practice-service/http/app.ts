@@ -17,7 +17,8 @@ export function createApp(context: ServiceContext): Hono<RequestState> {
   })
   app.route('/', healthRoutes(context))
   app.route('/', uaaRoutes(context))
-  app.route('/', reportRoutes(context))
+  // older clients have the second prefix (FIELD-NOTES.md 7)
+  for (const prefix of ['/api', '/api/rs']) app.route(prefix, reportRoutes(context))
   app.route('/', loginRoutes(context))
   app.get('/swagger-ui.html', (c) =>
     c.html(

@@ -1,7 +1,9 @@
+import { STATUS_CODES } from 'node:http'
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { DatabaseError } from 'pg'
 import { messageOf } from '../../../core/error.ts'
+import type { Clock } from '../clock.ts'
 import { sqlException } from '../database/errors.ts'
 import { PoolTimeout } from '../database/pool.ts'
 import { summary, throwable } from '../log/throwable.ts'
@@ -9,13 +11,9 @@ import type { Throwable } from '../log/throwable.ts'
 import { StoreFailure } from '../sessions/store.ts'
 import type { ServiceContext } from './context.ts'
 
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  500: 'Internal Server Error',
+/** `Not Found` for 404, as in a status line. */
+export function reasonPhrase(status: number): string {
+  return STATUS_CODES[status] ?? 'Error'
 }
 
 /** Spring Boot's error body (FIELD-NOTES.md 7). */
@@ -25,8 +23,12 @@ export function springError(
   status: ContentfulStatusCode,
   message: string,
 ): Response {
-  const timestamp = new Date(context.clock.now()).toISOString().replace('Z', '+00:00')
-  return c.json({ timestamp, status, error: reasons[status] ?? 'Error', message, path: c.req.path }, status)
+  return c.json(errorBody(context.clock, status, message, c.req.path), status)
+}
+
+export function errorBody(clock: Clock, status: number, message: string, path: string): Readonly<Record<string, string | number>> {
+  const timestamp = new Date(clock.now()).toISOString().replace('Z', '+00:00')
+  return { timestamp, status, error: reasonPhrase(status), message, path }
 }
 
 /** What a request that failed leaves in the log. */

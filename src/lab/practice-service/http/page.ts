@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { Window, Windowed } from '../data/window.ts'
 
 /** Spring Data's page (FIELD-NOTES.md 7). */
 export interface Page<T> {
@@ -21,40 +22,43 @@ interface Sort {
   empty: boolean
 }
 
-/** The part of `rows` that `page`, `size` and `sort` ask for. Unknown sort keys leave the order alone. */
-export function pageOf<T extends object>(c: Context, rows: readonly T[], defaults: { size: number; sort: string }): Page<T> {
+/** Spring Data's own limit. */
+const largestSize = 2000
+
+/** What `page`, `size` and `sort` ask for: `sort=name,ASC`, several times for several keys. */
+export function windowOf(c: Context, defaults: { size: number; sort: string }): Window {
   const count = (name: string, otherwise: number, least: number): number => {
     const value = Number(c.req.query(name) ?? otherwise)
     return Number.isInteger(value) && value >= least ? value : otherwise
   }
-  const number = count('page', 0, 0)
-  const size = Math.min(count('size', defaults.size, 1), 2000)
-  const content = sorted(rows, c.req.query('sort') ?? defaults.sort).slice(number * size, (number + 1) * size)
-  const totalPages = Math.ceil(rows.length / size)
-  const sort = { sorted: true, unsorted: false, empty: false }
   return {
-    content,
+    number: count('page', 0, 0),
+    size: Math.min(count('size', defaults.size, 1), largestSize),
+    order: (c.req.queries('sort') ?? [defaults.sort]).flatMap(orderIn),
+  }
+}
+
+export function pageOf<T>({ number, size, order }: Window, { rows, total }: Windowed<T>): Page<T> {
+  const totalPages = Math.ceil(total / size)
+  const sorted = order.length > 0
+  const sort = { sorted, unsorted: !sorted, empty: !sorted }
+  return {
+    content: rows,
     pageable: { pageNumber: number, pageSize: size, offset: number * size, paged: true, unpaged: false, sort },
-    totalElements: rows.length,
+    totalElements: total,
     totalPages,
     number,
     size,
-    numberOfElements: content.length,
+    numberOfElements: rows.length,
     first: number === 0,
     last: number >= totalPages - 1,
-    empty: content.length === 0,
+    empty: rows.length === 0,
     sort,
   }
 }
 
-function sorted<T extends object>(rows: readonly T[], order: string): T[] {
-  const [key = '', direction = 'ASC'] = order.split(',')
-  const sign = direction.toUpperCase() === 'DESC' ? -1 : 1
-  const value = (row: T): unknown => (row as Record<string, unknown>)[key]
-  return [...rows].sort((a, b) => sign * compare(value(a), value(b)))
-}
-
-function compare(a: unknown, b: unknown): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b
-  return typeof a === 'string' && typeof b === 'string' ? a.localeCompare(b) : 0
+function orderIn(text: string): Window['order'] {
+  const words = text.split(',').filter(Boolean)
+  const direction = /^(asc|desc)$/i.test(words.at(-1) ?? '') ? words.pop()! : 'ASC'
+  return words.map((key) => ({ key, descending: direction.toUpperCase() === 'DESC' }))
 }

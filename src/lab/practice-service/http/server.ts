@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { createServer } from 'node:http'
 import { throwable } from '../log/throwable.ts'
@@ -10,10 +10,11 @@ export interface HttpServer {
 }
 
 type Fetch = (request: Request) => Response | Promise<Response>
+type Wrap = (listener: RequestListener) => RequestListener
 
-/** Opens the port. Throws StartupFailure where it is taken, as Tomcat does. */
-export async function openHttp(fetch: Fetch, address: string, port: number): Promise<HttpServer> {
-  const server = createServer(getRequestListener(fetch, { overrideGlobalObjects: false }) as Parameters<typeof createServer>[1])
+/** Opens the port; `before` stands between it and the service. Throws StartupFailure where it is taken, as Tomcat does. */
+export async function openHttp(fetch: Fetch, before: Wrap, address: string, port: number): Promise<HttpServer> {
+  const server = createServer(before(getRequestListener(fetch, { overrideGlobalObjects: false }) as RequestListener))
   await new Promise<void>((resolve, reject) => {
     server.once('error', () => reject(portTaken(port)))
     server.listen({ host: address, port }, resolve)

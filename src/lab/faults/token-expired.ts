@@ -1,0 +1,29 @@
+import { defaultVendor, settingNames } from '../../knowledge/settings.ts'
+import { nothing } from '../fault.ts'
+import type { Fault } from '../fault.ts'
+import { restartLabService, waitUntilServing } from '../service.ts'
+
+const { tokenValiditySeconds } = settingNames(defaultVendor)
+/** Times in a token are whole seconds, so a token of one second may be over as soon as it is issued. */
+const lifeSeconds = 2
+
+export const tokenExpired: Fault = {
+  id: 'token-expired',
+  kind: 'healthy',
+  title: 'Bearer tokens are over while they are in use',
+  repair: 'nothing is to be done: an expired token is renewed',
+  cases: [
+    {
+      variant: null,
+      made: `${tokenValiditySeconds} is set to ${lifeSeconds} and the service is started again: whoever works longer than that meets an expired token`,
+      expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
+      changes: { environment: { [tokenValiditySeconds]: String(lifeSeconds) } },
+      needs: { serving: true },
+      async apply(lab) {
+        await restartLabService(lab)
+        await waitUntilServing(lab)
+      },
+      revert: nothing,
+    },
+  ],
+}

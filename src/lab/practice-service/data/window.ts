@@ -1,0 +1,52 @@
+import type { Database } from '../database/pool.ts'
+
+/** The part of a list that is asked for. Sort keys that the list does not know leave the order alone. */
+export interface Window {
+  /** of the page, from 0 */
+  number: number
+  size: number
+  order: readonly { key: string; descending: boolean }[]
+}
+
+export interface Windowed<Row> {
+  rows: Row[]
+  /** how many rows the whole list has */
+  total: number
+}
+
+interface List {
+  columns: string
+  /** tables and conditions, with $1 and so on for `values` */
+  from: string
+  values: readonly unknown[]
+  /** what it may be sorted by: keys of the API and their columns */
+  sortable: Readonly<Record<string, string>>
+  /** unique, so that rows that are alike keep their places from page to page */
+  id: string
+}
+
+/** Reads one page of a list and counts the whole: the database sorts and cuts, so that a long list costs no more than a short one. */
+export async function windowed<Row extends object>(database: Database, list: List, window: Window): Promise<Windowed<Row>> {
+  const { columns, from, values, sortable, id } = list
+  const order = window.order.filter(({ key }) => Object.hasOwn(sortable, key)).map(({ key, descending }) => `${sortable[key]!} ${descending ? 'DESC' : 'ASC'}`)
+  const limits = `LIMIT ${window.size} OFFSET ${window.number * window.size}`
+  const [rows, [count]] = await Promise.all([
+    database.query<Row>(`SELECT ${columns} FROM ${from} ORDER BY ${[...order, id].join(', ')} ${limits}`, values),
+    database.query<{ total: number }>(`SELECT count(*)::int AS total FROM ${from}`, values),
+  ])
+  return { rows, total: count!.total }
+}
+
+/** When a row was made and last changed, and by whom: times in epoch milliseconds. */
+export interface Traces {
+  createdBy: string
+  createdDate: number
+  lastModifiedBy: string
+  lastModifiedDate: number
+}
+
+export const dateColumns = ['created', 'last_modified']
+  .map((what) => `round(extract(epoch FROM ${what}_date) * 1000)::float8 AS "${what === 'created' ? 'created' : 'lastModified'}Date"`)
+  .join(', ')
+
+export const traceColumns = `${dateColumns}, created_by AS "createdBy", last_modified_by AS "lastModifiedBy"`

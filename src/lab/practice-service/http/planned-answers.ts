@@ -1,0 +1,125 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../clock.ts'
+import { errorBody, reasonPhrase } from './errors.ts'
+
+/**
+ * How the lab wants calls to be answered from now on (control.ts, `planAnswers`). Of several that fit a call the first one
+ * holds that is not used up; the service itself never sees what it is answered in place of. Without `status` and `ending` the
+ * service answers as always, after `delayMs`: so a plan can also merely count.
+ */
+export interface PlannedAnswer {
+  /** any where left out */
+  method?: string
+  /** the whole path without its query; `*` stands for any characters */
+  path: string
+  /** how many of these calls it holds for; all where left out */
+  times?: number
+  /** how many of these calls go by before it holds; 0 where left out */
+  after?: number
+  /** 429, 503, 500, …: with Spring's error body, unless `body` or `proxyPage` says otherwise */
+  status?: number
+  /** `Retry-After` and the like */
+  headers?: Readonly<Record<string, string>>
+  body?: string
+  /** the body is an HTML page as a reverse proxy writes it: 502, 504, 413 */
+  proxyPage?: true
+  /**
+   * `silent`: no answer ever comes; `cut`: the connection is cut, and nothing was done; `lost`: the service does what it is
+   * asked for, and the connection is cut in place of its answer
+   */
+  ending?: 'silent' | 'cut' | 'lost'
+  /** milliseconds before all this */
+  delayMs?: number
+}
+
+export interface AnswerPlan {
+  /** puts another plan in place of the present one; throws TypeError where it is none */
+  replace(plan: unknown): void
+  /** how many calls each answer of the plan has been given to */
+  given(): readonly number[]
+  /** the same listener, with the plan before it */
+  before(listener: RequestListener): RequestListener
+}
+
+export function answerPlan(clock: Clock): AnswerPlan {
+  let plan: Planned[] = []
+  return {
+    replace: (given) => (plan = read(given)),
+    given: () => plan.map(({ given }) => given),
+    before: (listener) => (request, response) => {
+      const found = plan.find((it) => holds(it, request))
+      if (!found) return listener(request, response)
+      found.given += 1
+      void give(found.answer, request, response, clock, listener)
+    },
+  }
+}
+
+interface Planned {
+  answer: PlannedAnswer
+  path: RegExp
+  /** calls that fitted */
+  seen: number
+  given: number
+}
+
+function holds(planned: Planned, { method, url = '' }: IncomingMessage): boolean {
+  const { answer, path, given } = planned
+  if (given >= (answer.times ?? Infinity)) return false
+  if (answer.method !== undefined && answer.method !== method) return false
+  if (!path.test(url.split('?')[0]!)) return false
+  planned.seen += 1
+  return planned.seen > (answer.after ?? 0)
+}
+
+async function give(
+  { status, headers, body, proxyPage, ending, delayMs }: PlannedAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  clock: Clock,
+  listener: RequestListener,
+): Promise<void> {
+  if (delayMs !== undefined) await sleep(delayMs, undefined, { ref: false })
+  if (ending === 'silent') return
+  if (ending === 'cut') return void request.destroy()
+  if (ending === 'lost') response.writeHead = () => response.destroy()
+  if (status === undefined) return void listener(request, response)
+  const path = (request.url ?? '').split('?')[0]!
+  const text = body ?? (proxyPage ? pageOf(status) : JSON.stringify(errorBody(clock, status, reasonPhrase(status), path)))
+  const type = proxyPage ? 'text/html' : body === undefined ? 'application/json' : 'text/plain'
+  // what is left of the request is read and dropped, so that the connection can be used again
+  request.resume()
+  response.writeHead(status, { 'Content-Type': type, Date: new Date(clock.now()).toUTCString(), ...headers }).end(text)
+}
+
+/** As nginx writes it. */
+function pageOf(status: number): string {
+  const title = `${status} ${reasonPhrase(status)}`
+  return `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`
+}
+
+const types = {
+  method: 'string', path: 'string', times: 'number', after: 'number', status: 'number', headers: 'object', body: 'string',
+  proxyPage: 'boolean', ending: 'string', delayMs: 'number',
+} as const satisfies Record<keyof PlannedAnswer, string>
+
+function read(plan: unknown): Planned[] {
+  if (!Array.isArray(plan)) throw new TypeError('send a list of answers')
+  return plan.map((answer: unknown) => {
+    if (typeof answer !== 'object' || answer === null) throw new TypeError('an answer is no object')
+    for (const [key, value] of Object.entries(answer)) {
+      if (!Object.hasOwn(types, key)) throw new TypeError(`${key} is not known`)
+      if (typeof value !== types[key as keyof typeof types]) throw new TypeError(`${key} is not of its type`)
+    }
+    const planned = answer as PlannedAnswer
+    if (planned.path === undefined) throw new TypeError('path is missing')
+    if (planned.ending !== undefined && !['silent', 'cut', 'lost'].includes(planned.ending)) throw new TypeError('ending is not known')
+    return { answer: planned, path: patternOf(planned.path), seen: 0, given: 0 }
+  })
+}
+
+function patternOf(path: string): RegExp {
+  const parts = path.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`)
+}
