@@ -2,6 +2,7 @@ import type { ActionKind, ActionOf } from '../core/action.ts'
 import type { ControlName, Controls } from '../core/controls.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { Moving } from '../core/moving.ts'
+import type { TreeAccount } from '../core/repair-document.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
 
 /** What an action works with: the deployment's parts, opened on first use. */
@@ -40,6 +41,12 @@ interface StepJournal {
   note(text: string): Promise<void>
 }
 
+export interface Shortfall {
+  message: string
+  /** what to type next */
+  suggestions: readonly string[]
+}
+
 /** One kind of change. Nothing in it depends on what else the plan does, so that any process can go on with it. */
 export interface ActionHandler<K extends ActionKind> {
   /** instants within `perform` at which a test kills the process; one at least */
@@ -58,4 +65,8 @@ export interface ActionHandler<K extends ActionKind> {
   foreseeUndo?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
   /** whether an action of this kind is taken back at all; absent: each is */
   isTakenBack?(action: ActionOf<K>): boolean
+  /** what it has come to so far, for the document; `notes` of this step, oldest first */
+  account?(action: ActionOf<K>, notes: readonly string[]): TreeAccount
+  /** why the repair has failed although it came to its end, and nothing of it is left to do; null: it has not */
+  shortfall?(action: ActionOf<K>, notes: readonly string[]): Shortfall | null
 }

@@ -16,8 +16,10 @@ import { removeLockRows } from './remove-lock-rows.ts'
 import { removeSessions } from './remove-sessions.ts'
 import { startService } from './start-service.ts'
 import { stopService } from './stop-service.ts'
+import { awaitMigration } from './trees/await-migration.ts'
+import { migrateTrees } from './trees/migrate-trees.ts'
 
-export type { Workshop } from './handler.ts'
+export type { Shortfall, Workshop } from './handler.ts'
 
 const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'stop-service': stopService,
@@ -36,6 +38,8 @@ const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'redeclare-queues': redeclareQueues,
   'delete-held': deleteHeld,
   'remove-sessions': removeSessions,
+  'migrate-trees': migrateTrees,
+  'await-migration': awaitMigration,
 }
 
 /** The handler of that action, whichever it is. */

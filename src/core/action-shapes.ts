@@ -50,4 +50,6 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
   'switch-exchanges': { exchanges: listOf(objectOf({ from: exchange, to: exchange })), bindings: listOf(binding) },
   'redeclare-queues': { queues: listOf(former), bindings: listOf(binding) },
   'delete-held': { holding: names },
+  'migrate-trees': { api: text, items: listOf(objectOf({ project: whole, tree: nullable(whole) })), concurrency: amount },
+  'await-migration': { counts: objectOf({ newestJob: amount }) },
 }

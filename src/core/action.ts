@@ -1,3 +1,4 @@
+import type { MigrationItem } from './api-control.ts'
 import type { BrokerPolicy, ChangelogLockRow, SessionSelection } from './sources.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from './topology.ts'
 
@@ -63,6 +64,10 @@ export type Action =
   /** those for which messages wait; the service declares the others */
   | { kind: 'redeclare-queues'; queues: readonly Former[]; bindings: readonly Binding[] }
   | { kind: 'delete-held'; holding: readonly string[] }
+  /** asks the service for each of them, so many at a time at most; what each comes to is in the journal, and fails none of the others */
+  | { kind: 'migrate-trees'; api: string; items: readonly MigrationItem[]; concurrency: number }
+  /** until the service has no migration job in work that is newer than the one of that number; those that failed are told */
+  | { kind: 'await-migration'; counts: { newestJob: number } }
 
 /** Messages between a queue and the one that holds them meanwhile. */
 export interface Move {

@@ -1,12 +1,13 @@
-import type { Action } from './action.ts'
+import type { Action, ActionKind } from './action.ts'
 
-export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues'
+export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues' | 'migrate-trees'
 
 /** The risks that the plans of each repair may name. */
 export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
   'unlock-changelog': ['live-holder', 'unproven-holder'],
   'flush-sessions': [],
   'reset-queues': ['foreign-clients', 'unseen-policies'],
+  'migrate-trees': [],
 }
 
 /** Why a plan is not carried out as it is, by a name that `--accept-risk` takes. */
@@ -25,6 +26,14 @@ export interface Step {
   interrupts: boolean
   /** what cannot be brought back */
   loses?: string
+}
+
+/** They look, so that there is nothing to take back of them. */
+const looking: ReadonlySet<ActionKind> = new Set<ActionKind>(['await-quiet', 'await-migration'])
+
+/** Whether a step changes what can be brought back. */
+export function isUndoable({ action, loses }: Step): boolean {
+  return loses === undefined && !looking.has(action.kind)
 }
 
 /** Everything that a repair is going to do: made without changing anything, and carried out to the letter (DESIGN.md 6). */

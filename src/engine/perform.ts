@@ -3,10 +3,12 @@ import type { Workshop } from '../actions/index.ts'
 import type { Check } from '../core/check.ts'
 import { AdminError } from '../core/error.ts'
 import type { Failpoint } from '../core/failpoint.ts'
+import { isUndoable } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair-document.ts'
 import type { RunEvent, RunRecord } from '../core/run.ts'
 import type { ServiceCommands } from '../core/sources.ts'
+import { accountOf, shortfallOf } from './account.ts'
 import { carryOut } from './carry-out.ts'
 import type { CarriedOut } from './carry-out.ts'
 import type { Running } from './running.ts'
@@ -55,7 +57,7 @@ export async function perform(performance: Performance): Promise<Performed> {
   const verification = carried.failure ? {} : await verified(performance)
   return conclude(performance, carried, verification, [
     `testops-admin resume ${performance.record.run} -d {deployment}`,
-    ...(plan.steps.some(({ loses }) => loses === undefined) ? [`testops-admin undo ${performance.record.run} -d {deployment}`] : []),
+    ...(plan.steps.some(isUndoable) ? [`testops-admin undo ${performance.record.run} -d {deployment}`] : []),
   ])
 }
 
@@ -79,7 +81,7 @@ export async function whyNotBack(performance: Performance): Promise<AdminError |
 
 /** The document of a plan that was not begun. */
 export function documentOf(plan: Plan, rest: Pick<RepairDocument, 'outcome' | 'error'>): RepairDocument {
-  return { schemaVersion: 1, run: null, hash: hashOf(plan), plan, applied: [], verification: {}, ...rest }
+  return { schemaVersion: 1, run: null, hash: hashOf(plan), plan, applied: [], verification: {}, ...accountOf(plan, []), ...rest }
 }
 
 /** The same for the same plan, whatever the order of its keys. */
@@ -111,7 +113,9 @@ async function conclude(
   const { plan, run } = record
   const fill = (command: string): string => fillCommand(command, workshop.deployment, commands)
   const failed = failure && runError(failure.error, fill)
-  const outcome = failed ? outcomeOf(failed, failure.halfDone) : Object.values(verification).includes('error') ? 'failed' : 'done'
+  const short = failed || isUndo ? null : shortfallOf(plan, [...events, ...journal.written])
+  const isFailure = short !== null || Object.values(verification).includes('error')
+  const outcome = failed ? outcomeOf(failed, failure.halfDone) : isFailure ? 'failed' : 'done'
   // an undo that has changed nothing leaves the run as it stood
   const before = progressOf(events).ended?.outcome ?? 'interrupted'
   const ended = !isUndo ? outcome : !failure ? 'undone' : failure.halfDone ? outcome : before
@@ -122,7 +126,7 @@ async function conclude(
   const onRecord = [...events, ...journal.written]
   const isOver = !isUnfinished({ record, events: onRecord })
   await journal.close(isOver)
-  const told = failed ?? (unwritten && runError(unwritten, fill))
+  const told = failed ?? (unwritten ? runError(unwritten, fill) : short && { code: 'FAILED' as const, message: short.message, suggestions: short.suggestions.map(fill) })
   const error = told && { ...told, suggestions: [...told.suggestions, ...(isOver ? [] : next.map(fill))] }
   // what is done and cannot be noted is gone on with later, which notes it
   const result = unwritten && !failed ? 'interrupted' : outcome
@@ -133,6 +137,7 @@ async function conclude(
     plan,
     applied,
     verification,
+    ...accountOf(plan, onRecord),
     outcome: result,
     ...(error && { error }),
   }

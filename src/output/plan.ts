@@ -17,6 +17,9 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
   sessionsRemoved: (count) => `removes ${grouped(count)} ${count === 1 ? 'session' : 'sessions'}`,
   usersSignedOut: (count) => `signs out ${grouped(count)} ${count === 1 ? 'user' : 'users'}`,
   usersAtMost: (count) => `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'}: a session may be of nobody, or several of one`,
+  projects: (count) => `concerns ${countOf(count, 'project')}`,
+  trees: (count) => `clears ${grouped(count)} ${count === 1 ? 'tree' : 'trees'} and loads ${count === 1 ? 'it' : 'them'} anew`,
+  calls: (count) => `calls the service ${count === 1 ? 'once' : `${grouped(count)} times`}`,
   serviceRestarts: () => 'restarts the service: users are cut off until it answers again',
 }
 

@@ -1,6 +1,8 @@
+import { isUndoable } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair-document.ts'
 import { onDeployment } from '../core/typed.ts'
+import { accountLines } from './account.ts'
 import { errorText } from './error-text.ts'
 import { paintFor } from './paint.ts'
 import type { Paint } from './paint.ts'
@@ -25,12 +27,11 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
   if (outcome === 'planned') return `${planText(plan, screen)}\n${outcomes.planned}\n`
   if (outcome === 'nothing-to-do') return planText(plan, screen)
   const results = new Set(document.applied.flatMap((it) => it.results ?? []))
-  const lines = [headline(document, paint), ...[...results].map((it) => `  ${printable(it)}`)]
+  const lines = [headline(document, paint), ...accountLines(document, screen), ...[...results].map((it) => `  ${printable(it)}`)]
   const checks = Object.entries(verification)
   const width = Math.max(0, ...checks.map(([id]) => widthOf(id)))
   for (const [id, status] of checks) lines.push(`  ${pad(id, width)}  ${statusWord(status, paint)}`)
-  const isUndoable = plan.steps.some(({ loses }) => loses === undefined)
-  if (outcome === 'done' && run !== null && isUndoable && !isTakenBack(document)) lines.push('', `To take it back: testops-admin undo ${run} ${here}`)
+    if (outcome === 'done' && run !== null && plan.steps.some(isUndoable) && !isTakenBack(document)) lines.push('', `To take it back: testops-admin undo ${run} ${here}`)
   const told = error ? `\n${errorText({ error }, screen)}` : ''
   return `${lines.join('\n')}\n${told}`
 }

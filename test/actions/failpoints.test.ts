@@ -101,6 +101,14 @@ const situations: { readonly [K in ActionKind]: Situation } = {
     look: vhost,
     anew: true,
   },
+  'migrate-trees': {
+    action: { kind: 'migrate-trees', api: 'https://testops.example.org', items: [{ project: 1, tree: 12 }], concurrency: 4 },
+    before: () => fakeDeployment(),
+    // a tree may be loaded twice
+    look: ({ api }) => [...new Set(api.asked.map(({ project, tree }) => `${project}/${tree}`))],
+    undone: ['1/12'],
+  },
+  'await-migration': { action: { kind: 'await-migration', counts: { newestJob: 7 } }, before: () => fakeDeployment(), look: service, anew: true, undone: 'running' },
   'delete-held': { action: { kind: 'delete-held', holding: [holding] }, before: () => withBroker({ queues: [{ ...held, messages: 0 }] }), look: vhost },
 }
 

@@ -83,7 +83,7 @@ export async function service(options: ServiceOptions = {}): Promise<PracticeApi
           : send(401, { message: 'Full authentication is required' })
       case `GET ${basePath}/api/migration/job`:
         if (migrationJobs === null) return send(404, { status: 404, error: 'Not Found' })
-        return bearer ? send(200, { content: migrationJobs.map(job), totalElements: migrationJobs.length }) : send(401)
+        return bearer ? send(200, jobPage(migrationJobs, new URL(request.url ?? '', 'http://service').searchParams)) : send(401)
       case `GET ${basePath}/api/project`:
       case `GET ${basePath}/api/tree`: {
         if (projects === null) break
@@ -122,6 +122,16 @@ export async function service(options: ServiceOptions = {}): Promise<PracticeApi
   })
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}${basePath}`, port, received, migrated }
+}
+
+/** Newest first, in pages of 100 at most. */
+function jobPage(all: readonly { id: number; status: string }[], query: URLSearchParams): unknown {
+  const status = query.get('status')
+  const rows = all.filter((it) => status === null || it.status === status)
+  const size = Math.min(100, Number(query.get('size') ?? 100))
+  const number = Number(query.get('page') ?? 0)
+  const content = rows.toSorted((a, b) => b.id - a.id).slice(number * size, (number + 1) * size)
+  return { content: content.map(job), totalElements: rows.length, number, size, last: (number + 1) * size >= rows.length }
 }
 
 /** Spring's page (FIELD-NOTES.md 7). */

@@ -85,8 +85,15 @@ export function apiContract(open: (situation: ApiSituation) => Promise<Opened<Ap
     expect(jobs?.every(({ createdAt }) => createdAt instanceof Date)).toBe(true)
   })
 
+  test('lists the migration jobs in a state that are newer than one', async () => {
+    const migrationJobs = Array.from({ length: 1300 }, (_, index) => ({ id: index + 1, status: index % 2 === 0 ? 'IN_PROGRESS' : 'COMPLETED' }))
+    const jobs = await look({ migrationJobs }, async (source) => source.migrationJobsSince(20, 'IN_PROGRESS'))
+    expect(jobs?.map(({ id }) => id)).toEqual(Array.from({ length: 640 }, (_, index) => 1299 - 2 * index))
+    expect(await look({ migrationJobs }, async (source) => source.migrationJobsSince(1300, 'IN_PROGRESS'))).toEqual([])
+  })
+
   test('a service without migration jobs has none to list', async () => {
-    expect(await look({ migrationJobs: null }, async (source) => source.migrationJobs())).toBe(null)
+    expect(await look({ migrationJobs: null }, async (source) => [await source.migrationJobs(), await source.migrationJobsSince(0, 'FAILED')])).toEqual([null, null])
   })
 
   const projects = [

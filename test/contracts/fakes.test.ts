@@ -136,6 +136,7 @@ describe('api', () => {
     const source = fakeApi({
       health: { httpStatus: health === 'UP' ? 200 : 503, status: health, durationMs: 7 },
       accessToken: { issuedAt, expiresAt: issuedAt + tokenLifeSeconds, expiresInSeconds: tokenLifeSeconds },
+      migrationJobsSince: (since, status) => migrationJobs && migrationJobs.filter((job) => job.id > since && job.status === status).map(migrationJob).sort((a, b) => b.id - a.id),
       migrationJobs: migrationJobs === null ? null : migrationJobs.map(migrationJob).sort((a, b) => b.id - a.id),
       projects: projects?.map(({ id, name }) => ({ id, name })).sort((a, b) => a.id - b.id) ?? null,
       trees: (id) => {

@@ -15,10 +15,11 @@ export function fakeApi(answers: Answers<ApiSource> = {}): ApiSource {
       currentUser: { id: 1, username: 'admin' },
       latencies: [11, 9, 10],
       migrationJobs: [],
+      migrationJobsSince: [],
       projects: [{ id: 1, name: 'Demo' }],
       trees: (project) => (project === 1 ? [{ id: 1, name: 'Suites' }] : noProject(project)),
     },
-    ['health', 'clock', 'accessToken', 'currentUser', 'latencies', 'migrationJobs', 'projects', 'trees'],
+    ['health', 'clock', 'accessToken', 'currentUser', 'latencies', 'migrationJobs', 'migrationJobsSince', 'projects', 'trees'],
     answers,
   )
 }

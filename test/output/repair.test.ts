@@ -40,6 +40,8 @@ describe('what does not fit is noticed', () => {
   test.each<[what: string, schema: string, document: unknown]>([
     ['a document without a plan', 'repair', { ...documents['done'], plan: undefined }],
     ['an outcome that there is not', 'repair', { ...documents['done'], outcome: 'postponed' }],
+    ['a migration of trees without its account', 'repair', { ...documents['trees-done'], requested: undefined }],
+    ['half an account', 'repair', { ...documents['trees-done'], failed: undefined }],
     ['an unknown key', 'repair', { ...documents['done'], more: 1 }],
     ['a state that there is not', 'history', { ...histories['none'], runs: [{ run: 'x' }] }],
   ])('%s', (_, schema, document) => expect(faultsOf(schema, asJson(document))).not.toEqual([]))

@@ -16,6 +16,28 @@ const error = { code: 'REFUSED' as const, message: 'the lock in public.databasec
 const applied = [0, 1, 2].map((step) => ({ step, status: 'done' as const, durationMs: 1234 }))
 const begun = (of: Partial<RepairDocument>): RepairDocument => ({ ...documentOf(planOf(), { outcome: 'done' }), run, applied, ...of })
 
+const treesPlan: Plan = planOf({
+  repair: 'migrate-trees',
+  target: { service: 'https://testops.example.org, build 524u02' },
+  impact: { projects: 2, trees: 3, calls: 3 },
+  evidence: ['project 2 Billing: tree 21 Features', 'project 1 Web shop: trees 12 Suites, 13 Features'],
+  steps: [
+    {
+      title: 'ask the service to load all trees of 1 project and 2 trees anew, 4 calls at a time',
+      action: { kind: 'migrate-trees', api: 'https://testops.example.org', items: [{ project: 2, tree: null }, { project: 1, tree: 12 }, { project: 1, tree: 13 }], concurrency: 4 },
+      interrupts: true,
+      loses: 'there is no undo: trees are cleared and loaded anew',
+    },
+  ],
+})
+const treesBegun = (of: Partial<RepairDocument>): RepairDocument => ({
+  ...documentOf(treesPlan, { outcome: 'done' }),
+  run,
+  applied: [applied[0]!],
+  verification: { 'trees/migrated': 'ok' },
+  ...of,
+})
+
 /** Each way in which a repair can end. */
 export const documents: Readonly<Record<string, RepairDocument>> = {
   planned: documentOf(riskyPlan, { outcome: 'planned' }),
@@ -28,6 +50,28 @@ export const documents: Readonly<Record<string, RepairDocument>> = {
   'done-with-results': begun({ applied: [applied[0]!, { ...applied[1]!, results: ['10,412 messages back, contents compared'] }], verification: { 'service/running': 'ok' } }),
   'not-content': begun({ outcome: 'failed', verification: { 'database/changelog-lock': 'error', 'api/reachable': 'warning' } }),
   'half-done': begun({ outcome: 'interrupted', applied: [applied[0]!, { step: 1, status: 'failed', durationMs: 7 }], error }),
+  'trees-planned': documentOf(treesPlan, { outcome: 'planned' }),
+  'trees-done': treesBegun({ accepted: 3, skipped: 0, failed: [] }),
+  'trees-failed': treesBegun({
+    outcome: 'failed',
+    accepted: 1,
+    skipped: 0,
+    failed: [
+      { project: 2, status: 403, message: "HTTP 403, 'Forbidden: Access is denied'; it takes the project role `Владелец проекта` or the global role `Администратор`" },
+      { project: 1, tree: 12, status: 404, message: "there is no project 1, or no tree 12 in it: HTTP 404, 'Not Found: Tree 12 not found'" },
+    ],
+    error: { code: 'FAILED', message: '2 of 3 calls failed', suggestions: ['testops-admin migrate-trees -d prod --project 2 --tree 1/12   # once the cause is gone'] },
+  }),
+  'trees-stopped': treesBegun({
+    outcome: 'interrupted',
+    applied: [{ step: 0, status: 'failed', durationMs: 7 }],
+    verification: {},
+    requested: 3000,
+    accepted: 2000,
+    skipped: 988,
+    failed: Array.from({ length: 12 }, (_, index) => ({ project: 1, tree: 2000 + index, status: 500, message: "HTTP 500, 'Internal Server Error'" })),
+    error: { ...error, code: 'INTERRUPTED', message: "stopped after 5 failures in a row, the last: HTTP 500, 'Internal Server Error'" },
+  }),
   'taken-back': begun({ applied: [{ step: 1, status: 'undone', durationMs: 7 }, { step: 0, status: 'undone', durationMs: 7 }] }),
   'taken-back-untouched': begun({ applied: [] }),
 }

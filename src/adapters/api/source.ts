@@ -5,7 +5,7 @@ import type { ClockSample } from '../clock.ts'
 import { isRecord, jsonOf } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
 import { listProjects, treeLists } from './lists.ts'
-import { migrationJobs } from './migration-jobs.ts'
+import { jobsSince, newestJobs } from './migration-jobs.ts'
 import { healthPath } from './session.ts'
 import type { ApiSession } from './session.ts'
 
@@ -49,14 +49,8 @@ export function apiSource(session: ApiSession): ApiSource {
       return user
     },
     latencies: async () => (await samples()).map(({ answer }) => Math.round(answer.durationMs)),
-    async migrationJobs() {
-      const path = '/api/migration/job'
-      const answer = await session.read(`${path}?page=0&size=100&sort=id,DESC`)
-      if ([404, 405, 501].includes(answer.status)) return null
-      const jobs = answer.status === 200 ? migrationJobs(jsonOf(answer)) : null
-      if (jobs === null) throw session.refusal('GET', path, answer)
-      return jobs
-    },
+    migrationJobs: async () => newestJobs(session),
+    migrationJobsSince: async (id, status) => jobsSince(session, id, status),
     projects: async () => listProjects(session),
     trees,
   }

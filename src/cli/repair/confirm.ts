@@ -14,7 +14,8 @@ export interface Asked {
 
 /** Where a question is asked. */
 export interface Asking {
-  input: NodeJS.ReadableStream & { isTTY?: boolean }
+  /** `readableEnded`: it was read to its end already, as a file */
+  input: NodeJS.ReadableStream & { isTTY?: boolean; readableEnded?: boolean }
   output: NodeJS.WritableStream & { isTTY?: boolean }
 }
 
@@ -32,7 +33,7 @@ export async function confirmed(
   refuseOtherName(asked)
   if (confirm !== undefined) return
   show()
-  if (!input.isTTY || !output.isTTY)
+  if (!input.isTTY || !output.isTTY || input.readableEnded === true)
     throw new AdminError('REFUSED', 'this has to be confirmed, and there is no terminal to ask on: nothing was changed', [commandWith(words, name)])
   const answer = await ask(`Type the deployment's name, ${name}, to go on: `, { input, output }, signal)
   if (answer?.trim() === name) return

@@ -74,7 +74,7 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
   if (isUndone(standing.history)) return null
   // what is over was left as it should be, on which another run may stand by now
   if (!isUnfinished(standing.history)) await refuseIfUnfinished(session)
-  if (isLost) process.stderr.write('What it removed cannot be brought back: the run is only closed.\n')
+  if (isLost) process.stderr.write('What it did cannot be taken back: the run is only closed.\n')
   await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tell(standing))
   return underLocks(session, `undo ${standing.history.record.plan.repair}`, async (guard) => {
     const now = await standingOf(journals, run, { adopt: true })
@@ -138,7 +138,7 @@ function refuseIfOthers({ history: { record } }: Standing, name: string): void {
 }
 
 function lost(run: string): AdminError {
-  return new AdminError('REFUSED', `what run ${run} removed cannot be brought back: there is no undo`, ['testops-admin history -d {deployment}'])
+  return new AdminError('REFUSED', `what run ${run} did cannot be taken back: there is no undo`, ['testops-admin history -d {deployment}'])
 }
 
 function gone(run: string): AdminError {

@@ -13,6 +13,8 @@ export interface ApiSource {
   latencies(): Promise<readonly number[]>
   /** migration jobs, newest first; null where the service does not offer the method */
   migrationJobs(): Promise<readonly MigrationJob[] | null>
+  /** those in that state that are newer than the one of that number, newest first; null where the service does not offer the method */
+  migrationJobsSince(id: number, status: string): Promise<readonly MigrationJob[] | null>
   /** every project that the user sees, by id; null where the service does not offer the method */
   projects(): Promise<readonly NamedItem[] | null>
   /** a project's trees, by id; null where the service does not offer the method. Throws USAGE where there is no such project */

@@ -21,8 +21,8 @@ export const treesEntries: readonly ExplainEntry[] = [
       {
         text:
           'Migrate the trees again, as a project owner or administrator. The service accepts the call (202) and works on it ' +
-          'afterwards.',
-        commands: ['testops-admin migrate-trees --all-projects'],
+          'afterwards; --wait follows its jobs where it lists them.',
+        commands: ['testops-admin migrate-trees --all-projects --wait'],
       },
       {
         text: 'By hand, for one project after the other; its number stands in the address of its pages.',

@@ -51,6 +51,16 @@ test('a signal from outside ends the question', async () => {
   expect(await asked(null, AbortSignal.abort())).toEqual(['INTERRUPTED interrupted', 6, []])
 })
 
+test('a terminal that was read to its end, as a file, is none to ask on', async () => {
+  const at = terminal('prod\r')
+  Object.defineProperty(at.input, 'readableEnded', { value: true })
+  const error = await errorOf(confirmed({ deployment: { name: 'prod' }, confirm: undefined, words: ['migrate-trees', '--from-file', '-'], signal: never }, () => undefined, at))
+  expect([error?.message, error?.suggestions]).toEqual([
+    'this has to be confirmed, and there is no terminal to ask on: nothing was changed',
+    ['testops-admin migrate-trees --from-file - --confirm prod'],
+  ])
+})
+
 test('a flag asks nothing, and shows nothing', async () => {
   let shown = 0
   await confirmed({ deployment: { name: 'prod' }, confirm: 'prod', words: [], signal: never }, () => void (shown += 1), terminal(null))

@@ -50,7 +50,7 @@ test('there is nothing to take back, and the run is over', async () => {
   expect(errorOf(undone)).toEqual({
     exit: 4,
     code: 'REFUSED',
-    message: `what run ${run} removed cannot be brought back: there is no undo`,
+    message: `what run ${run} did cannot be taken back: there is no undo`,
     suggestions: ['testops-admin history -d prod'],
   })
 })

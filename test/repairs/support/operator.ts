@@ -23,6 +23,8 @@ export interface OperatorOptions {
   env?: Readonly<Record<string, string>>
   /** `release-lock:judged`: the process kills itself there (`core/failpoint.ts`) */
   failpoint?: string
+  /** of standard input, which has nothing else */
+  input?: string
 }
 
 export interface Ended {
@@ -71,7 +73,7 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
   const running = new Set<ChildProcess>()
   const others: Operator[] = []
   const begin: Operator['begin'] = (words, options = {}) => {
-    const { state = own, env = {}, failpoint = given.failpoint } = options
+    const { state = own, env = {}, failpoint = given.failpoint, input } = options
     const since = performance.now()
     const child = spawn(process.execPath, [program, ...words], {
       cwd: own,
@@ -88,8 +90,10 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
         ...given.env,
         ...env,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     })
+    // it may end without reading it
+    child.stdin.on('error', () => undefined).end(input ?? '')
     running.add(child)
     let stdout = ''
     let stderr = ''

@@ -1,0 +1,126 @@
+// 10,000 trees of the lab asked for by `migrate-trees`, beside `xargs -P 8 curl` with as many calls at a time.
+import {execFileSync, spawn} from 'node:child_process'
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {loadavg, tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {performance} from 'node:perf_hooks'
+import {setTimeout as sleep} from 'node:timers/promises'
+import {fileURLToPath} from 'node:url'
+import {inTurns, time} from './measure.js'
+import {seedLabTrees} from './seed-trees.js'
+
+const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
+const trees = Number(process.env.BENCH_TREES ?? 10_000)
+const projects = 20
+const atOnce = 8
+/** of what is resident between the second quarter of a run and its last, in kB: the answers kept, and what the collector leaves for later */
+const mostGrowth = 40_000
+
+export async function migrateTrees() {
+  const folder = mkdtempSync(join(tmpdir(), 'testops-admin-bench-'))
+  const root = join(folder, 'lab')
+  const env = {...process.env, TESTOPS_ADMIN_LAB_DIR: root, XDG_STATE_HOME: join(folder, 'state')}
+  const lab = (...words) => execFileSync(process.execPath, [program, 'lab', ...words], {env, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8'})
+  try {
+    lab('up')
+    const {controlPort} = JSON.parse(readFileSync(join(root, 'lab.json'), 'utf8'))
+    const {service} = JSON.parse(lab('status', '--json'))
+    const token = readFileSync(join(root, 'secrets', 'api-token'), 'utf8').trim()
+    const items = itemsOf(await seedLabTrees(root, {projects, trees}))
+    writeFileSync(join(folder, 'trees.txt'), items.map(({project, tree}) => `${project}/${tree}`).join('\n'))
+    writeFileSync(join(folder, 'addresses.txt'), items.map(({project, tree}) => `${service.url}/api/project/${project}/test-case/tree/${tree}/migration`).join('\n'))
+    const ours = () => migrated(folder, env, controlPort)
+    const theirs = () => time(['sh', '-c', runbook], {env: {...env, BASE: service.url, TOKEN: token, FOLDER: folder, AT_ONCE: String(atOnce)}})
+    /** Either begins when the service has done what it was asked for before. */
+    const rested = (run) => async () => {
+      const took = await run()
+      await idle(service.url, token)
+      return took
+    }
+    const medians = await inTurns({ours: rested(ours), theirs: rested(theirs)}, 3)
+    console.log(`load ${loadavg().map((load) => load.toFixed(1)).join(' ')}`)
+    const what = `\`migrate-trees\` of ${trees.toLocaleString('en')} trees, ${atOnce} calls at a time`
+    return [{what, ours: medians.ours, peer: `\`xargs -P ${atOnce} curl\`, curl ${curlVersion()}`, theirs: medians.theirs, goal: 0.5}]
+  } finally {
+    try {
+      lab('down')
+    } finally {
+      rmSync(folder, {recursive: true, force: true})
+    }
+  }
+}
+
+/** One exchange, then a curl a tree. Neither token is an argument. */
+const runbook = `
+umask 077
+printf %s "$TOKEN" | curl -fsS -F grant_type=apitoken -F scope=openid -F 'token=<-' "$BASE/api/uaa/oauth/token" |
+  sed 's/.*"access_token":"\\([^"]*\\)".*/header = "Authorization: Bearer \\1"/' >"$FOLDER/bearer"
+xargs -P "$AT_ONCE" -n 1 curl -fsS -o /dev/null -X POST -K "$FOLDER/bearer" <"$FOLDER/addresses.txt"
+`
+
+/** Throws where a tree was not taken, more than one token was exchanged, or memory grew. */
+async function migrated(folder, env, controlPort) {
+  await control(controlPort, [{method: 'POST', path: '/api/uaa/oauth/token'}])
+  const started = performance.now()
+  const words = ['migrate-trees', '-d', 'lab', '--from-file', join(folder, 'trees.txt'), '--concurrency', String(atOnce), '--confirm', 'lab', '--json']
+  const child = spawn(process.execPath, [program, ...words], {env, stdio: ['ignore', 'pipe', 'inherit']})
+  const resident = []
+  const sampling = setInterval(() => resident.push(residentOf(child.pid)), 50)
+  let said = ''
+  child.stdout.on('data', (chunk) => (said += chunk))
+  await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve))
+  const took = performance.now() - started
+  clearInterval(sampling)
+  const {accepted, failed} = JSON.parse(said)
+  if (accepted !== trees) throw new Error(`${accepted} trees were accepted, ${JSON.stringify(failed?.slice(0, 3))} failed`)
+  const [exchanges] = await control(controlPort)
+  if (exchanges !== 1) throw new Error(`${exchanges} tokens were exchanged`)
+  assertFlat(resident.filter((kB) => kB > 0))
+  return took
+}
+
+function assertFlat(samples) {
+  if (samples.length < 20) return
+  const quarter = Math.floor(samples.length / 4)
+  const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]
+  const [before, after] = [median(samples.slice(quarter, 2 * quarter)), median(samples.slice(-quarter))]
+  console.log(`resident: ${Math.round(before / 1000)} MB in the second quarter, ${Math.round(after / 1000)} MB in the last, ${Math.round(Math.max(...samples) / 1000)} MB at most`)
+  if (after - before > mostGrowth) throw new Error(`memory grows: ${before} kB, then ${after} kB`)
+}
+
+/** In kB; 0 where it has ended. */
+function residentOf(pid) {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+/** The lab's own door: a plan of answers, or without one how often each was given. */
+async function control(port, plan) {
+  const answer = await fetch(`http://127.0.0.1:${port}/answers`, plan ? {method: 'POST', body: JSON.stringify(plan)} : {})
+  if (!answer.ok) throw new Error(`the practice service does not take orders: ${await answer.text()}`)
+  return answer.json()
+}
+
+async function idle(url, token) {
+  const body = new FormData()
+  for (const [name, value] of Object.entries({grant_type: 'apitoken', scope: 'openid', token})) body.append(name, value)
+  const {access_token: bearer} = await (await fetch(`${url}/api/uaa/oauth/token`, {method: 'POST', body})).json()
+  for (;;) {
+    const {content} = await (await fetch(`${url}/api/migration/job?status=IN_PROGRESS&size=1`, {headers: {authorization: `Bearer ${bearer}`}})).json()
+    if (content.length === 0) return
+    await sleep(500)
+  }
+}
+
+/** As `seedTrees` deals them out. */
+function itemsOf({projects: of, trees: all}) {
+  const count = of.to - of.from + 1
+  return Array.from({length: all.to - all.from + 1}, (_, index) => ({project: of.from + (index % count), tree: all.from + index}))
+}
+
+function curlVersion() {
+  return /curl (\S+)/.exec(execFileSync('curl', ['--version'], {encoding: 'utf8'}))[1]
+}

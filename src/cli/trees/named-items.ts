@@ -1,0 +1,94 @@
+import { open } from 'node:fs/promises'
+import type { MigrationItem } from '../../core/api-control.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
+import { nothingNamed } from '../../repairs/migrate-trees/chosen.ts'
+
+/** so that a file that was taken for another does not fill the memory, nor the journal */
+const mostBytes = 4_000_000
+const mostItems = 100_000
+const mostShown = 5
+
+export interface NamedTrees {
+  /** of --project */
+  projects: readonly string[]
+  /** of --tree */
+  trees: readonly string[]
+  /** of --from-file; - is standard input */
+  file: string | undefined
+  /** all are asked for, so that none need be named */
+  all?: boolean
+}
+
+/** What the flags and the file name, in their order. Throws USAGE, with every word and line that names nothing. */
+export async function namedItems({ projects, trees, file, all: isAll = false }: NamedTrees, input: AsyncIterable<Buffer | string> = process.stdin): Promise<MigrationItem[]> {
+  const ofProjects = projects.map((word) => itemIn(word, { tree: false }) ?? `--project ${word}: no project's id`)
+  const ofTrees = trees.map((word) => itemIn(word, { tree: true }) ?? `--tree ${word}: not PROJECT/TREE, such as 3/12`)
+  const ofFile = file === undefined ? [] : itemsIn(await textOf(file, input), nameOf(file))
+  const all = [...ofProjects, ...ofTrees, ...ofFile]
+  const faults = all.filter((it) => typeof it === 'string')
+  if (faults.length > 0) {
+    const more = faults.length > mostShown ? `; and ${faults.length - mostShown} more` : ''
+    throw new AdminError('USAGE', `ids are whole numbers above 0: ${faults.slice(0, mostShown).join('; ')}${more}`, how)
+  }
+  if (all.length === 0 && file === undefined && !isAll) throw nothingNamed()
+  if (file !== undefined && ofFile.length === 0) throw new AdminError('USAGE', `${nameOf(file)} names no project and no tree`, how)
+  if (all.length > mostItems) {
+    throw new AdminError('USAGE', `${all.length} projects and trees are named, and one run takes ${mostItems} at most: divide them`, [
+      'split -l 100000 FILE part-   # then one run for each part',
+    ])
+  }
+  return all.filter((it) => typeof it !== 'string')
+}
+
+const how = ['--project 1 2 3', '--tree 1/12 1/13', '--from-file FILE   # one PROJECT or PROJECT/TREE a line, # begins a comment']
+
+/** Null: it is none. */
+function itemIn(word: string, { tree: wanted }: { tree: boolean | null }): MigrationItem | null {
+  const [project = '', tree, ...more] = word.split('/')
+  if (more.length > 0 || (wanted !== null && wanted !== (tree !== undefined))) return null
+  const ids = [project, ...(tree === undefined ? [] : [tree])]
+  if (!ids.every((id) => /^\d{1,15}$/.test(id) && Number(id) > 0)) return null
+  return { project: Number(project), tree: tree === undefined ? null : Number(tree) }
+}
+
+function itemsIn(text: string, file: string): (MigrationItem | string)[] {
+  return text.split(/\r\n|\r|\n/).flatMap((line, index) => {
+    const word = line.replace(/^\ufeff/, '').replace(/#.*/, '').trim()
+    return word === '' ? [] : [itemIn(word, { tree: null }) ?? `line ${index + 1} of ${file}: ${shown(word)}`]
+  })
+}
+
+/** What another program may have written, on a terminal. */
+function shown(word: string): string {
+  return JSON.stringify(word.length > 40 ? `${word.slice(0, 39)}…` : word)
+}
+
+async function textOf(file: string, input: AsyncIterable<Buffer | string>): Promise<string> {
+  try {
+    if (file === '-') return await bounded(input, file)
+    const handle = await open(file)
+    try {
+      return await bounded(handle.createReadStream({ autoClose: false }), file)
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (error instanceof AdminError) throw error
+    throw new AdminError('USAGE', `${nameOf(file)} cannot be read: ${messageOf(error)}`, how, { cause: error })
+  }
+}
+
+async function bounded(stream: AsyncIterable<Buffer | string>, file: string): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of stream) {
+    length += chunk.length
+    if (length > mostBytes) throw new AdminError('USAGE', `${nameOf(file)} is larger than ${mostBytes / 1_000_000} MB: is it the right one?`, how)
+    chunks.push(Buffer.from(chunk))
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'standard input' : file
+}

@@ -1,0 +1,83 @@
+import { counted } from '../checks/support/format.ts'
+import { tolerant } from '../checks/support/wanted.ts'
+import type { MigrationItem } from '../core/api-control.ts'
+import type { Wanted } from '../core/check.ts'
+import { AdminError } from '../core/error.ts'
+import type { Step } from '../core/plan.ts'
+import { defineRepair } from '../core/repair.ts'
+import type { ApiSource, ServiceSource } from '../core/sources.ts'
+import { migratesTrees, parseBuild, treeMigration } from '../knowledge/builds.ts'
+import { choose } from './migrate-trees/chosen.ts'
+import type { Chosen, MigrateOptions } from './migrate-trees/chosen.ts'
+import { named } from './migrate-trees/names.ts'
+import type { Names } from './migrate-trees/names.ts'
+
+export const migrateTrees = defineRepair({
+  id: 'migrate-trees',
+  title: 'have the service load trees anew in their new structure',
+  reads: ['api'],
+  wants: ['service'],
+  async plan({ api, service }, _, options: MigrateOptions) {
+    // a token that is refused is told before anything is listed
+    await api.accessToken()
+    const [chosen, declared] = await Promise.all([choose(api, options), declaredBuild(service)])
+    const { items } = chosen
+    const names = await named(api, chosen)
+    const newestJob = options.wait && items.length > 0 ? await newestJobOf(api) : null
+    return {
+      target: { service: `${api.target}, ${declared === null ? 'build not known' : `build ${declared}`}` },
+      impact: items.length === 0 ? {} : impactOf(items, names),
+      evidence: names.lines,
+      notes: [...versionNotes(declared), ...chosen.notes, ...names.notes, ...(options.wait && items.length > 0 && newestJob === null ? [noJobs] : [])],
+      risks: [],
+      steps: items.length === 0 ? [] : [askStep(api, chosen, options), ...(newestJob === null ? [] : [waitStep(newestJob)])],
+      // without a build it has nothing to judge
+      verifiedBy: declared === null ? [] : ['trees/migrated'],
+    }
+  },
+})
+
+const noJobs = 'the service does not list its migration jobs, so that --wait has nothing to wait for'
+
+function askStep({ target }: ApiSource, { items }: Chosen, { concurrency }: MigrateOptions): Step {
+  const whole = items.filter(({ tree }) => tree === null).length
+  const parts = [
+    ...(whole > 0 ? [`all trees of ${counted(whole, 'project')}`] : []),
+    ...(items.length > whole ? [counted(items.length - whole, 'tree')] : []),
+  ]
+  return {
+    title: `ask the service to load ${parts.join(' and ')} anew, ${counted(concurrency, 'call')} at a time`,
+    action: { kind: 'migrate-trees', api: target, items, concurrency },
+    interrupts: true,
+    loses: 'there is no undo: trees are cleared and loaded anew, under the eyes of who looks at them',
+  }
+}
+
+function waitStep(newestJob: number): Step {
+  return { title: 'wait until the service has done its migration jobs', action: { kind: 'await-migration', counts: { newestJob } }, interrupts: false }
+}
+
+function impactOf(items: readonly MigrationItem[], { trees }: Names): Record<string, number> {
+  const projects = new Set(items.map(({ project }) => project)).size
+  return { projects, ...(trees !== null && { trees }), calls: items.length }
+}
+
+/** Null: nothing says it. */
+async function declaredBuild(service: Wanted<ServiceSource>): Promise<string | null> {
+  if (service instanceof AdminError) return null
+  const image = await tolerant(service.image())
+  return image?.build ?? image?.tag ?? null
+}
+
+function versionNotes(declared: string | null): string[] {
+  const { first, last } = treeMigration
+  const build = declared === null ? null : parseBuild(declared)
+  if (!build) return [`WARNING: the build is not known; versions ${first} to ${last} move their trees to the new structure`]
+  return migratesTrees(build) ? [] : [`WARNING: build ${build.label} is outside of ${first} to ${last}, the versions that move their trees to the new structure`]
+}
+
+/** Null: the service does not list its jobs. */
+async function newestJobOf(api: ApiSource): Promise<number | null> {
+  const jobs = await api.migrationJobs()
+  return jobs && Math.max(0, ...jobs.map(({ id }) => id))
+}

@@ -1,0 +1,94 @@
+import { counted, grouped } from '../../checks/support/format.ts'
+import type { MigrationItem } from '../../core/api-control.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ApiSource, NamedItem } from '../../core/sources.ts'
+
+export interface MigrateOptions {
+  /** as they were named, in their order; some may be named more than once */
+  items: readonly MigrationItem[]
+  /** every project that the service lists, one call each */
+  allProjects: boolean
+  /** every tree of the projects that are named, else of all, one call each */
+  allTrees: boolean
+  /** calls under way at a time */
+  concurrency: number
+  /** until the service has done what it was asked for */
+  wait: boolean
+}
+
+/** What is asked for, once each. */
+export interface Chosen {
+  items: readonly MigrationItem[]
+  /** as the service lists them; null: it was not asked, or does not */
+  projects: readonly NamedItem[] | null
+  /** of a project, as the service lists them, where it was asked */
+  trees: ReadonlyMap<number, readonly NamedItem[]>
+  notes: readonly string[]
+}
+
+/** Throws USAGE where nothing is named or two ways exclude each other, UNAVAILABLE where the service does not offer the list. */
+export async function choose(api: ApiSource, { items: named, allProjects, allTrees }: MigrateOptions): Promise<Chosen> {
+  if (named.length === 0 && !allProjects && !allTrees) throw nothingNamed()
+  if (named.length > 0 && allProjects) throw new AdminError('USAGE', '--all-projects and projects or trees that are named exclude each other', ['--all-projects'])
+  const { items, notes } = onceEach(named)
+  const wholes = items.flatMap(({ project, tree }) => (tree === null ? [project] : []))
+  if (allTrees && named.length > 0 && wholes.length === 0) throw new AdminError('USAGE', '--all-trees is of projects, and only trees are named', ['--all-trees'])
+  const projects = named.length === 0 ? await projectsOf(api) : null
+  if (!allTrees) {
+    const all = projects?.map(({ id }) => ({ project: id, tree: null })) ?? items
+    return { items: all, projects, trees: new Map(), notes: [...notes, ...(projects?.length === 0 ? [noProject] : [])] }
+  }
+  const trees = new Map<number, readonly NamedItem[]>()
+  for (const id of projects?.map((it) => it.id) ?? wholes) trees.set(id, await treesOf(api, id))
+  const listed = [...trees].flatMap(([project, all]) => all.map(({ id }) => ({ project, tree: id })))
+  const none = projects?.length === 0 ? noProject : 'the projects have no tree'
+  const all = [...listed, ...items.filter(({ tree }) => tree !== null)]
+  return { items: all, projects, trees, notes: [...notes, ...(all.length === 0 ? [none] : [])] }
+}
+
+const noProject = "the service lists no project that this API token's user may see"
+
+/** A tree of a project that is asked for whole is done with it. */
+function onceEach(named: readonly MigrationItem[]): { items: MigrationItem[]; notes: string[] } {
+  const once = [...new Map(named.map((item) => [`${item.project}/${item.tree ?? ''}`, item])).values()]
+  const wholes = new Set(once.flatMap(({ project, tree }) => (tree === null ? [project] : [])))
+  const items = once.filter(({ project, tree }) => tree === null || !wholes.has(project))
+  const twice = named.length - once.length
+  const within = once.length - items.length
+  return {
+    items,
+    notes: [
+      ...(twice > 0 ? [`${grouped(twice)} of those that are named ${twice === 1 ? 'was' : 'were'} named before: each is asked for once`] : []),
+      ...(within > 0 ? [`${counted(within, 'tree')} left out: all trees of ${within === 1 ? 'its project' : 'their projects'} are asked for`] : []),
+    ],
+  }
+}
+
+async function projectsOf(api: ApiSource): Promise<readonly NamedItem[]> {
+  const projects = await api.projects()
+  if (projects) return projects
+  throw new AdminError('UNAVAILABLE', `${api.target} does not list its projects: they have to be named`, [
+    'testops-admin migrate-trees -d {deployment} --project ID',
+    'testops-admin migrate-trees -d {deployment} --from-file FILE   # one PROJECT or PROJECT/TREE a line',
+  ])
+}
+
+async function treesOf(api: ApiSource, project: number): Promise<readonly NamedItem[]> {
+  const trees = await api.trees(project)
+  if (trees) return trees
+  throw new AdminError('UNAVAILABLE', `${api.target} does not list its trees: they have to be named, or their projects`, [
+    `testops-admin migrate-trees -d {deployment} --project ${project}   # all of its trees in one call`,
+    `testops-admin migrate-trees -d {deployment} --tree ${project}/TREE`,
+  ])
+}
+
+/** Throws where it is not said what is to be migrated. */
+export function nothingNamed(): AdminError {
+  return new AdminError('USAGE', 'it is not said which trees: name projects or trees, or ask for all', [
+    '--project 1 2 3',
+    '--tree 1/12 1/13',
+    '--from-file trees.txt',
+    '--all-projects',
+    '--all-trees',
+  ])
+}

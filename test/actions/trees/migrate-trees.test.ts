@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import { migrateTrees } from '../../../src/actions/trees/migrate-trees.ts'
+import type { ActionOf } from '../../../src/core/action.ts'
+import type { MigrationAnswer, MigrationItem } from '../../../src/core/api-control.ts'
+import { AdminError } from '../../../src/core/error.ts'
+import type { Moving } from '../../../src/core/moving.ts'
+import { fakeApiControl, fakeDeployment, refusedMigration } from '../../fakes/index.ts'
+import { workshopOf } from '../workshop.ts'
+
+type Answer = Parameters<typeof fakeApiControl>[0]
+
+const items = (count: number): MigrationItem[] => Array.from({ length: count }, (_, index) => ({ project: 1, tree: index + 1 }))
+const actionOf = (count: number, concurrency = 1): ActionOf<'migrate-trees'> => ({ kind: 'migrate-trees', api: 'https://testops.example.org', items: items(count), concurrency })
+
+/** Performs it on a service that answers so; gives what was asked for, what came of it, and what was thrown. */
+async function performed(answer: Answer, action: ActionOf<'migrate-trees'>, of: Parameters<typeof workshopOf>[1] = {}) {
+  const deployment = fakeDeployment({ api: fakeApiControl(answer) })
+  const error: unknown = await migrateTrees.perform(action, workshopOf(deployment, of)).then(() => null, (thrown: unknown) => thrown)
+  return { deployment, asked: deployment.api.asked.map(({ tree }) => tree), error, account: migrateTrees.account!(action, deployment.notes) }
+}
+
+const accepted: MigrationAnswer = { status: 'accepted' }
+const failsAt = (trees: readonly number[], refused: MigrationAnswer | AdminError) => ({ tree }: MigrationItem) => (trees.includes(tree!) ? refused : accepted)
+
+test('no more calls are under way than was said, and as many', async () => {
+  let underWay = 0
+  let most = 0
+  const { asked } = await performed(async () => {
+    most = Math.max(most, (underWay += 1))
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    underWay -= 1
+    return accepted
+  }, actionOf(40, 6))
+  expect([most, [...asked].sort((a, b) => a! - b!)]).toEqual([6, items(40).map(({ tree }) => tree)])
+})
+
+test('it tells how far it is', async () => {
+  const told: Moving[] = []
+  await performed(() => accepted, actionOf(3), { moving: (amount) => void told.push(amount) })
+  expect(told.at(-1)).toEqual({ done: 3, total: 3, unit: 'calls' })
+  const deployment = fakeDeployment()
+  deployment.notes.push(JSON.stringify({ event: 'answered', accepted: [0, 1], failed: [] }))
+  await migrateTrees.perform(actionOf(3), workshopOf(deployment, { moving: (amount) => void told.push(amount) }))
+  expect(told.at(-1)).toEqual({ done: 1, total: 1, unit: 'calls' })
+})
+
+describe('repeated failures', () => {
+  const failure = refusedMigration(503, 'Service Unavailable')
+
+  test.each([
+    { what: 'five in a row', trees: [3, 4, 5, 6, 7], stopped: true },
+    { what: 'four in a row, twice', trees: [1, 2, 3, 4, 6, 7, 8, 9], stopped: false },
+  ])('$what', async ({ trees, stopped }) => {
+    const { error, asked, account } = await performed(failsAt(trees, failure), actionOf(12))
+    expect([error instanceof AdminError && error.message, asked.length, account.failed.length]).toEqual(
+      stopped ? ["stopped after 5 failures in a row, the last: HTTP 503, 'Service Unavailable'", 7, 5] : [false, 12, 8],
+    )
+  })
+
+  test('of a kind that says nothing of the next item do not stop it', async () => {
+    const { error, account } = await performed(() => refusedMigration(404, 'Not Found: no such tree'), actionOf(12))
+    expect([error, account.failed.length]).toEqual([null, 12])
+  })
+
+  test.each(['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED', 'UNEXPECTED_ANSWER'] as const)('no answer (%s) counts as one, and is asked for again by who goes on', async (code) => {
+    const none = new AdminError(code, 'no answer')
+    const { account, deployment } = await performed(failsAt([2], none), actionOf(3))
+    expect(account).toEqual({ requested: 3, accepted: 2, skipped: 0, failed: [{ project: 1, tree: 2, status: 0, message: 'no answer' }] })
+    expect(await migrateTrees.isDone(actionOf(3), workshopOf(deployment))).toBe(false)
+    await migrateTrees.perform(actionOf(3), workshopOf(deployment))
+    expect(deployment.api.asked.map(({ tree }) => tree)).toEqual([1, 2, 3, 2])
+  })
+})
+
+test('a token that is refused stops it at once, and nothing that was answered is lost', async () => {
+  const refused = new AdminError('UNAUTHENTICATED', 'the API token was refused')
+  const { error, asked, account } = await performed(failsAt([3], refused), actionOf(9))
+  expect([error, asked, account]).toEqual([refused, [1, 2, 3], { requested: 9, accepted: 2, skipped: 7, failed: [] }])
+})
+
+test('a bug is one', async () => {
+  const bug = new TypeError('x is not a function')
+  const { error } = await performed(() => Promise.reject(bug), actionOf(9, 4))
+  expect(error).toBe(bug)
+})
+
+test('a journal that cannot be written ends it', async () => {
+  const full = new AdminError('UNAVAILABLE', 'the disk is full')
+  const deployment = fakeDeployment({ api: fakeApiControl(async () => new Promise((resolve) => setTimeout(() => resolve(accepted), 5))) })
+  const workshop = workshopOf(deployment)
+  const work = migrateTrees.perform(actionOf(2000), { ...workshop, journal: { ...workshop.journal, note: async () => Promise.reject(full) } })
+  await expect(work).rejects.toBe(full)
+  expect(deployment.api.asked.length).toBeLessThan(2000)
+})
+
+test('interrupted, what is under way is not waited for and counts as not asked', async () => {
+  const stop = new AbortController()
+  const { error, account, deployment } = await performed(({ tree }) => {
+    if (tree === 4) stop.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
+    return accepted
+  }, actionOf(9), { signal: stop.signal })
+  expect(error).toMatchObject({ code: 'INTERRUPTED', message: 'interrupted by SIGINT after 3 of 9 calls' })
+  expect(account).toEqual({ requested: 9, accepted: 3, skipped: 6, failed: [] })
+  await migrateTrees.perform(actionOf(9), workshopOf(deployment))
+  expect(deployment.api.asked.map(({ tree }) => tree)).toEqual([1, 2, 3, 4, 4, 5, 6, 7, 8, 9])
+})
+
+test('another service than the one of the plan is refused before anything is asked', async () => {
+  const deployment = fakeDeployment()
+  const action = { ...actionOf(3), api: 'https://old.example.org' }
+  const message = "the plan was made for https://old.example.org, and the deployment's address is https://testops.example.org now"
+  await expect(migrateTrees.foresee!(action, workshopOf(deployment))).rejects.toMatchObject({ code: 'REFUSED', message })
+  await expect(migrateTrees.perform(action, workshopOf(deployment))).rejects.toMatchObject({ code: 'REFUSED', message })
+  expect(deployment.api.asked).toEqual([])
+})
+
+test('a 403 says which role it takes', async () => {
+  const { account } = await performed(() => refusedMigration(403, 'Forbidden: Access is denied'), actionOf(1))
+  expect(account.failed).toEqual([
+    { project: 1, tree: 1, status: 403, message: "HTTP 403, 'Forbidden: Access is denied'; it takes the project role `Владелец проекта` or the global role `Администратор`" },
+  ])
+})
