@@ -75,7 +75,7 @@ await build({
   },
   define: {'import.meta.url': '__url'},
 })
-const programs = ['src/docs.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts']
+const programs = ['src/docs.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts', 'src/lab/reverse-proxy/main.ts']
 await build({
   ...common,
   entryPoints: programs.map((path) => ({in: path, out: relative('src', path).replace(/\.ts$/, '')})),

@@ -1,7 +1,11 @@
 import type { Check } from '../core/check.ts'
 import { apiLatency } from './api/latency.ts'
+import { apiProxy } from './api/proxy.ts'
 import { apiReachable } from './api/reachable.ts'
+import { apiRoles } from './api/roles.ts'
+import { apiSystemLogin } from './api/system-login.ts'
 import { apiTokenLifetime } from './api/token-lifetime.ts'
+import { apiTokenUse } from './api/token-use.ts'
 import { apiToken } from './api/token.ts'
 import { brokerAlarms } from './broker/alarms.ts'
 import { brokerQueuesDurable } from './broker/queues-durable.ts'
@@ -43,7 +47,11 @@ export const checks: readonly Check[] = [
   serviceClocks,
   apiReachable,
   apiToken,
+  apiRoles,
   apiTokenLifetime,
+  apiTokenUse,
+  apiSystemLogin,
+  apiProxy,
   apiLatency,
   treesMigrated,
   integrationsReachable,

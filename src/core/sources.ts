@@ -1,3 +1,4 @@
+import type { AccessLogSource } from './sources/access-log.ts'
 import type { ApiSource } from './sources/api.ts'
 import type { BrokerSource } from './sources/broker.ts'
 import type { DatabaseSource } from './sources/database.ts'
@@ -7,6 +8,7 @@ import type { RunsSource } from './sources/runs.ts'
 import type { ServiceSource } from './sources/service.ts'
 import type { SessionsSource } from './sources/sessions.ts'
 
+export type { AccessLogSource, LoggedRequest } from './sources/access-log.ts'
 export type { AccessToken, ApiSource, MigrationJob, NamedItem } from './sources/api.ts'
 export type {
   BrokerConnection,
@@ -40,6 +42,8 @@ export interface Sources {
   service: ServiceSource
   api: ApiSource
   logs: LogsSource
+  /** of the proxy before the service */
+  accessLog: AccessLogSource
   network: NetworkSource
   runs: RunsSource
 }

@@ -40,6 +40,7 @@ const names: Record<SourceName, string> = {
   service: "the platform's view of the service",
   api: "the service's API",
   logs: "the service's log",
+  accessLog: 'the access log',
   network: 'name resolution on this machine',
   runs: 'the journals of repairs on this machine',
 }

@@ -15,12 +15,14 @@ interface Declared {
   image: string
   build: string
   timeZone: string
+  /** that of the reverse proxy, where a fault puts one before the service */
+  accessLog: boolean
 }
 
 export type Processor = 'x86-64-v3' | 'x86-64-v2'
 
 /** The healthy deployment's image and build; the image needs the processor level that the healthy machine has. */
-const healthyDeclared: Declared = { image: 'registry.example.org/testops/testops:527u01', build: '527u01', timeZone: 'UTC' }
+const healthyDeclared: Declared = { image: 'registry.example.org/testops/testops:527u01', build: '527u01', timeZone: 'UTC', accessLog: false }
 
 export interface Overlay {
   environment: Readonly<Record<string, string | null>>

@@ -2,6 +2,7 @@ import { builtProgram, labLayout } from './layout.ts'
 import type { Overlay } from './changes.ts'
 import { labNames } from './lab.ts'
 import type { Lab, LabServers } from './lab.ts'
+import { filesIn } from './reverse-proxy/orders.ts'
 import { hostIn, serviceUrl } from './settings.ts'
 import { unitIn } from './service-control/unit.ts'
 import { writePrivate } from './servers/private-file.ts'
@@ -74,5 +75,5 @@ deployments:
 ${rabbitmq.managementUrl === undefined ? '' : `      managementUrl: ${q(rabbitmq.managementUrl)}\n`}    sessions:
       url: ${q(`redis://${hostIn(redis.host)}:${redis.port}/${redis.database}`)}
       namespace: ${q(namespace)}
-${redis.password ? `      password: ${secret('sessions')}\n` : ''}${asOthers}`
+${redis.password ? `      password: ${secret('sessions')}\n` : ''}${declared.accessLog ? `    accessLog: {file: ${q(filesIn(layout.proxy).accessLog)}}\n` : ''}${asOthers}`
 }

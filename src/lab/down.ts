@@ -13,6 +13,7 @@ import { labLayout } from './layout.ts'
 import type { LabLayout } from './layout.ts'
 import { forgetRepairs } from './repairs.ts'
 import { asOperator } from './operator-lock.ts'
+import { stopProxy } from './reverse-proxy/control.ts'
 import { removeServer, serverNames } from './servers/index.ts'
 import { endStragglers, stop } from './service-control/control.ts'
 import { unitIn } from './service-control/unit.ts'
@@ -62,6 +63,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
     if ((await stop(unit).catch(ifMissing)) === 'stopped') gone(unit.directory === layout.service ? 'the practice service' : 'its second instance')
   }
   if (await stopHolder(layout)) gone('the program that held database connections')
+  if (await stopProxy(layout)) gone('the reverse proxy before the service')
   if (state) await cleanGiven({ ...options, layout, state })
   const servers = await allServers(layout)
   await forgetRepairs(servers)
@@ -71,7 +73,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
     gone(record.way === 'given' ? `what the lab had on the given ${serverNames[record.kind]}` : `${serverNames[record.kind]} at ${record.host}:${record.port}`)
   }
   for (const name of await partsIn(layout)) await rm(join(layout.root, name), { recursive: true, force: true, maxRetries: 5 })
-  for (const directory of [layout.secondService, layout.service, layout.holder]) await endStragglers(directory)
+  for (const directory of [layout.secondService, layout.service, layout.holder, layout.proxy]) await endStragglers(directory)
   // comes last: as long as it is there, what is left is known for a lab's
   await rm(layout.state, { force: true })
   const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))

@@ -23,6 +23,8 @@ export interface LabLayout {
   secondService: string
   /** of the program that holds database connections */
   holder: string
+  /** of the reverse proxy before the service, where a fault needs one */
+  proxy: string
   /** a repair's plan, where a fault needs one that was made before */
   savedPlan: string
 }
@@ -42,6 +44,7 @@ export function labLayout(root: string): LabLayout {
     service: file('service'),
     secondService: file('second-service'),
     holder: file('connection-holder'),
+    proxy: file('reverse-proxy'),
     savedPlan: file('plan.json'),
   }
 }

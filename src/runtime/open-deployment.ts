@@ -17,6 +17,7 @@ import { defaultVendor, vendorIn } from '../knowledge/settings.ts'
 import { splitRecords } from '../logs/records.ts'
 import type { Platform } from '../platforms/index.ts'
 import { openPlatform } from '../platforms/index.ts'
+import { accessLogSource } from './access-log.ts'
 import { requireApiToken } from './configuration/api-token.ts'
 import type { FileReference, SecretReference } from './configuration/nodes.ts'
 import type { DeploymentSettings } from './configuration/schema.ts'
@@ -162,6 +163,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       }),
       service: share(async () => unheld(await platform.service())),
       logs: share(async () => unheld(await logsSource(platform, deployment.timeZone))),
+      accessLog: share(async () => unheld(accessLogSource(accessLogFile(context), { timeoutMs }))),
       runs: share(async () => unheld(runsSource(runs, lockFile))),
       network: share(async () => unheld(networkSource({ timeoutMs }))),
     },
@@ -205,6 +207,11 @@ function timeZoneOf({ timeZone }: DeploymentSettings, environment: ServiceEnviro
   if (timeZone !== undefined) return { timeZone }
   const named = namedTimeZone((name) => settingOf(environment, name))
   return named !== null && isTimeZone(named.zone) ? { timeZone: named.zone, isTimeZoneAssumed: true } : { timeZone: null }
+}
+
+function accessLogFile({ name, settings: { accessLog } }: EndpointContext): string {
+  if (accessLog) return accessLog.file.path
+  throw new AdminError('NOT_CONFIGURED', `no access log is configured for \`${name}\`: set \`accessLog.file\``)
 }
 
 function runsSource(folder: string, lockFile: string): RunsSource {

@@ -1,4 +1,6 @@
+import { apiProxyTable, apiSystemLoginTable, apiTokenUseTable } from './api/access.ts'
 import { apiLatencyTable, apiReachableTable, apiTokenLifetimeTable, apiTokenTable } from './api/all.ts'
+import { apiRolesTable } from './api/roles.ts'
 import { brokerAlarmsTable, brokerReachableTable } from './broker/others.ts'
 import { queuesDurableTable } from './broker/queues-durable.ts'
 import { upgradeTable } from './broker/upgrade.ts'
@@ -31,7 +33,11 @@ export const tables: readonly CheckTable[] = [
   serviceClocksTable,
   apiReachableTable,
   apiTokenTable,
+  apiRolesTable,
   apiTokenLifetimeTable,
+  apiTokenUseTable,
+  apiSystemLoginTable,
+  apiProxyTable,
   apiLatencyTable,
   treesMigratedTable,
   integrationsReachableTable,

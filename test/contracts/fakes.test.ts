@@ -6,18 +6,22 @@ import {
   connection,
   consumer,
   exchange,
+  fakeAccessLog,
   fakeApi,
   fakeApiControl,
   fakeBroker,
   fakeDatabase,
   fakeSessions,
   lockTable,
+  logged,
   migrationJob,
   noProject,
   queue,
   refusedMigration,
+  request,
   sample,
 } from '../fakes/index.ts'
+import { accessLogContract } from './access-log.ts'
 import { apiControlContract } from './api-control.ts'
 import { apiContract } from './api.ts'
 import { brokerContract } from './broker.ts'
@@ -163,5 +167,21 @@ describe('api control', () => {
       return { status: 'accepted' }
     })
     return { source, close: async () => undefined, begun: async () => begun }
+  })
+})
+
+describe('access log', () => {
+  accessLogContract(async ({ requests, nonsense = 0 }) => {
+    const all = (requests ?? []).map((line) => {
+      const [method, path, status] = line.split(' ')
+      return request({ method: method!, path: path!, status: Number(status) })
+    })
+    // as many bytes a line as in the combined format
+    const recent = ({ maxBytes }: { maxBytes: number }) => {
+      const kept = all.slice(-Math.floor(maxBytes / 100))
+      return logged(kept, { unread: nonsense, complete: kept.length === all.length })
+    }
+    const missing = new AdminError('UNAVAILABLE', 'the log file /var/log/nginx/access.log does not exist')
+    return { source: fakeAccessLog({ recent: requests === null ? missing : recent }), close: async () => undefined }
   })
 })

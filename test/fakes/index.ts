@@ -1,5 +1,6 @@
 import { AdminError } from '../../src/core/error.ts'
 import type { SourceName, Sources } from '../../src/core/sources.ts'
+import { fakeAccessLog } from './access-log.ts'
 import { fakeApi } from './api.ts'
 import { fakeBroker } from './broker.ts'
 import { fakeDatabase } from './database.ts'
@@ -10,6 +11,7 @@ import { fakeService } from './service.ts'
 import { fakeSessions } from './sessions.ts'
 
 export * from './api-control.ts'
+export * from './access-log.ts'
 export * from './api.ts'
 export * from './broker-world.ts'
 export * from './broker.ts'
@@ -33,6 +35,7 @@ function fakeSources(sources: Partial<Sources> = {}): Sources {
     service: fakeService(),
     api: fakeApi(),
     logs: fakeLogs(),
+    accessLog: fakeAccessLog(),
     network: fakeNetwork(),
     runs: fakeRuns(),
     ...sources,
@@ -55,6 +58,7 @@ const errors: Record<SourceName, () => AdminError> = {
       'curl -i https://testops.example.org/api/management/health',
     ]),
   logs: () => new AdminError('UNAVAILABLE', '/var/log/testops/testops.log does not exist', []),
+  accessLog: () => new AdminError('UNAVAILABLE', 'the log file /var/log/nginx/access.log does not exist', ['ls -l /var/log/nginx/access.log']),
   network: () => new AdminError('UNAVAILABLE', 'no name server answers', []),
   runs: () => new AdminError('UNEXPECTED_ANSWER', 'the journal of run 20261121T021244Z-unlock-changelog-1f3a cannot be read', []),
 }
@@ -83,6 +87,7 @@ export function openFakes(sources: { [K in SourceName]?: Sources[K] | AdminError
     service: opener('service', healthy.service),
     api: opener('api', healthy.api),
     logs: opener('logs', healthy.logs),
+    accessLog: opener('accessLog', healthy.accessLog),
     network: opener('network', healthy.network),
     runs: opener('runs', healthy.runs),
   }

@@ -25,7 +25,13 @@ afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
 describe('the healthy lab', () => {
   test('has nothing to report', async () => {
     const { checks } = await look(lab, { exitCode: 0, roots: [], allowedConsequences: [] })
-    expect(checks.filter(({ status }) => status !== 'ok').map(({ id, status }) => `${id} ${status}`)).toEqual(['trees/migrated skipped'])
+    expect(checks.filter(({ status }) => status !== 'ok').map(({ id, status }) => `${id} ${status}`)).toEqual([
+      // no access log is configured: a reverse proxy stands before the service only where a fault puts one there
+      'api/token-use skipped',
+      'api/system-login skipped',
+      'api/proxy skipped',
+      'trees/migrated skipped',
+    ])
   })
 
   test("is seen by a project's owner and by a user without a role, who may not do all", async () => {

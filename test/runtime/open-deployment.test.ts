@@ -69,6 +69,16 @@ test('what the configuration leaves out is taken from the service', async () => 
   expect(await (await sources.network()).resolve('localhost')).toBe(true)
 })
 
+test('the access log is read where the configuration says, and no other', async () => {
+  const line = '10.0.0.5 - - [21/Nov/2026:03:04:05 +0100] "GET / HTTP/1.1" 413 5'
+  const { open: sources } = await open('url: https://testops.example.org\naccessLog: {file: logs/access.log}', { 'logs/access.log': `${line}\n` })
+  const log = await sources.accessLog()
+  expect(log.target).toMatch(/^\/.*\/logs\/access\.log$/)
+  expect((await log.recent({ maxBytes: 1000 })).requests).toMatchObject([{ path: '/', status: 413 }])
+  const without = await open('url: https://testops.example.org')
+  expect(await errorOf(without.open.accessLog())).toBe('NOT_CONFIGURED: no access log is configured for `prod`: set `accessLog.file`')
+})
+
 test('the configuration stands above the service', async () => {
   const lines = 'host: {environmentFile: service.env}\nvendor: {prefix: OTHER}\ntimeZone: UTC'
   expect((await open(lines, service)).deployment).toMatchObject({

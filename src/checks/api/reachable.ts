@@ -15,7 +15,7 @@ export const apiReachable = defineCheck({
   title: "service's API answers",
   reads: ['api'],
   guards: 'api',
-  explains: ['api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: ['api/token', 'api/roles', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
   unopened: unopened('api/reachable', {
     kept,
     tls: { scheme: 'its address (http:// is plain, https:// encrypted)', key: 'ca: FILE' },

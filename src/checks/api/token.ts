@@ -8,7 +8,7 @@ export const apiToken = defineCheck({
   title: 'API token is accepted',
   reads: ['api'],
   // how quickly the service answers shows without a token
-  explains: ['api/token-lifetime', 'trees/migrated'],
+  explains: ['api/roles', 'api/token-lifetime', 'trees/migrated'],
   async run({ api }): Promise<Outcome> {
     const exchange = tokenExchange(api.target)
     const exchanged = await refusal(api.accessToken())

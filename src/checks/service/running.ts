@@ -12,7 +12,7 @@ export const serviceRunning = defineCheck({
   reads: ['service'],
   wants: ['logs'],
   guards: 'service',
-  explains: ['api/reachable', 'api/token', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
+  explains: ['api/reachable', 'api/token', 'api/roles', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
   explainsUnopened: false,
   unopened: ({ code }) => ({
     text: isConfiguration(code)

@@ -17,6 +17,7 @@ export const serviceUnfinishedRepair = defineCheck({
     'service/running',
     'api/reachable',
     'api/token',
+    'api/roles',
     'api/token-lifetime',
     'api/latency',
     'trees/migrated',

@@ -9,7 +9,7 @@ export const sessionsMemory = defineCheck({
   id: 'sessions/memory',
   title: 'session store has memory left',
   reads: ['sessions'],
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/token-lifetime', 'api/latency'],
+  explains: ['service/running', 'api/reachable', 'api/token', 'api/roles', 'api/token-lifetime', 'api/latency'],
   async run({ sessions }) {
     const { usedBytes, maxBytes, policy, evictedKeys } = await sessions.memory()
     if (maxBytes === 0) return { status: 'ok', detail: `${bytes(usedBytes)} used, no limit` }

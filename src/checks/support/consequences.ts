@@ -3,6 +3,7 @@ export const serviceFails: readonly string[] = [
   'service/running',
   'api/reachable',
   'api/token',
+  'api/roles',
   'api/token-lifetime',
   'api/latency',
   'trees/migrated',

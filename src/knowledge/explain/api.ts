@@ -50,6 +50,35 @@ export const apiEntries: readonly ExplainEntry[] = [
     source: 'SPEC.md 4.1, 4.2 and 5, FIELD-NOTES.md 7',
   },
   {
+    id: 'api/roles',
+    kind: 'check',
+    title: "API token's user may migrate trees",
+    severities: ['warning'],
+    meaning:
+      'Versions 5.11 to 5.24 move the trees of test cases to a new structure. A migration that is asked for by hand takes ' +
+      'the global role `Администратор`, or the role `Владелец проекта` in the project; other users are answered 403. The ' +
+      "roles of the API token's user are read from GET /api/uaa/me, whose fields are not documented: where they are not " +
+      'understood, nothing is concluded. In which projects a user is the owner does not show there.',
+    causes: [
+      'The API token was made by a user who only tests.',
+      'The role was taken from that user since.',
+    ],
+    verify: [
+      `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -sS -K - BASE_URL/api/uaa/me   # ACCESS_TOKEN: see testops-admin explain api/token`,
+    ],
+    remedies: [
+      {
+        text: 'Have an administrator make an API token in the user menu, and put it where the configuration (`apiToken`) looks for it.',
+        commands: ['testops-admin doctor --only api/roles'],
+      },
+      {
+        text: 'Or migrate only the trees of projects that the user owns.',
+        commands: ['testops-admin migrate-trees --project ID'],
+      },
+    ],
+    source: 'SPEC.md 4.2 to 4.4',
+  },
+  {
     id: 'api/token-lifetime',
     kind: 'check',
     title: 'Bearer tokens live as long as the settings say',
@@ -84,6 +113,102 @@ export const apiEntries: readonly ExplainEntry[] = [
       },
     ],
     source: 'SPEC.md 5 and 8, FIELD-NOTES.md 1.1',
+  },
+  {
+    id: 'api/token-use',
+    kind: 'check',
+    title: 'API token is sent only to be exchanged',
+    severities: ['warning'],
+    meaning:
+      'Programs exchange the API token of the user menu for a Bearer token, which each call bears until its life ends. Some ' +
+      'send the API token itself on every call (`Authorization: api-token …`), or exchange it anew for each. Many ' +
+      'such calls can overload the service: high processor use, or a crash. Whether they do shows in the log of the proxy ' +
+      'before the service (`accessLog` in the configuration), where it records the scheme of the Authorization header. The ' +
+      'usual formats do not; from these only needless exchanges are seen.',
+    causes: [
+      'A plugin, an MCP server or a script sends the API token as it is.',
+      'A script exchanges the token before each call, in place of once an hour.',
+    ],
+    verify: [
+      "tail -c 4000000 ACCESS_LOG | grep -cE '[\" ]api-token[\" ]'",
+      'tail -c 4000000 ACCESS_LOG | grep -c /api/uaa/oauth/token',
+    ],
+    remedies: [
+      {
+        text: 'Have the program exchange the API token once, and send what it gets until shortly before its end.',
+        commands: [
+          `printf %s "$TOKEN" | curl -sS -H 'Expect:' -F grant_type=apitoken -F scope=openid -F 'token=<-' BASE_URL/api/uaa/oauth/token   # TOKEN: the API token`,
+          `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -sS -K - BASE_URL/api/project   # ACCESS_TOKEN: access_token of that answer`,
+        ],
+      },
+      {
+        text:
+          'Have the proxy record the scheme, and never the whole header, in which the token stands. nginx, in the section ' +
+          'http: map $http_authorization $scheme { default "-"; "~^(?<s>[A-Za-z-]+) " $s; } log_format combined_scheme ' +
+          "'$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" " +
+          "\"$http_user_agent\" \"$scheme\"'; access_log /var/log/nginx/access.log combined_scheme;",
+        commands: ['sudo nginx -t', 'sudo nginx -s reload', 'testops-admin doctor --only api/token-use'],
+      },
+    ],
+    source: 'SPEC.md 5, FIELD-NOTES.md 7',
+  },
+  {
+    id: 'api/system-login',
+    kind: 'check',
+    title: 'built-in administrator has a page to sign in at',
+    severities: ['warning'],
+    meaning:
+      'Where an identity provider (LDAP, SAML 2.0 or OpenID Connect) is the main way to sign in, the main page takes its ' +
+      'accounts only. The built-in administrator is an account of the service itself, and signs in at /login/system. ' +
+      'Which way is the main one does not show from outside; from the log of the proxy before the service (`accessLog` in ' +
+      'the configuration) it is seen whether browsers get that page, or are sent elsewhere.',
+    causes: [
+      'The built-in account is used on the main page, which asks the identity provider.',
+      'A proxy sends whoever is not signed in to the identity provider, whatever page was asked for.',
+      'A proxy lets only some paths through, and /login/system is none of them.',
+    ],
+    verify: ['curl -sI BASE_URL/login/system', "tail -c 4000000 ACCESS_LOG | grep -c 'GET.*[^i]/login/system'"],
+    remedies: [
+      {
+        text:
+          'Sign in at BASE_URL/login/system with the built-in account. Its password is in the configuration files of the ' +
+          'server edition, and in the message that the instance of the cloud edition was created with.',
+        commands: [],
+      },
+      {
+        text: 'Where the page does not come: let the proxy pass /login/system and /api/login/system to the service as they are.',
+        commands: ['testops-admin doctor --only api/system-login'],
+      },
+    ],
+    source: 'SPEC.md 4.5, 5 and 7, FIELD-NOTES.md 4',
+  },
+  {
+    id: 'api/proxy',
+    kind: 'check',
+    title: 'proxy lets large and slow requests through',
+    severities: ['warning'],
+    meaning:
+      'A proxy before the service answers by itself where a request is larger than it allows (413), where the service takes ' +
+      'longer than it waits (504), or where it cannot use what the service answers (502). Results of an upload go missing ' +
+      'so. The log of the proxy (`accessLog` in the configuration) tells of each; what it answered while the service was ' +
+      'away as a whole, as in a restart, is left out. No large request is ever sent to find out.',
+    causes: [
+      'The largest request that the proxy takes is smaller than what is uploaded (nginx: client_max_body_size, 1 MB unless set).',
+      'The proxy waits for a shorter time than large uploads, exports or pages take (nginx: proxy_read_timeout, 60 s unless set).',
+      'The head of an answer, with its cookies, is larger than the proxy takes (nginx: proxy_buffer_size).',
+    ],
+    verify: [
+      `tail -c 4000000 ACCESS_LOG | grep -cE '("|":"?) ?(413|502|504)[ ,"}]'`,
+      "sudo nginx -T | grep -nE 'client_max_body_size|proxy_read_timeout|proxy_buffer_size'",
+    ],
+    remedies: [
+      {
+        text: 'Raise the limit in the proxy, and in every router and firewall on the way; result files are up to 2 MB, attachments larger.',
+        commands: ['sudo nginx -t', 'sudo nginx -s reload', 'testops-admin doctor --only api/proxy'],
+      },
+      { text: 'Where requests are cut for their time, see first why the service takes so long.', commands: ['testops-admin explain api/latency'] },
+    ],
+    source: 'SPEC.md 7 and 8; nginx.org, ngx_http_core_module and ngx_http_proxy_module',
   },
   {
     id: 'api/latency',

@@ -1,5 +1,7 @@
 import type { Fault } from '../fault.ts'
+import { adminSignin } from './admin-signin.ts'
 import { apiSlow } from './api-slow.ts'
+import { apiTokenDirect } from './api-token-direct.ts'
 import { brokerAlarm } from './broker-alarm.ts'
 import { brokerDown } from './broker-down.ts'
 import { clockSkew } from './clock-skew.ts'
@@ -20,7 +22,10 @@ import { liveLock } from './live-lock.ts'
 import { lockHalfCleared } from './lock-half-cleared.ts'
 import { lockStolen } from './lock-stolen.ts'
 import { lockVanished } from './lock-vanished.ts'
+import { noMigrationRole } from './no-migration-role.ts'
 import { oldUnknownHost } from './old-unknown-host.ts'
+import { proxyLimits } from './proxy-limits.ts'
+import { restartBehindProxy } from './restart-behind-proxy.ts'
 import { runningMigration } from './running-migration.ts'
 import { serviceDown } from './service-down.ts'
 import { sessionsDown } from './sessions-down.ts'
@@ -54,14 +59,18 @@ export const faults: readonly Fault[] = [
   unknownHost,
   debugLeftOn,
   treesUnmigrated,
+  noMigrationRole,
   tokenRefused,
+  apiTokenDirect,
   tokenLifetime,
   duplicateMove,
+  adminSignin,
   serviceDown,
   databaseDown,
   brokerDown,
   sessionsDown,
   apiSlow,
+  proxyLimits,
   diskFull,
   connectionsExhausted,
   brokerAlarm,
@@ -74,4 +83,5 @@ export const faults: readonly Fault[] = [
   oldUnknownHost,
   jvmTimeZone,
   foreignQueues,
+  restartBehindProxy,
 ]

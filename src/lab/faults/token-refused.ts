@@ -14,7 +14,7 @@ export const tokenRefused: Fault = {
     {
       variant: null,
       made: 'the API token of the configuration is deleted in the user menu',
-      expected: { exitCode: 1, problems: { 'api/token': 'error' }, allowedConsequences: ['api/token-lifetime', 'trees/migrated'] },
+      expected: { exitCode: 1, problems: { 'api/token': 'error' }, allowedConsequences: ['api/roles', 'api/token-lifetime', 'trees/migrated'] },
       async apply(lab) {
         await onDatabase(lab, (sql) => sql('DELETE FROM api_token WHERE token_hash = $1', [hash]))
       },

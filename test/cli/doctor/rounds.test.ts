@@ -37,6 +37,7 @@ function deploymentWith(outcomes: readonly (Outcome | AdminError)[]) {
         sessions: missing,
         service: missing,
         api: missing,
+        accessLog: missing,
         logs: missing,
         network: missing,
         runs: missing,

@@ -101,6 +101,15 @@ describe('Bearer tokens', () => {
   })
 })
 
+test('the API token itself opens the API too, and is looked up on each call', async () => {
+  const on = await deployment()
+  const { url } = await startService(on.settings)
+  const me = (authorization: string): Promise<Response> => fetch(`${url}/api/uaa/me`, { headers: { authorization } })
+  expect(await json(me(`api-token ${owner.apiToken}`))).toMatchObject({ username: 'olga' })
+  expect((await me('api-token wrong')).status).toBe(401)
+  expect((await me(`Bearer ${owner.apiToken}`)).status).toBe(401)
+})
+
 test("the service's user is shown", async () => {
   const { url } = await startService((await deployment()).settings)
   expect(await json((await caller(url, owner))('/api/uaa/me'))).toEqual({

@@ -1,17 +1,25 @@
 import { createMiddleware } from 'hono/factory'
+import { apiUse } from '../../../knowledge/api-use.ts'
 import { webSession } from '../../../knowledge/web-session.ts'
-import { userNamed } from '../data/users.ts'
+import { userNamed, userOfToken } from '../data/users.ts'
 import type { RequestState, ServiceContext } from './context.ts'
 import { sessionIdOf } from './cookies.ts'
 import { springError } from './errors.ts'
 
-/** Lets through who sends a Bearer token (SPEC.md 5) or a browser's session, with its CSRF token where something changes. */
+const tokenItself = new RegExp(String.raw`^${apiUse.apiToken}\s+(\S+)$`, 'i')
+
+/**
+ * Lets through who sends a Bearer token (SPEC.md 5), the API token itself, which is looked up each time (SPEC.md 5.4, FIELD-NOTES.md
+ * 7), or a browser's session, with its CSRF token where something changes.
+ */
 export const authenticated = (context: ServiceContext) =>
   createMiddleware<RequestState>(async (c, next) => {
     const refuse = (message: string): Response => springError(c, context, 401, message)
     const bearer = /^Bearer\s+(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
+    const apiToken = tokenItself.exec(c.req.header('authorization') ?? '')?.[1]
     let username: string | null
-    if (bearer !== undefined) {
+    if (apiToken !== undefined) username = (await userOfToken(context.database, apiToken))?.username ?? null
+    else if (bearer !== undefined) {
       const judged = await context.tokens.judge(bearer)
       if (judged.status !== 'valid') {
         const reason = judged.status === 'expired' ? 'Access token expired' : 'Invalid access token'

@@ -1,0 +1,106 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Finding, Outcome } from '../../core/check.ts'
+import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
+import { proxyAnswers, saysNothing } from '../../knowledge/proxy.ts'
+import { inAccessLog, lastDay, over, senderOf } from '../support/access-log.ts'
+import type { Day } from '../support/access-log.ts'
+import { counted } from '../support/format.ts'
+
+const { tooLarge, tooLate, unusable, away } = proxyAnswers
+
+/** What a proxy cuts, how often within a day that has to be seen, and what is done about it. */
+const cuts = [
+  {
+    ...tooLarge,
+    // what is too large once is so each time
+    least: 1,
+    message: 'refused as too large',
+    remedy: `Let larger requests through (nginx: ${tooLarge.setting}, ${tooLarge.usual} unless set).`,
+  },
+  {
+    ...tooLate,
+    least: 3,
+    message: 'cut off while the service still worked on them',
+    remedy: `Let the proxy wait longer for an answer (nginx: ${tooLate.setting}, ${tooLate.usual} unless set), and see why these take so long.`,
+  },
+  {
+    ...unusable,
+    least: 3,
+    message: 'answered by the proxy, which could not use what came from the service',
+    remedy: `Read the proxy's own error log for the reason: the service closes connections earlier than the proxy expects, or the head of its answer is larger than the proxy takes (nginx: ${unusable.setting}).`,
+  },
+] as const
+
+export const apiProxy = defineCheck({
+  id: 'api/proxy',
+  title: 'proxy lets large and slow requests through',
+  reads: ['accessLog'],
+  async run({ accessLog }): Promise<Outcome> {
+    const day = await lastDay(accessLog)
+    if ('reason' in day) return { status: 'skipped', reason: day.reason }
+    const requests = withoutOutages(day.requests)
+    const found = cuts.flatMap((cut) => {
+      const those = requests.filter(({ status }) => status === cut.status)
+      return those.length >= cut.least ? [{ cut, finding: findingFor(those, cut, day, accessLog) }] : []
+    })
+    const [first, ...others] = found
+    if (!first) return { status: 'ok', detail: `none of ${counted(requests.length, 'request')} in 24 h of ${accessLog.target} was cut by it` }
+    const settings = found.map(({ cut }) => cut.setting).join('|')
+    return {
+      status: 'problem',
+      severity: 'warning',
+      findings: [first.finding, ...others.map(({ finding }) => finding)],
+      remedy: {
+        text: `${found.map(({ cut }) => cut.remedy).join(' ')} Results that are uploaded go missing otherwise. Routers and firewalls have such limits too.`,
+        commands: [`sudo nginx -T | grep -nE '${settings}'   # where the proxy runs`, 'testops-admin doctor -d {deployment} --only api/proxy'],
+      },
+    }
+  },
+})
+
+function findingFor(
+  requests: readonly LoggedRequest[],
+  { status, message }: (typeof cuts)[number],
+  { all }: Day,
+  log: AccessLogSource,
+): Finding {
+  const last = requests.at(-1)!
+  return {
+    message: `${over(requests, 'request')}: ${message} (${status}), the last by ${senderOf(last)}`,
+    // behind the request in a line of text, under its key in JSON
+    evidence: inAccessLog(log, `("|":"?) ?${status}[ ,"}]`, all.filter((it) => it.status === status).length, requests),
+  }
+}
+
+/**
+ * Leaves out what a proxy answers while the service is stopped, starts or hangs: then nothing comes through for a while. A request
+ * that takes too long fails between others that do not, or again and again by itself.
+ */
+function withoutOutages(requests: readonly LoggedRequest[]): readonly LoggedRequest[] {
+  const left = new Set<LoggedRequest>()
+  let failing: LoggedRequest[] = []
+  const settle = (): void => {
+    if (isOutage(failing)) for (const request of failing) left.add(request)
+    failing = []
+  }
+  for (const request of requests) {
+    if (isAway(request)) failing.push(request)
+    else if (comesFromService(request)) settle()
+  }
+  settle()
+  return requests.filter((request) => !left.has(request))
+}
+
+/** Pages and pictures may come from the proxy itself, whatever the service does. */
+function comesFromService({ path, status }: LoggedRequest): boolean {
+  return path.includes('/api/') && !saysNothing(status)
+}
+
+function isOutage(failing: readonly LoggedRequest[]): boolean {
+  if (failing.length < 3) return false
+  return failing.some(({ status }) => status !== tooLate.status) || new Set(failing.map(({ path }) => path)).size > 1
+}
+
+function isAway({ status }: LoggedRequest): boolean {
+  return (away as readonly number[]).includes(status)
+}

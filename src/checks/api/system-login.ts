@@ -1,0 +1,64 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Outcome } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
+import type { LoggedRequest } from '../../core/sources.ts'
+import { isPath } from '../../knowledge/api-use.ts'
+import { webSession } from '../../knowledge/web-session.ts'
+import { inAccessLog, lastDay, over, senderOf } from '../support/access-log.ts'
+import { byHand } from '../support/by-hand.ts'
+import { curl } from '../support/evidence.ts'
+import { had, notConfigured } from '../support/wanted.ts'
+
+const { loginPage, signIn } = webSession
+
+/**
+ * Which way of signing in is the main one does not show from outside, and asking for the page would leave a session in the store
+ * on each run: so what the proxy answered to browsers is judged.
+ */
+export const apiSystemLogin = defineCheck({
+  id: 'api/system-login',
+  title: 'built-in administrator has a page to sign in at',
+  reads: [],
+  wants: ['api', 'accessLog'],
+  async run({ api, accessLog }): Promise<Outcome> {
+    const base = had(api)?.target ?? null
+    const page = base === null ? `${loginPage} of the web interface` : `${base}${loginPage}`
+    const rule = `where an identity provider (LDAP, SAML 2.0, OpenID Connect) is the main way to sign in, the built-in administrator signs in at ${page}`
+    const skipped = (why: string): Outcome => ({ status: 'skipped', reason: `${rule}; whether that page is let through is not seen: ${why}` })
+    if (accessLog instanceof AdminError) {
+      if (notConfigured(accessLog)) return skipped(accessLog.message)
+      throw accessLog
+    }
+    const day = await lastDay(accessLog)
+    if ('reason' in day) return skipped(day.reason)
+    const views = day.requests.filter(isView)
+    const reached = views.filter(({ status }) => (status >= 200 && status < 300) || status === 304)
+    if (reached.length > 0) return { status: 'ok', detail: `${page} is let through: ${over(reached, 'request')}; ${rule.replace(` at ${page}`, ' there')}` }
+    const refused = views.filter(isRefused)
+    const last = refused.at(-1)
+    if (!last) return skipped(`nobody has asked for it in the last 24 h of ${accessLog.target}`)
+    return {
+      status: 'problem',
+      severity: 'warning',
+      findings: [
+        {
+          message: `${page} is not let through: ${over(refused, 'request')}, all sent elsewhere or refused (${last.status}, ${senderOf(last)})`,
+          evidence: inAccessLog(accessLog, `GET.*[^i]${loginPage}`, day.all.filter(isView).length, refused),
+        },
+      ],
+      remedy: {
+        text: `Let the proxy pass ${loginPage} and ${signIn} to the service, and not to the identity provider: the built-in administrator is a local account, which signs in there alone.`,
+        commands: [...(base === null ? [] : [curl(base, loginPage, '-sI')]), byHand('api/system-login'), 'testops-admin doctor -d {deployment} --only api/system-login'],
+      },
+    }
+  },
+})
+
+function isView({ method, path }: LoggedRequest): boolean {
+  return method === 'GET' && isPath(path, loginPage) && !isPath(path, signIn)
+}
+
+/** A service that is away, or a browser that went, says nothing of the page. */
+function isRefused({ status }: LoggedRequest): boolean {
+  return (status > 300 && status < 400) || [401, 403, 404, 405, 410].includes(status)
+}

@@ -1,0 +1,104 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Finding, Outcome } from '../../core/check.ts'
+import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
+import { apiUse, isPath } from '../../knowledge/api-use.ts'
+import { settingDefaults } from '../../knowledge/settings.ts'
+import { inAccessLog, lastDay, over, sameSender, senderOf } from '../support/access-log.ts'
+import type { Day } from '../support/access-log.ts'
+import { byHand } from '../support/by-hand.ts'
+import { tokenExchange } from '../support/evidence.ts'
+import { counted, listed, span } from '../support/format.ts'
+import { had } from '../support/wanted.ts'
+
+/** Calls of one program within a day. */
+const manyCalls = 10
+/** Exchanges of one program within an hour; jobs that begin anew each time do fewer, and each makes calls besides. */
+const manyExchanges = 100
+const hourMs = 3_600_000
+
+export const apiTokenUse = defineCheck({
+  id: 'api/token-use',
+  title: 'API token is sent only to be exchanged',
+  reads: ['accessLog'],
+  wants: ['api'],
+  async run({ accessLog, api }): Promise<Outcome> {
+    const day = await lastDay(accessLog)
+    if ('reason' in day) return { status: 'skipped', reason: day.reason }
+    const { requests } = day
+    const direct = sameSender(requests.filter(({ scheme }) => scheme === apiUse.apiToken)).filter((calls) => calls.length >= manyCalls)
+    const storms = sameSender(requests.filter(isExchange)).filter((exchanges) => isStorm(exchanges, requests))
+    const [first, ...others] = [...direct.map((calls) => sendsItself(calls, day, accessLog)), ...storms.map((exchanges) => exchangesAgain(exchanges, day, accessLog))]
+    if (first) {
+      const service = had(api)
+      return {
+        status: 'problem',
+        severity: 'warning',
+        findings: [first, ...others],
+        remedy: {
+          text: `Have these programs exchange the API token for a Bearer token, send that one on each call, and exchange again only before it ends (after ${span(settingDefaults.tokenValiditySeconds * 1000)} unless set otherwise). Calls with the API token itself can overload the service.`,
+          commands: [
+            ...(service ? [tokenExchange(service.target)] : []),
+            byHand('api/token-use'),
+            'testops-admin doctor -d {deployment} --only api/token-use',
+          ],
+        },
+      }
+    }
+    const bearer = requests.filter(({ scheme }) => scheme === apiUse.bearer).length
+    const self = requests.filter(({ scheme }) => scheme === apiUse.apiToken).length
+    if (bearer + self === 0) return { status: 'skipped', reason: unrecorded(requests, accessLog) }
+    return { status: 'ok', detail: `${counted(bearer, 'call')} with a Bearer token, ${self} with the API token itself, in 24 h of ${accessLog.target}` }
+  },
+})
+
+function sendsItself(calls: readonly LoggedRequest[], { all }: Day, log: AccessLogSource): Finding {
+  return {
+    message: `${senderOf(calls[0]!)} sends the API token itself: ${over(calls, 'call')}`,
+    evidence: inAccessLog(log, `[" ]${apiUse.apiToken}[" ]`, all.filter(({ scheme }) => scheme === apiUse.apiToken).length, calls),
+  }
+}
+
+function exchangesAgain(exchanges: readonly LoggedRequest[], { all, requests }: Day, log: AccessLogSource): Finding {
+  const { client } = exchanges[0]!
+  const beside = counted(callsFrom(client, requests).length, 'other call')
+  return {
+    message: `${senderOf(exchanges[0]!)} exchanges the API token again and again: ${over(exchanges, 'exchange')}, beside ${beside} from ${client}`,
+    evidence: inAccessLog(log, apiUse.exchange, all.filter(({ path }) => isPath(path, apiUse.exchange)).length, exchanges),
+  }
+}
+
+/** More than so many in some hour, and hardly two calls for each: jobs that exchange once have several to make, be it under another name. */
+function isStorm(exchanges: readonly LoggedRequest[], requests: readonly LoggedRequest[]): boolean {
+  if (callsFrom(exchanges[0]!.client, requests).length > 2 * exchanges.length) return false
+  const times = exchanges.flatMap(({ at }) => at?.getTime() ?? []).sort((a, b) => a - b)
+  return times.some((at, index) => index >= manyExchanges && at - times[index - manyExchanges]! <= hourMs)
+}
+
+function callsFrom(address: string, requests: readonly LoggedRequest[]): LoggedRequest[] {
+  return requests.filter((request) => request.client === address && request.path.includes('/api/') && !isExchange(request))
+}
+
+function isExchange({ method, path, status }: LoggedRequest): boolean {
+  return method === 'POST' && isPath(path, apiUse.exchange) && status === 200
+}
+
+/**
+ * That no exchange is seen proves nothing: it may have gone another way, and a browser's session needs none. So programs whose
+ * calls are accepted for longer than a Bearer token lives are only named.
+ */
+function unrecorded(requests: readonly LoggedRequest[], { target }: AccessLogSource): string {
+  const exchanging = new Set(requests.filter(isExchange).map(({ client }) => client))
+  const calls = requests.filter(({ client, agent, path, status }) => {
+    const isCall = /\/api\//.test(path) && !/\/api\/(management|login|logout|uaa\/oauth)\b/.test(path)
+    return isCall && status < 300 && !exchanging.has(client) && !/^(Mozilla|Opera)\b/.test(agent ?? '')
+  })
+  const without = sameSender(calls).filter((same) => same.length >= manyCalls && lasted(same) > settingDefaults.tokenValiditySeconds * 1000)
+  const named = without.map((same) => `${senderOf(same[0]!)} (${counted(same.length, 'call')} in ${span(lasted(same))})`)
+  const hint = named.length === 0 ? '' : `; without an exchange that shows there: ${listed(named, 3)}`
+  return `${target} does not record the scheme of the Authorization header, which alone tells (testops-admin explain api/token-use says how it does)${hint}`
+}
+
+function lasted(requests: readonly LoggedRequest[]): number {
+  const times = requests.flatMap(({ at }) => at?.getTime() ?? [])
+  return times.length === 0 ? 0 : times.at(-1)! - times[0]!
+}

@@ -1,0 +1,70 @@
+import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
+import { word } from './evidence.ts'
+import { counted, listed, moment } from './format.ts'
+
+/** How much of the access log a check looks at. */
+const accessLogBytes = 4_000_000
+
+/** What is older has been dealt with, or comes again. */
+const recentMs = 24 * 3_600_000
+
+/** What was read of the log, and of that the last day, both in the order of the log. */
+export interface Day {
+  all: readonly LoggedRequest[]
+  requests: readonly LoggedRequest[]
+}
+
+/** The requests of the last day; or why there are none to judge. */
+export async function lastDay(log: AccessLogSource): Promise<Day | { reason: string }> {
+  const { requests, unread } = await log.recent({ maxBytes: accessLogBytes })
+  if (requests.length === 0) {
+    const reason = unread > 0 ? 'holds no line that can be read: the common and the combined format are, and JSON' : 'holds no request'
+    return { reason: `${log.target} ${reason}` }
+  }
+  const since = Date.now() - recentMs
+  const recent = requests.filter(({ at }) => at === null || at.getTime() >= since)
+  if (recent.length > 0) return { all: requests, requests: recent }
+  return { reason: `${log.target} holds no request of the last 24 h: its newest is of ${moment(requests.at(-1)!.at!)}` }
+}
+
+/** A command that counts such lines, since the lines themselves may hold secrets; then what it counts, and what they ask for. */
+export function inAccessLog({ target }: AccessLogSource, pattern: string, count: number, requests: readonly LoggedRequest[]): string[] {
+  return [`tail -c ${accessLogBytes} ${word(target)} | grep -cE ${word(pattern)}`, String(count), `in the last 24 h: ${asked(requests)}`]
+}
+
+/** Who sent a request: program and address. */
+export function senderOf({ agent, client }: LoggedRequest): string {
+  return `${agent ?? 'a program without a name'} at ${client}`
+}
+
+export function sameSender(requests: readonly LoggedRequest[]): (readonly LoggedRequest[])[] {
+  return grouped(requests, senderOf)
+}
+
+/** `GET /api/project 200 (12), …`: what was asked for and answered, the most frequent first. */
+function asked(requests: readonly LoggedRequest[]): string {
+  const kinds = grouped(requests, ({ method, path, status }) => `${method} ${path} ${status}`)
+  return listed(
+    kinds.sort((a, b) => b.length - a.length).map((same) => `${same[0]!.method} ${same[0]!.path} ${same[0]!.status} (${same.length})`),
+    3,
+  )
+}
+
+/** `1 request at 2026-11-21 02:12:44Z`, `3 requests, first …, last …`. */
+export function over(requests: readonly LoggedRequest[], noun: string): string {
+  const times = requests.flatMap(({ at }) => at ?? [])
+  const [first, last] = [times[0], times.at(-1)].map((at) => at && moment(at))
+  const when = first === undefined ? '' : first === last ? ` at ${last}` : `, first ${first}, last ${last}`
+  return `${counted(requests.length, noun)}${when}`
+}
+
+function grouped(requests: readonly LoggedRequest[], nameOf: (request: LoggedRequest) => string): LoggedRequest[][] {
+  const groups = new Map<string, LoggedRequest[]>()
+  for (const request of requests) {
+    const name = nameOf(request)
+    const group = groups.get(name)
+    if (group) group.push(request)
+    else groups.set(name, [request])
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,49 @@
+import { webSession } from '../../knowledge/web-session.ts'
+import { removeSessions } from '../access/sessions.ts'
+import { client } from '../clients.ts'
+import type { Changes } from '../changes.ts'
+import type { Fault } from '../fault.ts'
+import type { Lab } from '../lab.ts'
+import { startProxy, stopProxy } from '../reverse-proxy/control.ts'
+
+const identityProvider = 'https://sign-in.practice.invalid/'
+const changes: Changes = { declared: { accessLog: true } }
+
+/** An administrator whose browser opens the main page, then the one for local accounts. */
+async function open(lab: Lab, openPages: readonly string[], answered: number): Promise<void> {
+  const browser = client(await startProxy(lab, { identityProvider, openPages }), 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0')
+  await browser({ path: '/', answered: 302 })
+  for (let number = 0; number < 3; number += 1) await browser({ path: webSession.loginPage, answered })
+}
+
+async function revert(lab: Lab): Promise<void> {
+  await stopProxy(lab.layout)
+  await removeSessions(lab)
+}
+
+export const adminSignin: Fault = {
+  id: 'admin-signin',
+  kind: 'fault',
+  title: 'sign-in goes through an identity provider, and the built-in administrator cannot sign in',
+  repair: `sign in at ${webSession.loginPage}, which the proxy has to let through: testops-admin explain api/system-login`,
+  cases: [
+    {
+      variant: 'hidden',
+      made: `a reverse proxy sends whoever has no session to an identity provider, from ${webSession.loginPage} too`,
+      expected: { exitCode: 2, problems: { 'api/system-login': 'warning' }, allowedConsequences: [] },
+      changes,
+      needs: { serving: true },
+      apply: (lab) => open(lab, [], 302),
+      revert,
+    },
+    {
+      variant: 'open',
+      made: `a reverse proxy sends whoever has no session to an identity provider, but from ${webSession.loginPage}: doctor says where that is`,
+      expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
+      changes,
+      needs: { serving: true },
+      apply: (lab) => open(lab, [webSession.loginPage], 200),
+      revert,
+    },
+  ],
+}

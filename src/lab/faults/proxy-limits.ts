@@ -1,0 +1,85 @@
+import { onDatabase } from '../access/database.ts'
+import { removeSessions } from '../access/sessions.ts'
+import { bearerOf, client } from '../clients.ts'
+import { labUser } from '../configuration.ts'
+import type { Changes } from '../changes.ts'
+import type { Expected, Fault } from '../fault.ts'
+import type { Lab } from '../lab.ts'
+import { startProxy, stopProxy } from '../reverse-proxy/control.ts'
+import { usualLimits } from '../reverse-proxy/orders.ts'
+
+const expected: Expected = { exitCode: 2, problems: { 'api/proxy': 'warning' }, allowedConsequences: [] }
+const changes: Changes = { declared: { accessLog: true } }
+const uploader = 'practice-uploader/1.0'
+const times = 3
+const project = '/api/project?page=0&size=10'
+const readTimeoutMs = 3000
+
+/** How the service's import is called is not documented: the proxy refuses this before the service hears of it. */
+const upload = '/practice/upload'
+
+async function revert(lab: Lab): Promise<void> {
+  await stopProxy(lab.layout)
+  await removeSessions(lab)
+}
+
+export const proxyLimits: Fault = {
+  id: 'proxy-limits',
+  kind: 'fault',
+  title: 'a reverse proxy cuts large or slow requests',
+  repair: 'raise the limit in the proxy: testops-admin explain api/proxy',
+  cases: [
+    {
+      variant: 'large',
+      made: `a program uploads 2 MB through a reverse proxy that takes ${usualLimits.maxBodyBytes / 1_048_576} MB, as nginx does unless told otherwise`,
+      expected,
+      changes,
+      needs: { serving: true },
+      async apply(lab) {
+        const call = client(await startProxy(lab), uploader)
+        const headers = await bearerOf(call, labUser.apiToken)
+        await call({ path: project, headers, answered: 200 })
+        await call({ path: upload, method: 'POST', headers, body: 'x'.repeat(2_000_000), answered: 413 })
+      },
+      revert,
+    },
+    {
+      variant: 'slow',
+      made: `the table of trees is locked for a while, and a reverse proxy waits for ${readTimeoutMs / 1000} s only`,
+      expected,
+      changes,
+      needs: { serving: true },
+      async apply(lab) {
+        const call = client(await startProxy(lab, { readTimeoutMs }), uploader)
+        const headers = await bearerOf(call, labUser.apiToken)
+        await onDatabase(lab, async (sql) => {
+          await sql('BEGIN')
+          await sql('LOCK TABLE tree IN ACCESS EXCLUSIVE MODE')
+          for (let number = 0; number < times; number += 1) {
+            await call({ path: project, headers, answered: 200 })
+            await call({ path: '/api/tree?projectId=1', headers, answered: 504 })
+          }
+          await sql('ROLLBACK')
+        })
+        await call({ path: '/api/tree?projectId=1', headers, answered: 200 })
+      },
+      revert,
+    },
+    {
+      variant: 'head',
+      made: 'a reverse proxy takes answers with a small head only, and those of the main page bear cookies',
+      expected,
+      changes,
+      needs: { serving: true },
+      async apply(lab) {
+        const call = client(await startProxy(lab, { maxHeadBytes: 300 }), uploader)
+        const headers = await bearerOf(call, labUser.apiToken)
+        for (let number = 0; number < times; number += 1) {
+          await call({ path: project, headers, answered: 200 })
+          await call({ path: '/', answered: 502 })
+        }
+      },
+      revert,
+    },
+  ],
+}

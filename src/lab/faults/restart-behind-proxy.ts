@@ -1,0 +1,47 @@
+import { webSession } from '../../knowledge/web-session.ts'
+import { removeSessions } from '../access/sessions.ts'
+import { bearerOf, client } from '../clients.ts'
+import { labUser } from '../configuration.ts'
+import type { Fault } from '../fault.ts'
+import { startProxy, stopProxy } from '../reverse-proxy/control.ts'
+import { startLabService, stopLabService, waitUntilServing } from '../service.ts'
+
+const project = '/api/project?page=0&size=10'
+
+export const restartBehindProxy: Fault = {
+  id: 'restart-behind-proxy',
+  kind: 'healthy',
+  title: 'the log of a reverse proxy in which a restart of the service shows',
+  repair: 'nothing is to be done',
+  cases: [
+    {
+      variant: null,
+      made: 'a program with a Bearer token and a browser ask through a reverse proxy while the service is started again',
+      expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
+      changes: { declared: { accessLog: true } },
+      needs: { serving: true },
+      async apply(lab) {
+        const proxy = await startProxy(lab)
+        const call = client(proxy, 'practice-uploader/1.0')
+        const browser = client(proxy, 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0')
+        const ask = async (answered: number): Promise<void> => {
+          for (let number = 0; number < 5; number += 1) await call({ path: project, headers, answered })
+        }
+        const headers = await bearerOf(call, labUser.apiToken)
+        await browser({ path: webSession.loginPage, answered: 200 })
+        await ask(200)
+        await stopLabService(lab)
+        await ask(502)
+        await browser({ path: webSession.loginPage, answered: 502 })
+        await startLabService(lab)
+        await waitUntilServing(lab)
+        Object.assign(headers, await bearerOf(call, labUser.apiToken))
+        await ask(200)
+      },
+      async revert(lab) {
+        await stopProxy(lab.layout)
+        await removeSessions(lab)
+      },
+    },
+  ],
+}

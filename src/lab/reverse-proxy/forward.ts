@@ -1,0 +1,63 @@
+import { request } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { webSession } from '../../knowledge/web-session.ts'
+import type { ProxyOrders } from './orders.ts'
+
+const reasons = { 413: 'Request Entity Too Large', 502: 'Bad Gateway', 504: 'Gateway Time-out' } as const
+const hopByHop = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect']
+
+/** Answers one request: by itself where a limit says so, else with what the service answers. */
+export function forward(incoming: IncomingMessage, answer: ServerResponse, orders: ProxyOrders): void {
+  const { method = 'GET', url = '/', headers } = incoming
+  if (isSentAway(incoming, orders)) {
+    incoming.resume()
+    answer.writeHead(302, { location: orders.identityProvider!, connection: 'close' }).end()
+    return
+  }
+  if (Number(headers['content-length'] ?? 0) > orders.maxBodyBytes) {
+    // what the client sends is thrown away first, or it would never read the answer
+    incoming.resume().once('end', () => refuse(answer, 413))
+    return
+  }
+  const passed = Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.includes(name)))
+  const forwarded = { ...passed, 'x-forwarded-for': incoming.socket.remoteAddress ?? '', connection: 'close' }
+  const upstream = request({ host: '127.0.0.1', port: orders.servicePort, method, path: url, headers: forwarded, agent: false })
+  upstream.setTimeout(orders.readTimeoutMs, () => {
+    refuse(answer, 504)
+    upstream.destroy()
+  })
+  upstream.once('error', () => refuse(answer, 502))
+  upstream.once('response', (reply) => {
+    const head = reply.rawHeaders.reduce((sum, text) => sum + text.length + 2, 0)
+    if (head > orders.maxHeadBytes) {
+      refuse(answer, 502)
+      upstream.destroy()
+      return
+    }
+    answer.writeHead(reply.statusCode ?? 502, reply.rawHeaders.filter((_, index, all) => !hopByHop.includes(all[index - (index % 2)]!.toLowerCase())))
+    reply.pipe(answer)
+    reply.once('error', () => answer.destroy())
+  })
+  let length = 0
+  incoming.on('data', (part: Buffer) => {
+    length += part.length
+    if (length <= orders.maxBodyBytes) return
+    refuse(answer, 413)
+    upstream.destroy()
+  })
+  incoming.pipe(upstream)
+}
+
+/** A page, asked for by somebody without a session, goes to the identity provider; calls of the API answer for themselves. */
+function isSentAway({ method, url = '/', headers }: IncomingMessage, { identityProvider, openPages }: ProxyOrders): boolean {
+  const path = url.split('?')[0]!
+  if (identityProvider === null || method !== 'GET' || path.startsWith('/api/') || openPages.includes(path)) return false
+  return !(headers.cookie ?? '').includes(`${webSession.cookie}=`)
+}
+
+function refuse(answer: ServerResponse, status: keyof typeof reasons): void {
+  if (answer.headersSent) return
+  const title = `${status} ${reasons[status]}`
+  const page = `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`
+  answer.writeHead(status, { 'content-type': 'text/html', 'content-length': page.length, connection: 'close' }).end(page)
+}
