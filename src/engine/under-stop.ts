@@ -9,9 +9,12 @@ export function holds({ action }: Step): boolean {
   return action.kind === 'stop-service' || action.kind === 'keep-queues' || action.kind === 'await-quiet'
 }
 
-/** What is there for the steps after it alone: no message, setting or declaration of the service's is touched by it. */
-export function prepares(step: Step): boolean {
-  return holds(step) || step.action.kind === 'hold-queues' || step.action.kind === 'drain-queues'
+/**
+ * What is there for the steps after it alone: no message, setting or declaration of the service's is touched by it. A queue that is held
+ * open is: what it holds is moved aside where this program ends and nobody else reads from it.
+ */
+export function prepares({ action }: Step): boolean {
+  return ['stop-service', 'await-quiet', 'hold-queues', 'drain-queues'].includes(action.kind)
 }
 
 /** Steps for which this one stops the service. */

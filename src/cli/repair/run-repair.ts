@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { unlessAborted } from '../../core/abort.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { RepairDocument } from '../../core/repair-document.ts'
@@ -52,7 +53,7 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
   const isDry = flags['dry-run'] ?? false
   // a run that stands half done may be why this one cannot be planned, or finds nothing to do
   const plan = await planOf(session, wish).catch(async (error: unknown) => {
-    if (!isDry && error instanceof AdminError) await refuseIfUnfinishedOrBusy(session, wish.repair.id)
+    if (!isDry && error instanceof AdminError && error.code !== 'INTERRUPTED') await refuseIfUnfinishedOrBusy(session, wish.repair.id)
     throw error
   })
   try {
@@ -101,8 +102,9 @@ async function withUnfinished(session: RepairSession, plan: Plan): Promise<Plan>
   }
 }
 
-async function planOf({ opened }: RepairSession, { repair, options }: Wish): Promise<Plan> {
-  const plan = await makePlan(repair, opened.open, opened.deployment, options)
+/** What it asks changes nothing, so that an interruption need not wait for the answers. */
+async function planOf({ opened, signal }: RepairSession, { repair, options }: Wish): Promise<Plan> {
+  const plan = await unlessAborted(makePlan(repair, opened.open, opened.deployment, options), signal, () => signal.reason as Error)
   return foresee(fillPlan(plan, opened.deployment, opened.commands), opened.journals)
 }
 

@@ -152,6 +152,17 @@ test('a dry run asks, and changes nothing anywhere', async () => {
   expect(asked).toContain('POST /api/project/1/test-case/tree/migration')
 })
 
+test('interrupted while it lists what there is, it ends without waiting for that', async () => {
+  const { someone, plan, asked, taken } = await freshTrees({ witness: true })
+  await plan([{ method: 'GET', path: '/api/tree', ending: 'silent' }])
+  const begun = someone.begin(['migrate-trees', '--all-trees', '--confirm', 'prod', '--json', '--timeout', '30'])
+  await expect.poll(() => asked.includes('GET /api/tree'), { timeout: 20_000 }).toBe(true)
+  begun.child.kill('SIGINT')
+  const ended = await begun.ended
+  expect([ended.code, ended.json()]).toEqual([6, { error: { code: 'INTERRUPTED', message: 'interrupted by SIGINT', suggestions: [] } }])
+  expect(await taken()).toEqual({})
+})
+
 test('standard input leaves no terminal to ask on: --confirm is needed, and said', async () => {
   const { someone, taken } = await freshTrees()
   const { child, ended } = someone.begin(['migrate-trees', '--from-file', '-', '--json'], { input: '1/1\n' })
