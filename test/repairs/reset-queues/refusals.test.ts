@@ -32,7 +32,7 @@ const refusals: readonly Refusal[] = [
     message: /^operator policy small \(pattern \^testops\) sets max-length on the queues/,
   },
   {
-    name: 'another client in the vhost',
+    name: 'another client that reads one of its queues',
     set: async ({ vhost, connect }) => {
       const other = `${vhost.vhost}-other`
       await vhost.manage('PUT', `/api/users/${other}`, { password: 'other', tags: '' })
@@ -42,9 +42,10 @@ const refusals: readonly Refusal[] = [
       client.on('error', () => undefined)
       // as the others, it goes with the deployment
       ;(await connect()).once('close', () => void client.close().then(async () => vhost.manage('DELETE', `/api/users/${other}`)).catch(() => undefined))
+      await (await client.createChannel()).consume('export', () => undefined)
     },
     code: 4,
-    message: /^1 other client in vhost \S+ \(billing as \S+-other\): what they publish/,
+    message: /^1 queue \(export\) is read from by others than the service: billing as \S+-other$/,
   },
   {
     name: 'nothing that proves which queues are its own',
