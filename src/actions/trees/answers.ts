@@ -50,12 +50,11 @@ export function isTrouble({ status }: Pick<Failure, 'status'>): boolean {
   return status === 0 || status === 429 || status >= 500
 }
 
-/** What is still to be asked for, by its place in the list. */
-export function leftOf(items: readonly MigrationItem[], { accepted, failed }: Answers): number[] {
-  return [...items.keys()].filter((index) => {
-    const failure = failed.get(index)
-    return !accepted.has(index) && (failure === undefined || isTrouble(failure))
-  })
+/** What is still to be asked for, by its place in the list; what failed before comes last, and keeps nothing else waiting. */
+export function leftOf(items: readonly MigrationItem[], { accepted, failed }: Answers): { fresh: number; left: number[] } {
+  const fresh = [...items.keys()].filter((index) => !accepted.has(index) && !failed.has(index))
+  const again = [...failed.values()].filter(isTrouble).map(({ item }) => item)
+  return { fresh: fresh.length, left: [...fresh, ...again.sort((a, b) => a - b)] }
 }
 
 /** How it stands, for the report. */

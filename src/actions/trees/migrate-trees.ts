@@ -21,7 +21,7 @@ const troubles: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIM
 export const migrateTrees: ActionHandler<'migrate-trees'> = {
   failpoints: ['asking', 'answered', 'noted'],
   async isDone({ items }, { journal }) {
-    return leftOf(items, answersIn(journal.notes)).length === 0
+    return leftOf(items, answersIn(journal.notes)).left.length === 0
   },
   async perform(action, workshop) {
     await new Migration(action, await controlOf(action, workshop), workshop).run()
@@ -59,6 +59,8 @@ class Migration {
   readonly #control: ApiControl
   readonly #workshop: Workshop
   readonly #left: readonly number[]
+  /** how many of them come first that have not been asked for before */
+  readonly #fresh: number
   #asked = 0
   #answered: number
   #inRow = 0
@@ -74,7 +76,9 @@ class Migration {
     this.#action = action
     this.#control = control
     this.#workshop = workshop
-    this.#left = leftOf(action.items, answersIn(workshop.journal.notes))
+    const { left, fresh } = leftOf(action.items, answersIn(workshop.journal.notes))
+    this.#left = left
+    this.#fresh = fresh
     this.#answered = action.items.length - this.#left.length
   }
 
@@ -134,7 +138,9 @@ class Migration {
       return
     }
     this.#inRow += 1
-    if (this.#inRow >= troublesInRow) this.#stop ??= { reason: this.#tooMany(failure) }
+    // those that failed before may well fail again: that says nothing of the service as long as it answers
+    const isTelling = this.#asked < this.#fresh || failure.status === 0 || failure.status === 429
+    if (this.#inRow >= troublesInRow && isTelling && this.#asked < this.#left.length) this.#stop ??= { reason: this.#tooMany(failure) }
   }
 
   /** One note at a time: what comes meanwhile goes into the next. */

@@ -57,6 +57,18 @@ describe('repeated failures', () => {
     )
   })
 
+  test('that last keep nothing else from being asked for, and end with the run', async () => {
+    const bad = [2, 4, 6, 8, 9]
+    const action = actionOf(12)
+    const deployment = fakeDeployment({ api: fakeApiControl(failsAt(bad, failure)) })
+    deployment.notes.push(JSON.stringify({ event: 'answered', accepted: [0, 2], failed: bad.map((tree) => ({ item: tree - 1, status: 503, message: 'x' })) }))
+    await migrateTrees.perform(action, workshopOf(deployment))
+    expect(deployment.api.asked.map(({ tree }) => tree)).toEqual([5, 7, 10, 11, 12, ...bad])
+    expect(migrateTrees.account!(action, deployment.notes)).toMatchObject({ accepted: 7, skipped: 0, failed: { length: 5 } })
+    // all that there are
+    expect((await performed(() => failure, actionOf(5))).error).toBe(null)
+  })
+
   test('of a kind that says nothing of the next item do not stop it', async () => {
     const { error, account } = await performed(() => refusedMigration(404, 'Not Found: no such tree'), actionOf(12))
     expect([error, account.failed.length]).toEqual([null, 12])
