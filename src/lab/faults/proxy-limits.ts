@@ -1,12 +1,11 @@
 import { onDatabase } from '../access/database.ts'
-import { removeSessions } from '../access/sessions.ts'
 import { bearerOf, client } from '../clients.ts'
 import { labUser } from '../configuration.ts'
 import type { Changes } from '../changes.ts'
 import type { Expected, Fault } from '../fault.ts'
-import type { Lab } from '../lab.ts'
-import { startProxy, stopProxy } from '../reverse-proxy/control.ts'
+import { startProxy } from '../reverse-proxy/control.ts'
 import { usualLimits } from '../reverse-proxy/orders.ts'
+import { withoutProxy } from './behind-proxy.ts'
 
 const expected: Expected = { exitCode: 2, problems: { 'api/proxy': 'warning' }, allowedConsequences: [] }
 const changes: Changes = { declared: { accessLog: true } }
@@ -17,11 +16,6 @@ const readTimeoutMs = 3000
 
 /** How the service's import is called is not documented: the proxy refuses this before the service hears of it. */
 const upload = '/practice/upload'
-
-async function revert(lab: Lab): Promise<void> {
-  await stopProxy(lab.layout)
-  await removeSessions(lab)
-}
 
 export const proxyLimits: Fault = {
   id: 'proxy-limits',
@@ -41,7 +35,7 @@ export const proxyLimits: Fault = {
         await call({ path: project, headers, answered: 200 })
         await call({ path: upload, method: 'POST', headers, body: 'x'.repeat(2_000_000), answered: 413 })
       },
-      revert,
+      revert: withoutProxy,
     },
     {
       variant: 'slow',
@@ -63,7 +57,7 @@ export const proxyLimits: Fault = {
         })
         await call({ path: '/api/tree?projectId=1', headers, answered: 200 })
       },
-      revert,
+      revert: withoutProxy,
     },
     {
       variant: 'head',
@@ -79,7 +73,7 @@ export const proxyLimits: Fault = {
           await call({ path: '/', answered: 502 })
         }
       },
-      revert,
+      revert: withoutProxy,
     },
   ],
 }

@@ -1,10 +1,10 @@
 import { webSession } from '../../knowledge/web-session.ts'
-import { removeSessions } from '../access/sessions.ts'
 import { bearerOf, client } from '../clients.ts'
 import { labUser } from '../configuration.ts'
 import type { Fault } from '../fault.ts'
-import { startProxy, stopProxy } from '../reverse-proxy/control.ts'
+import { startProxy } from '../reverse-proxy/control.ts'
 import { startLabService, stopLabService, waitUntilServing } from '../service.ts'
+import { withoutProxy } from './behind-proxy.ts'
 
 const project = '/api/project?page=0&size=10'
 
@@ -38,10 +38,7 @@ export const restartBehindProxy: Fault = {
         Object.assign(headers, await bearerOf(call, labUser.apiToken))
         await ask(200)
       },
-      async revert(lab) {
-        await stopProxy(lab.layout)
-        await removeSessions(lab)
-      },
+      revert: withoutProxy,
     },
   ],
 }

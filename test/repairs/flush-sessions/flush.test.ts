@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { writeMany, writeSession } from '../../adapters/stored-sessions.ts'
-import { contents, documentOf, endOf, errorOf, ownStore, textIn } from './support.ts'
+import { textIn } from '../support/text-in.ts'
+import { contents, documentOf, endOf, errorOf, ownStore } from './support.ts'
 
 const hour = 3_600_000
 

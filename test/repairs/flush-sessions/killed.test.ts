@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { writeMany, writeSession } from '../../adapters/stored-sessions.ts'
 import { freshDatabase } from '../../servers/index.ts'
 import { failpointsOf } from '../support/failpoints.ts'
-import { contents, documentOf, endOf, errorOf, ownStore, textIn } from './support.ts'
+import { textIn } from '../support/text-in.ts'
+import { contents, documentOf, endOf, errorOf, ownStore } from './support.ts'
 
 // without a broker, the deployment keeps no copy of the journal
 const failpoints = failpointsOf(['remove-sessions']).filter((name) => name !== 'begin:copied')

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
@@ -64,13 +62,4 @@ export async function writesOf(client: Redis): Promise<string[]> {
   const names = [...stats.matchAll(/^cmdstat_([^:]+):calls=/gm)].map((match) => match[1]!)
   const commands = (await client.call('COMMAND', 'INFO', ...names.map((name) => name.split('|')[0]!))) as [string, number, string[]][]
   return names.filter((_, at) => commands[at]?.[2].includes('write'))
-}
-
-/** All text of the files in a folder. */
-export function textIn(folder: string): string {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => readFileSync(path, 'latin1'))
-    .join('\n')
 }

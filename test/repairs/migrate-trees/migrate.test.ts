@@ -2,7 +2,8 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { admin, guest, owner } from '../../lab/practice-service/support/client.ts'
-import { documentOf, endOf, firstTree, freshTrees, textIn, treeWords } from './support.ts'
+import { textIn } from '../support/text-in.ts'
+import { documentOf, endOf, firstTree, freshTrees, treeWords } from './support.ts'
 
 const migration = { method: 'POST', path: '/api/project/*/migration' }
 const clean = { skipped: 0, failed: [] }

@@ -1,5 +1,3 @@
-import { readFileSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { planAnswers } from '../../../src/lab/control.ts'
 import { admin } from '../../lab/practice-service/support/client.ts'
@@ -83,13 +81,4 @@ export function documentOf({ stdout }: Pick<Ended, 'stdout'>): RepairDocument {
 export function endOf(ended: Ended): object {
   const { outcome, requested, accepted, skipped, failed, error } = documentOf(ended)
   return { code: ended.code, outcome, requested, accepted, skipped, failed, ...(error && { error: `${error.code} ${error.message}` }) }
-}
-
-/** All text of the files in a folder. */
-export function textIn(folder: string): string {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => readFileSync(path, 'latin1'))
-    .join('\n')
 }
