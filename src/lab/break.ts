@@ -1,4 +1,5 @@
 import { AdminError } from '../core/error.ts'
+import { faultsAsRepaired } from './as-repaired.ts'
 import { findCase } from './find-case.ts'
 import type { NamedCase } from './find-case.ts'
 import { goOn, openLab, remember, serversOf } from './lab.ts'
@@ -45,7 +46,7 @@ export async function make(lab: Lab, { name, case: { changes = {}, needs, apply 
   goOn(lab)
   if (needs?.serving && !(await isServing(lab))) throw silent(lab, name)
   lab.progress(`breaking: ${name}`)
-  const others = lab.state.faults.filter((it) => it.name !== name)
+  const others = (await faultsAsRepaired(lab)).filter((it) => it.name !== name)
   const record = { name, since: new Date().toISOString(), changes }
   await remember(lab, { faults: [...others, { ...record, state: 'half' }] })
   const exchanged = needs?.broker !== undefined && (await useBroker(lab, needs.broker))

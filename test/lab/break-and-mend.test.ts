@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DoctorReport } from '../../src/core/report.ts'
 import type { LabState } from '../../src/lab/state.ts'
 import type { LabBreakDocument, LabMendDocument, LabStatusDocument, LabUpDocument } from '../../src/output/lab.ts'
 import { ownLab } from './support/own-lab.ts'
@@ -78,6 +79,23 @@ describe('with a lab', () => {
       })
       expect((await lab.run('doctor', '-d', 'lab')).exitCode).toBe(2)
       expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { mended: ['image-version-mismatch'], healthy: true } })
+    },
+    timeoutMs,
+  )
+
+  test(
+    'what a repair has set stays when another fault is made, until both are mended',
+    async () => {
+      const setting = (): string | undefined => /^VENDOR_RABBIT_DURABLE=(.*)$/m.exec(readFileSync(join(lab.root, 'service/service.env'), 'utf8'))?.[1]
+      await lab.must('lab', 'break', 'durable-mismatch/setting-false')
+      expect(setting()).toBe('false')
+      await lab.must('reset-queues', '-d', 'lab', '--confirm', 'lab')
+      expect(setting()).toBe('true')
+      await lab.must('lab', 'break', 'debug-left-on')
+      expect(setting()).toBe('true')
+      expect((await lab.json<DoctorReport>('doctor', '-d', 'lab')).document.rootCauses).toEqual(['integrations/debug-logging'])
+      await lab.must('lab', 'mend')
+      expect(setting()).toBe('true')
     },
     timeoutMs,
   )

@@ -15,14 +15,14 @@ test('a test case that was imported again cannot be moved back, and the log tell
   expect(await importResults(lab, 1, tests)).toEqual([1, 2])
   expect(await moveTestCase(lab, 2, 2)).toBeNull()
   expect(await importResults(lab, 1, tests)).toEqual([1, 3])
-  expect(service.log()).not.toContain('409')
+  expect(service.log()).not.toContain('status code 409')
   expect(await moveTestCase(lab, 2, 1)).toBe('Request failed with status code 409')
   expect(await sql(on, 'SELECT id::int, project_id::int AS project FROM test_case ORDER BY id')).toEqual([
     { id: 1, project: 1 },
     { id: 2, project: 2 },
     { id: 3, project: 1 },
   ])
-  const line = service.log().split('\n').find((it) => it.includes('409'))!
+  const line = service.log().split('\n').find((it) => it.includes('status code 409'))!
   expect(line).toMatch(/ WARN .* : Request failed with status code 409$/)
   expect(searchEntries(line, explainEntries).found.map(({ entry }) => entry.id)).toEqual(['duplicate-move'])
 })

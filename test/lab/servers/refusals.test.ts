@@ -12,7 +12,7 @@ import {
   stopServer,
 } from '../../../src/lab/servers/index.ts'
 import { freePort } from '../../../src/lab/servers/local/ports.ts'
-import { freshDirectory, leftOf, listening, ownServer, silent } from './own-servers.ts'
+import { freshDirectory, leftOf, listening, localWays, ownServer, silent } from './own-servers.ts'
 
 test.each(['postgres', 'rabbitmq', 'redis'] as const)('%s is not started on a port that is taken', async (kind) => {
   const { port } = await listening()
@@ -38,7 +38,8 @@ test('a stopped server whose port was taken meanwhile says so', async () => {
 })
 
 test('a disk in memory that a restart of the machine took away is named before anything is started', async () => {
-  const record = await ownServer({ kind: 'redis' })
+  const [way] = await localWays({ kind: 'redis' })
+  const record = await ownServer({ kind: 'redis' }, way)
   const lost = { ...record, local: { ...record.local!, disk: { kind: 'mount', path: join(record.directory, 'gone'), bytes: 1 } as const } }
   await stopServer(record)
   for (const ask of [() => assertData(lost), () => resumeServer(lost, silent)]) {

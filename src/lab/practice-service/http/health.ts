@@ -50,6 +50,8 @@ async function databaseHealth({ database, settings }: ServiceContext): Promise<C
 
 async function redisHealth({ redis }: ServiceContext): Promise<Component> {
   try {
+    // INFO is answered while a connection is still being made, and a session cannot be read by then
+    await within(10_000, redis.ping())
     const information = await within(10_000, redis.info('server'))
     return { status: 'UP', details: { version: /redis_version:(\S+)/.exec(information)?.[1] ?? 'unknown' } }
   } catch (error) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerRuntimeClient } from 'testcontainers'
 import { AdminError, messageOf } from '../../../core/error.ts'
-import { freePort, isOurs, loopback } from '../local/ports.ts'
+import { assertPortFree, freePort, isOurs, loopback } from '../local/ports.ts'
 import { writeRecord } from '../record.ts'
 import { serverNames } from '../types.ts'
 import type { ContainerServer, ServerRecord, ServerRequest, StartOptions } from '../types.ts'
@@ -163,6 +163,8 @@ async function run(client: ContainerRuntimeClient, record: ServerRecord, options
   try {
     await ignoring([304], container.start())
   } catch (error) {
+    const taken = record.host === loopback && /address already in use|port is already allocated/.test(messageOf(error))
+    for (const port of taken ? portsOf(record) : []) await assertPortFree(port, name)
     throw new AdminError('UNAVAILABLE', `${name}'s container does not start: ${messageOf(error)}`, [], { cause: error })
   }
   const deadline = Date.now() + startTimeoutMs
@@ -182,6 +184,10 @@ async function run(client: ContainerRuntimeClient, record: ServerRecord, options
   const started: ServerRecord = { ...record, state: 'started', version: record.version || (await saysVersion(client, record)) }
   await writeRecord(started)
   return started
+}
+
+function portsOf({ port, managementPort }: ServerRecord): number[] {
+  return managementPort === undefined ? [port] : [port, managementPort]
 }
 
 function withCredentials(record: ServerRecord, request: ServerRequest): ServerRecord {
