@@ -28,16 +28,14 @@ describe('rights', () => {
       await fresh.cleanup()
     })
     const hidden = await (await opened(await fresh.role())).backends()
-    expect(hidden.complete).toBe(false)
-    expect(hidden.backends).toMatchObject([
+    expect(hidden).toMatchObject([
       { user: fresh.endpoint.user, application: 'busy', startedAt: null, state: null, query: null },
     ])
     const seen = await (await opened(await fresh.role(['GRANT pg_monitor TO {role}']))).backends()
-    expect(seen.complete).toBe(true)
-    expect(seen.backends).toMatchObject([
+    expect(seen).toMatchObject([
       { user: fresh.endpoint.user, application: 'busy', state: 'idle in transaction', query: 'SELECT 42' },
     ])
-    expect(seen.backends[0]?.transactionStartedAt).toBeInstanceOf(Date)
+    expect(seen[0]?.transactionStartedAt).toBeInstanceOf(Date)
   })
 
   test('pg_stat_activity may not be read', async () => {

@@ -3,7 +3,7 @@ import { readGranted } from '../../src/checks/support/lock-time.ts'
 
 const now = new Date('2026-10-25T06:00:00Z')
 const between = (lockGranted: string | null, timeZone: string | null): string[] | null => {
-  const granted = readGranted(lockGranted, timeZone, now)
+  const granted = readGranted(lockGranted, { named: timeZone }, now)
   return granted && [granted.earliest, granted.latest, granted.latestAnywhere].map((at) => at.toISOString().slice(5, 16))
 }
 
@@ -21,6 +21,6 @@ test.each<[what: string, lockGranted: string | null, timeZone: string | null, ex
 })
 
 test('of the hour that clocks showed twice both ages are told, and the second is not in the future', () => {
-  expect(readGranted('2026-10-25 02:30:00', 'Europe/Berlin', now)?.text).toBe('2026-10-25 02:30:00 Europe/Berlin (4 h 30 min or 5 h 30 min ago)')
-  expect(readGranted('2026-10-25 02:30:00', 'Europe/Berlin', new Date('2026-10-25T01:00:00Z'))?.text).toBe('2026-10-25 02:30:00 Europe/Berlin (30 min ago)')
+  expect(readGranted('2026-10-25 02:30:00', { named: 'Europe/Berlin' }, now)?.text).toBe('2026-10-25 02:30:00 Europe/Berlin (4 h 30 min or 5 h 30 min ago)')
+  expect(readGranted('2026-10-25 02:30:00', { named: 'Europe/Berlin' }, new Date('2026-10-25T01:00:00Z'))?.text).toBe('2026-10-25 02:30:00 Europe/Berlin (30 min ago)')
 })

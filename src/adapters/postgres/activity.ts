@@ -7,14 +7,14 @@ const client = `(backend_type = 'client backend' OR backend_type IS NULL AND use
 const others = `pid <> pg_backend_pid() AND coalesce(application_name, '') NOT LIKE '${applicationName}%'`
 const hidden = '<insufficient privilege>'
 
-/** Sessions of this database without our own. Throws FORBIDDEN where pg_stat_activity may not be read. */
-export async function readBackends(session: DatabaseSession): Promise<{ complete: boolean; backends: DatabaseBackend[] }> {
+/** Sessions of this database without our own: all, since one that is not seen may hold the change-log lock. Throws FORBIDDEN where pg_stat_activity may not be read. */
+export async function readBackends(session: DatabaseSession): Promise<DatabaseBackend[]> {
   const rows = await session.read(`
 SELECT pid, usename, application_name, client_addr, state, ${epoch('backend_start')} AS started,
   ${epoch('xact_start')} AS transaction_started, ${epoch('query_start')} AS query_started, left(query, 200) AS query
 FROM pg_stat_activity WHERE datname = current_database() AND ${client} AND ${others}
-ORDER BY backend_start NULLS LAST LIMIT 1000`)
-  return { complete: !rows.some((row) => row['query'] === hidden), backends: rows.map(backend) }
+ORDER BY backend_start NULLS LAST`)
+  return rows.map(backend)
 }
 
 /** Slots in use by clients of all databases, our own among them. Throws FORBIDDEN as `readBackends` does. */

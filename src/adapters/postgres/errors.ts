@@ -56,6 +56,12 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
           `-c 'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2 ORDER BY 3 DESC'`,
         ),
       ])
+    // a new session may have to write a file before it is taken in
+    case '53100':
+      return new AdminError('EXHAUSTED', `${server} has no room left on its disk: ${said}`, ['df -h   # on its machine'], {
+        cause: thrown,
+        obstacle: { kind: 'disk' },
+      })
     case '55P03':
       return make('TIMED_OUT', `${server}: ${said}; another session holds a lock on it`, [
         psql(

@@ -98,7 +98,7 @@ async function judge(database: DatabaseSource, around: Surroundings, service: Se
   const user = await userOf(database)
   const evidence = [
     ...(await evidenceOf(database, tables)),
-    ...zoneEvidence(row, around, service),
+    ...zoneEvidence(row, situation, around, service),
     ...lockEvidence(database, situation, around, service, user),
   ]
   return problem(severity, { message, evidence }, holding.holder === 'dead' ? release : makeSure)

@@ -85,7 +85,7 @@ function compare(clocks: readonly Clock[], isOwnMachine: boolean): Outcome {
     const difference = clock.offsetMs - reference.offsetMs
     const message = isSplit
       ? `the clocks of ${reference.name} and ${clock.name} lie ${span(difference)} apart; which one is wrong cannot be told`
-      : `the clock of ${clock.name} is ${span(difference)} ${difference > 0 ? 'ahead' : 'behind'} of ${listed(majority.map(({ name }) => name))}`
+      : `the clock of ${clock.name} is ${span(difference)} ${difference > 0 ? 'ahead of' : 'behind'} ${listed(majority.map(({ name }) => name))}`
     return { message, evidence }
   })
   // only the operator's own view suffers from the clock of a machine that is no part of the deployment

@@ -44,10 +44,11 @@ export function lockEvidence(
 
 /**
  * Where the configuration and the service's own settings name time zones in which the lock was taken at different moments:
- * both, for how old the lock is depends on them.
+ * both, for how old the lock is depends on them. The configuration's counts alone where by the other it is yet to be taken.
  */
 export function zoneEvidence(
   { lockGranted }: ChangelogLockRow,
+  { granted }: LockSituation,
   { timeZone, ownTimeZone }: Surroundings,
   service: ServiceSource | null,
 ): string[] {
@@ -58,7 +59,7 @@ export function zoneEvidence(
   if (configured!.getTime() === own!.getTime()) return []
   return [
     ...settingLines(service, ownTimeZone.setting, ownTimeZone.shown),
-    `the configuration's timeZone is ${timeZone}, and counts: ${changelogLock.columns.granted} is ${moment(configured!)} by it, ${moment(own!)} by ${ownTimeZone.zone}`,
+    `the configuration's timeZone is ${timeZone}, and ${granted?.isAgreed === false ? 'one of the two is wrong' : 'counts'}: ${changelogLock.columns.granted} is ${moment(configured!)} by it, ${moment(own!)} by ${ownTimeZone.zone}`,
   ]
 }
 

@@ -51,7 +51,7 @@ function isOfFormerDatabase(situation: LockSituation): boolean {
   if (granted === null || databaseStartedAt <= granted.latest) return false
   if (databaseStartedAt > granted.latestAnywhere) return true
   if (!isKnown(situation)) return false
-  return isTimeZoneSure || (backends !== null && hidden.length === 0 && doubtfulSessions(situation).length === 0)
+  return (isTimeZoneSure || (backends !== null && hidden.length === 0)) && doubtfulSessions(situation).length === 0
 }
 
 function hostsOf({ machines, instances }: LockSituation): string[] {
@@ -106,7 +106,7 @@ function beforeOrAfter(host: string): string {
 
 /** What the database does not show of the session that took the lock. */
 function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
-  const { pooled, strangers, hidden, usersKnown, granted, now } = situation
+  const { pooled, strangers, hidden, usersKnown, granted, isTimeZoneSure, now } = situation
   const missing: Missing[] = []
   const unread = hidden.filter((session) => isOld(session, granted))
   if (open === null) missing.push({ lack: 'rights', text: 'other sessions of the database may not be seen (GRANT pg_read_all_stats)' })
@@ -122,7 +122,7 @@ function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | nul
   const doubtful = doubtfulSessions(situation)
   if (doubtful.length > 0) {
     const which = listed(doubtful.slice(0, 3).map((session) => describeSession(session, now)))
-    missing.push({ lack: 'young-session', text: `at work, and younger than the lock only if that was taken in the time zone that the service's settings name: ${which}` })
+    missing.push({ lack: 'young-session', text: `at work, and younger than the lock only if that was taken in the time zone that ${isTimeZoneSure ? 'the configuration names' : "the service's settings name"}: ${which}` })
   }
   const others = strangers.filter((session) => isOld(session, granted) && isWorking(session))
   if (others.length > 0) {

@@ -19,12 +19,13 @@ export function openSessions(situation: LockSituation): DatabaseBackend[] | null
 }
 
 /**
- * Sessions at work that were there when the lock was taken only if that was in another time zone than the settings name: a JVM may
- * be told one on its command line. Those of the service's daily work are left out.
+ * Sessions at work that were there when the lock was taken only if that was in another time zone than is named: a JVM may be told one
+ * on its command line. Those of the service's daily work are left out; where the configuration names the zone, it is believed while
+ * the service answers, since until it does, whoever is at work migrates.
  */
 export function doubtfulSessions(situation: LockSituation): DatabaseBackend[] {
-  const { backends, strangers, granted, isTimeZoneSure } = situation
-  if (isTimeZoneSure || granted === null) return []
+  const { backends, strangers, granted, isTimeZoneSure, answers } = situation
+  if ((isTimeZoneSure && answers) || granted === null) return []
   const others = (backends ?? []).filter((session) => !isOfTheService(session, situation, briefMs))
   return [...others, ...strangers].filter((session) => {
     const isYoung = !isOld(session, granted)

@@ -19,6 +19,7 @@ import type { NamedTimeZone } from '../../knowledge/jvm-time-zone.ts'
 import { datasourcePrefixes, springSettings } from '../../knowledge/settings.ts'
 import { readGranted } from './lock-time.ts'
 import type { Granted } from './lock-time.ts'
+import { contradictionOf } from './lock-zone.ts'
 import { isUp, recentRecords, sinceStart } from './service.ts'
 import { had, tolerant } from './wanted.ts'
 
@@ -134,17 +135,17 @@ const unnamed = ['localhost', 'unknown', '']
 export async function situationOf(database: DatabaseSource, row: ChangelogLockRow, around: Surroundings): Promise<LockSituation> {
   const [identity, clock, sessions] = await Promise.all([database.identity(), database.clock(), tolerant(database.backends())])
   const now = new Date(Date.now() + clock.offsetMs)
-  const granted = readGranted(row.lockGranted, around.timeZone, now)
+  const granted = grantedBy(row, around, { clock, now })
   const users = new Set([identity.user, ...(around.users ?? []), ...(around.user === null ? [] : [around.user])])
   const isOwn = ({ user }: DatabaseBackend): boolean => user === null || users.has(user)
-  const own = sessions?.backends.filter(isOwn) ?? null
-  const others = sessions?.backends.filter((session) => !isOwn(session) && (around.users === null || mayBeJava(session))) ?? []
+  const own = sessions?.filter(isOwn) ?? null
+  const others = sessions?.filter((session) => !isOwn(session) && (around.users === null || mayBeJava(session))) ?? []
   const host = row.lockedBy === null ? '' : parseLockedBy(row.lockedBy).host
   const recent = sinceStart(around.records, around.status)
   return {
     host: unnamed.includes(host.toLowerCase()) ? null : host,
     granted,
-    isTimeZoneSure: around.isTimeZoneSure,
+    isTimeZoneSure: around.isTimeZoneSure && granted?.isAgreed === true,
     now,
     databaseStartedAt: identity.startedAt,
     backends: own === null || own.some(isHidden) ? null : own,
@@ -159,6 +160,14 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
     pooled: identity.pooled,
     answers: around.answers,
   }
+}
+
+/** By the time zones that are named, unless something at hand shows that none of them is the writer's. */
+function grantedBy({ lockGranted }: ChangelogLockRow, around: Surroundings, at: Pick<LockSituation, 'clock' | 'now'>): Granted | null {
+  const zones = { named: around.timeZone, other: around.ownTimeZone?.zone ?? null }
+  const granted = readGranted(lockGranted, zones, at.now)
+  const against = granted && contradictionOf(around, granted, at)
+  return against === null ? granted : readGranted(lockGranted, { ...zones, against }, at.now)
 }
 
 /** By its name, which is told of any session; who hides all else and bears none may be anything. */

@@ -10,6 +10,7 @@ import { live } from './changelog-lock/live.ts'
 import { database, dead, down, held } from './changelog-lock/situation.ts'
 import { otherZone } from './changelog-lock/other-zone.ts'
 import { stuck } from './changelog-lock/stuck.ts'
+import { wrongZone } from './changelog-lock/wrong-zone.ts'
 import { zones } from './changelog-lock/zones.ts'
 
 const fine: Case[] = [
@@ -58,5 +59,5 @@ const unreadable: Case[] = [
 
 export const changelogLockTable: CheckTable = {
   check: changelogLockCheck,
-  cases: [...fine, ...stuck, ...zones, ...otherZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
+  cases: [...fine, ...stuck, ...zones, ...otherZone, ...wrongZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
 }

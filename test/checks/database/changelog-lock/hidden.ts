@@ -13,7 +13,7 @@ const service = (environment: Readonly<Record<string, string>>): ServiceSource =
     environment: settings(environment),
   })
 const withUser = service({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: 'testops' })
-const beside = (session: DatabaseBackend): readonly [DatabaseSource] => database([held()], [], { backends: { complete: false, backends: [session] } })
+const beside = (session: DatabaseBackend): readonly [DatabaseSource] => database([held()], [], { backends: [session] })
 
 const unproven = { status: 'problem', severity: 'error', silentOn: ['is dead', 'no database session'] } as const
 const dead = { status: 'problem', severity: 'error', says: ['its holder is dead: the process that took it is gone', 'no database session that is as old as the lock is left'] } as const

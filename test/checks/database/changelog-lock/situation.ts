@@ -17,7 +17,7 @@ export function database(
   backends: readonly DatabaseBackend[] = [],
   more: Parameters<typeof fakeDatabase>[0] = {},
 ): readonly [DatabaseSource] {
-  return [fakeDatabase({ changelogLocks: tables, backends: { complete: true, backends }, ...more })]
+  return [fakeDatabase({ changelogLocks: tables, backends, ...more })]
 }
 
 export const restarted = fakeService({
