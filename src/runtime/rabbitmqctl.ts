@@ -6,7 +6,7 @@ import type { SelectedDeployment } from './configuration/select.ts'
 import type { Environment } from './paths.ts'
 import { commandOf, platformOf } from './platform-of.ts'
 
-/** How `rabbitmqctl` is run where the management API is not there: as configured, else on this machine where the broker is on it. */
+/** How `rabbitmqctl` is run where the management API cannot be had: as configured, else on this machine where the broker is on it. */
 export function rabbitmqctlFor(
   { host }: Pick<BrokerEndpoint, 'host'>,
   selected: SelectedDeployment,

@@ -158,6 +158,11 @@ describe('the management API', () => {
         /^UNEXPECTED_ANSWER RabbitMQ's management API at \S+\/elsewhere answers HTTP 40\d.*: is broker\.managementUrl right\?$/,
     },
     {
+      what: 'collects no metrics',
+      url: async () => page(400, '{"error":"bad_request","reason":"Stats in management UI are disabled on this node"}'),
+      error: /^UNAVAILABLE RabbitMQ's management API at \S+ lists nothing: the broker's metrics collector is off \(management_agent\.disable_metrics_collector\)$/,
+    },
+    {
       what: 'is a web page',
       url: async () => page(200, '<html><head><title>Welcome to nginx!</title></head><body>x</body></html>'),
       error: /^UNEXPECTED_ANSWER .* answers HTTP 200, 'Welcome to nginx!': is broker\.managementUrl right\?$/,

@@ -9,6 +9,7 @@ import type { BrokerSource } from '../../src/core/sources.ts'
 import { freshVhost, rabbitmqctlOf, servers } from '../servers/index.ts'
 import type { FreshVhost } from '../servers/index.ts'
 import { errorOf, failureOf } from './failure-of.ts'
+import { fullPeer, silentPeer } from './peers.ts'
 
 let vhost: FreshVhost
 /** as the broker's cluster calls itself, which differs with the way it was started */
@@ -19,15 +20,15 @@ beforeAll(async () => {
 })
 afterAll(async () => vhost.cleanup())
 
-/** A broker without its management API, whose `rabbitmqctl` is a shell script that does this. */
-async function opened(script: string, { timeoutMs = 5000, name = 'rabbitmqctl' } = {}): Promise<BrokerSource> {
+/** A broker without its management API, or with one that cannot be reached, whose `rabbitmqctl` is a shell script that does this. */
+async function opened(script: string, { timeoutMs = 5000, name = 'rabbitmqctl', managementUrl = null as string | null } = {}): Promise<BrokerSource> {
   const folder = await mkdtemp(join(tmpdir(), 'rabbitmqctl-'))
   onTestFinished(async () => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'rabbitmqctl'), `#!/bin/sh\n${script.replaceAll('CLUSTER', cluster)}\n`)
   await chmod(join(folder, 'rabbitmqctl'), 0o755)
   const environment = { PATH: `${folder}:/usr/bin:/bin` }
   const rabbitmqctl = async (): Promise<{ command: [string]; environment: { PATH: string } }> => ({ command: [name], environment })
-  const { source, close } = await openBroker({ ...vhost.endpoint, managementUrl: null }, { timeoutMs, rabbitmqctl })
+  const { source, close } = await openBroker({ ...vhost.endpoint, managementUrl }, { timeoutMs, rabbitmqctl })
   onTestFinished(close)
   return source
 }
@@ -89,6 +90,21 @@ test('a rabbitmqctl that is not there, or takes too long', async () => {
   )
   expect(await failureOf((await opened('exec sleep 30', { timeoutMs: 3000 })).queues())).toMatch(
     /^UNAVAILABLE .*: `rabbitmqctl -q .*` did not finish within 3 s$/,
+  )
+})
+
+test.each([
+  ['is not let through to', fullPeer, 'did not accept a connection in time'],
+  ['accepts and never answers', silentPeer, 'accepted the connection but did not answer within 3 s'],
+])('is asked where the management API %s, which is not waited for again', async (_, peer, why) => {
+  const managementUrl = `http://127.0.0.1:${await peer()}`
+  const source = await opened(`${clusterName}\necho '[]'`, { timeoutMs: 3000, managementUrl })
+  expect(await source.queues()).toEqual([])
+  const again = performance.now()
+  expect(await source.exchanges()).toEqual([])
+  expect(performance.now() - again).toBeLessThan(1100)
+  expect(await failureOf((await opened('exit 1', { timeoutMs: 3000, managementUrl })).queues())).toMatch(
+    new RegExp(`^UNAVAILABLE RabbitMQ's management API at ${managementUrl} ${why}, and neither helps rabbitmqctl: `),
   )
 })
 

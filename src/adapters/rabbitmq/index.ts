@@ -6,6 +6,7 @@ import { brokerLink } from './link.ts'
 import { brokerPeer } from './peer.ts'
 import { brokerLists } from './two-ways.ts'
 import type { ListOptions } from './two-ways.ts'
+import { wholeList } from './whole-list.ts'
 
 /**
  * Proves user, password and virtual host by an AMQP handshake; the rest is asked of the management API when it is needed.
@@ -22,6 +23,7 @@ export async function openBroker(endpoint: BrokerEndpoint, options: ListOptions)
     user: endpoint.user,
     identity: async () => ({ product, version }),
     ...lists,
+    connections: wholeList(link, lists, { peer, user: endpoint.user }),
     counts: async (queues) => countsOf(link, endpoint, queues),
   }
   return {

@@ -29,6 +29,8 @@ type Tag = 'management' | 'monitoring'
 
 /** old versions answer 406, not 404, where only JSON is accepted */
 const accept = 'application/json, */*;q=0.1'
+/** what RabbitMQ answers with 400 [L: 3.10.8] */
+const withoutFigures = /Stats in management UI are disabled/
 const pageSize = 500
 const maxPages = 200
 
@@ -53,6 +55,8 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
       ca: tls.ca,
       verify: tls.mode !== 'require',
       timeoutMs,
+      // `rabbitmqctl` may have to be asked within the same time
+      connectMs: timeoutMs * 0.4,
       maxBytes: 50_000_000,
     })
   }
@@ -153,6 +157,12 @@ function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
   const where = `RabbitMQ's management API at ${endpoint.managementUrl}`
   // the same user and password were accepted by the broker itself, so what is missing is the tag
   if (answer.status === 401 || answer.status === 403) return lacking(endpoint, tag, ` (HTTP ${answer.status})`)
+  if (withoutFigures.test(answer.text)) {
+    return new AdminError('UNAVAILABLE', `${where} lists nothing: the broker's metrics collector is off (management_agent.disable_metrics_collector)`, [
+      'set broker.rabbitmqctl in the configuration, which is asked instead',
+      typedOn(endpoint.host, 'rabbitmqctl environment | grep disable_metrics_collector'),
+    ])
+  }
   return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${reasonOf(answer)}: is broker.managementUrl right?`, [
     `curl -i -u ${endpoint.user} ${endpoint.managementUrl}/api/overview   # asks for the password`,
   ])

@@ -14,8 +14,8 @@ export interface ListOptions {
 }
 
 /**
- * What is asked of the management API, and of `rabbitmqctl` on the broker's machine where that is not there.
- * Throws UNAVAILABLE where neither can be had, with both reasons.
+ * What is asked of the management API, and of `rabbitmqctl` on the broker's machine where that is not there, or cannot be reached
+ * from here. Throws UNAVAILABLE where neither can be had, with both reasons.
  */
 export function brokerLists(
   given: BrokerEndpoint,
@@ -26,6 +26,7 @@ export function brokerLists(
   const management = managementApi(endpoint, timeoutMs)
   const first = managementLists(management, endpoint.vhost)
   let second: Promise<BrokerLists | null> | null = null
+  let silence: AdminError | null = null
   const secondWay = async (): Promise<BrokerLists | null> => {
     second ??= (async () => {
       const command = await rabbitmqctl?.()
@@ -35,16 +36,15 @@ export function brokerLists(
   }
 
   const either = async <T>(ask: (lists: BrokerLists) => Promise<T>): Promise<T> => {
-    try {
-      return await ask(first)
-    } catch (error) {
-      if (!(error instanceof AdminError) || error.code !== 'UNAVAILABLE') throw error
-      const other = await secondWay()
-      if (other === null) throw error
-      return await ask(other).catch((why: unknown) => {
-        throw neither(error, why)
-      })
-    }
+    const answer = silence === null ? await ask(first).then((given) => ({ given }), unreached) : silence
+    if ('given' in answer) return answer.given
+    const other = await secondWay()
+    if (other === null) throw answer
+    // who waited for it in vain once does not wait again
+    if (answer.code === 'TIMED_OUT') silence = answer
+    return ask(other).catch((why: unknown) => {
+      throw neither(answer, why)
+    })
   }
   return {
     lists: {
@@ -61,6 +61,12 @@ export function brokerLists(
     },
     close: async () => management.close(),
   }
+}
+
+/** Throws whatever was answered. */
+function unreached(error: unknown): AdminError {
+  if (error instanceof AdminError && ['UNAVAILABLE', 'UNREACHABLE', 'TIMED_OUT'].includes(error.code)) return error
+  throw error
 }
 
 function neither(management: AdminError, why: unknown): AdminError {

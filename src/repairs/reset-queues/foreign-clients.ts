@@ -31,7 +31,7 @@ export async function foreignClients(broker: BrokerSource, user: string, queues:
       lists,
     )
   } catch (error) {
-    if (!(error instanceof AdminError) || error.code !== 'FORBIDDEN') throw error
+    if (!(error instanceof AdminError) || (error.code !== 'FORBIDDEN' && error.code !== 'UNAVAILABLE')) throw error
     return risk(
       `whether other clients publish in vhost ${broker.vhost} is not shown: ${error.message}. What they publish to the service's queues while those are declared anew is lost`,
       [...error.suggestions, ...lists],

@@ -19,6 +19,7 @@ async function deny(server: ServerRecord): Promise<void> {
 
 const words = ['reset-queues', '--drain', '0']
 
+// starts a broker of its own, and starts it again
 test('a broker that takes no transient queues any more: what is half taken back goes forward, and what is done is not taken back', async () => {
   const broker = await startBroker('4.3-permitting')
   const { server } = broker
@@ -52,4 +53,4 @@ test('a broker that takes no transient queues any more: what is half taken back 
   } finally {
     await broker.remove()
   }
-})
+}, 120_000)

@@ -7,23 +7,22 @@ import type { QueueDeployment } from './own-broker.ts'
 
 const words = ['reset-queues', '--drain', '0']
 
-/** Another user of the virtual host, who is connected under that name until `leave`. */
-async function another({ vhost }: QueueDeployment, name: string): Promise<{ client: ChannelModel; leave: () => Promise<void> }> {
+/** Another user of the virtual host, who is connected under that name until `leave`; `isListed`: as the broker's lists have it, which lag. */
+async function another({ vhost }: QueueDeployment, name: string, isListed = true): Promise<{ client: ChannelModel; leave: () => Promise<void> }> {
   const user = `${vhost.vhost}-other`
   await vhost.manage('PUT', `/api/users/${user}`, { password: 'other', tags: '' })
   await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' })
   const { host, port } = vhost.endpoint
   const client = await amqp.connect(`amqp://${user}:other@${host}:${port}/${vhost.vhost}`, { clientProperties: { connection_name: name } })
   client.on('error', () => undefined)
+  const leave = async (): Promise<void> => {
+    await client.close()
+    await vhost.manage('DELETE', `/api/users/${user}`)
+  }
+  if (!isListed) return { client, leave }
   const listed = async (): Promise<string> => JSON.stringify(await vhost.manage('GET', `/api/vhosts/${vhost.vhost}/connections`))
   await expect.poll(listed, { timeout: 15_000 }).toContain(`"user":"${user}"`)
-  return {
-    client,
-    async leave() {
-      await client.close()
-      await vhost.manage('DELETE', `/api/users/${user}`)
-    },
-  }
+  return { client, leave }
 }
 
 async function publish(client: ChannelModel, text: string): Promise<void> {
@@ -57,6 +56,19 @@ describe.concurrent('another client', () => {
         // its bindings are the same as before
         await publish(client, 'later')
         expect(await own.texts('upload')).toEqual(['theirs', 'ours', 'later'])
+      } finally {
+        await leave()
+      }
+    })
+  })
+
+  test('that publishes, and has come this instant, is refused', async () => {
+    await withOwn('3', async (own) => {
+      const before = await own.state()
+      const { leave } = await another(own, 'billing', false)
+      try {
+        const { code, json } = await own.operator.repair(words)
+        expect({ code, risks: json<RepairDocument>().plan.risks.map((risk) => risk.name), state: await own.state() }).toEqual({ code: 4, risks: ['foreign-clients'], state: before })
       } finally {
         await leave()
       }
