@@ -26,6 +26,22 @@ export function parseCpuinfo(text: string): string[][] {
   return [...seen.values()]
 }
 
+/** What each architecture but x86 writes into a cpuinfo file, by the name that `uname -m` has for it. */
+const otherArchitectures: readonly (readonly [RegExp, string])[] = [
+  [/^CPU implementer[ \t]*:/m, 'aarch64'],
+  [/^vendor_id[ \t]*:[ \t]*IBM\/S390/m, 's390x'],
+  [/^cpu[ \t]*:[ \t]*POWER/m, 'ppc64le'],
+  [/^isa[ \t]*:[ \t]*rv/m, 'riscv64'],
+  [/^CPU Family[ \t]*:[ \t]*Loongson/m, 'loongarch64'],
+]
+
+/** The architecture that a cpuinfo file is of; null: it is none of those, or no such file at all. */
+export function architectureIn(text: string): string | null {
+  const processors = parseCpuinfo(text)
+  if (processors.length > 0) return processors.some((flags) => flags.includes('lm')) ? 'x86_64' : 'i686'
+  return otherArchitectures.find(([sign]) => sign.test(text))?.[1] ?? null
+}
+
 /** The flags that some processor lacks for a level, those of lower levels included. */
 export function missingFlags(processors: Processors, level: CpuLevel): string[] {
   const upTo = levels.findIndex(({ name }) => name === level)

@@ -3,6 +3,7 @@ import type { Finding, Remedy } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
 import { firstLegacyBuild, firstV3Build, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
+import { hypervisorAdvice } from '../../knowledge/hypervisors.ts'
 import { images } from '../../knowledge/images.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { byHand } from '../support/by-hand.ts'
@@ -70,9 +71,9 @@ export const serviceCpuLevel = defineCheck({
   },
 })
 
-function findingFor({ name, level, missing, isVirtual }: MachineVerdict, build: string | null, log: readonly string[]): Finding {
+function findingFor({ name, level, missing, isVirtual, hypervisor }: MachineVerdict, build: string | null, log: readonly string[]): Finding {
   const which = build === null ? `image ${images.standard}` : `image ${images.standard} of build ${build}`
-  const virtual = isVirtual ? '; it is a virtual machine, whose processor type is a setting of its hypervisor' : ''
+  const virtual = isVirtual ? `; it is a virtual machine${hypervisor === null ? '' : ` (${hypervisor})`}, whose processor type is a setting of its hypervisor` : ''
   return {
     message: `${name} lacks ${missing.join(', ')} (it has ${level}), and ${which} needs x86-64-v3${virtual}`,
     evidence: [
@@ -89,7 +90,7 @@ function lineOf(text: string): string {
 
 function remedyFor(isVirtual: boolean, tooOld: boolean): Remedy {
   const machine = isVirtual
-    ? "Where the host's processor has x86-64-v3, give it to the virtual machine: in Proxmox and QEMU `cpu: host` or `x86-64-v3`, in VMware a newer EVC level. Else use"
+    ? `${hypervisorAdvice} Else use`
     : 'Move the service to a machine with x86-64-v3, or use'
   const legacy = ` image ${images.legacy}${tooOld ? `, which is there from build ${firstLegacyBuild.label} on, so upgrade as well` : ''}.`
   return {

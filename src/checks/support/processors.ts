@@ -9,14 +9,16 @@ export interface MachineVerdict {
   level: string
   missing: readonly string[]
   isVirtual: boolean
+  /** whose virtual machine it is; null: not known, or not a virtual one */
+  hypervisor: string | null
 }
 
 /** What a machine's processors come to against x86-64-v3 (SPEC.md 7). */
-export function judgeMachine({ name, architecture, processors }: Machine): MachineVerdict {
-  if (architecture !== null && !/^(x86_64|amd64)$/.test(architecture)) {
-    return { name, hasV3: null, level: architecture, missing: [], isVirtual: false }
+export function judgeMachine({ name, architecture, processors, hypervisor }: Machine): MachineVerdict {
+  if (architecture !== null && !/^(?:x86_64|amd64|i[3-6]86)$/.test(architecture)) {
+    return { name, hasV3: null, level: architecture, missing: [], isVirtual: false, hypervisor }
   }
-  if (processors.length === 0) return { name, hasV3: null, level: 'unknown', missing: [], isVirtual: false }
+  if (processors.length === 0) return { name, hasV3: null, level: 'unknown', missing: [], isVirtual: false, hypervisor }
   const missing = missingFlags(processors, 'x86-64-v3')
   return {
     name,
@@ -24,5 +26,6 @@ export function judgeMachine({ name, architecture, processors }: Machine): Machi
     level: cpuLevel(processors) ?? 'below x86-64',
     missing,
     isVirtual: isVirtual(processors),
+    hypervisor,
   }
 }

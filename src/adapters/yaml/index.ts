@@ -1,5 +1,6 @@
-import { EVENT_ID, YAMLException, getScalarValue, load, parseEvents } from 'js-yaml'
-import type { Event } from 'js-yaml'
+import { YAMLException, load } from 'js-yaml'
+import { yamlTrees } from './tree.ts'
+import type { YamlNode } from './tree.ts'
 
 /** Both count from 1. */
 interface YamlPosition {
@@ -30,15 +31,15 @@ export interface YamlDocument {
 
 /** One YAML document as plain data with positions. Throws `YamlError`, for duplicate keys and for a second document too. */
 export function parseYaml(text: string): YamlDocument {
-  let events: Event[]
+  let document: YamlNode | null
   let value: unknown
   try {
-    events = parseEvents(text, {})
+    document = yamlTrees(text)[0] ?? null
     value = load(text)
   } catch (error) {
     throw yamlError(error, text)
   }
-  const offsets = offsetsOf(events, text)
+  const offsets = offsetsOf(document)
   return {
     value,
     positionOf(path) {
@@ -52,13 +53,18 @@ function yamlError(error: unknown, text: string): YamlError {
   const options = { cause: error }
   if (!(error instanceof YAMLException))
     return new YamlError(error instanceof Error ? error.message : String(error), 1, 1, options)
+  const odd = oddKey(text)
+  if (odd !== null) {
+    const { line, column } = positionAt(text, odd)
+    return new YamlError('a map or a list stands where the name of a key is expected (a template that is not filled in?)', line, column, options)
+  }
   if (error.mark) {
     // what is never closed shows at the end of the text, behind the last line that there is to look at
     const last = text.trimEnd().split('\n')
     const line = Math.min(error.mark.line + 1, last.length)
     return new YamlError(error.reason, line, line === error.mark.line + 1 ? error.mark.column + 1 : last[line - 1]!.length + 1, options)
   }
-  // a second document is the one fault without a mark that text with content can have
+  // a second document is the one other fault without a mark that text with content can have
   const lines = text.split('\n')
   const second = lines.findIndex(
     (line, index) => /^---(\s|$)/.test(line) && lines.slice(0, index).some((above) => /^[^#\s-]/.test(above)),
@@ -66,48 +72,49 @@ function yamlError(error: unknown, text: string): YamlError {
   return new YamlError(error.reason, Math.max(second + 1, 1), 1, options)
 }
 
-function offsetsOf(events: readonly Event[], text: string): Map<string, number> {
-  const offsets = new Map<string, number>()
-  let next = 0
-
-  const walk = (path: readonly (string | number)[]): void => {
-    const event = events[next]
-    next += 1
-    if (event?.type === EVENT_ID.SEQUENCE) {
-      for (let index = 0; next < events.length && events[next]?.type !== EVENT_ID.POP; index += 1) {
-        const item = [...path, index]
-        offsets.set(keyOf(item), startOf(events[next]))
-        walk(item)
-      }
-      next += 1
-    } else if (event?.type === EVENT_ID.MAPPING) {
-      while (next < events.length && events[next]?.type !== EVENT_ID.POP) {
-        const key = events[next]
-        next += 1
-        // lists and maps as keys have been refused before
-        const name = key?.type === EVENT_ID.SCALAR ? getScalarValue(text, key) : ''
-        offsets.set(keyOf([...path, name]), startOf(key))
-        walk([...path, name])
-      }
-      next += 1
-    }
+/** Where a map or a list is a key, as `{{ … }}` reads; null: nowhere, or the text cannot be taken apart. */
+function oddKey(text: string): number | null {
+  const within = (node: YamlNode): number | null => {
+    if (node.kind === 'sequence') return first(node.items.map((it) => () => within(it)))
+    if (node.kind !== 'mapping') return null
+    return first(node.entries.map(({ key, keySpan, value }) => () => (key === null ? keySpan.start : within(value))))
   }
-
-  while (next < events.length) {
-    const event = events[next]
-    if (event?.type === EVENT_ID.DOCUMENT || event?.type === EVENT_ID.POP) next += 1
-    else {
-      offsets.set(keyOf([]), startOf(event))
-      walk([])
-    }
+  try {
+    return first(yamlTrees(text).map((it) => () => it && within(it)))
+  } catch {
+    return null
   }
-  return offsets
 }
 
-function startOf(event: Event | undefined): number {
-  if (event?.type === EVENT_ID.SCALAR) return event.valueStart
-  if (event?.type === EVENT_ID.ALIAS) return event.anchorStart
-  return event?.type === EVENT_ID.MAPPING || event?.type === EVENT_ID.SEQUENCE ? event.start : 0
+function first(looks: readonly (() => number | null)[]): number | null {
+  for (const look of looks) {
+    const found = look()
+    if (found !== null) return found
+  }
+  return null
+}
+
+function offsetsOf(document: YamlNode | null): Map<string, number> {
+  const offsets = new Map<string, number>()
+  const walk = (node: YamlNode, path: readonly (string | number)[]): void => {
+    if (node.kind === 'sequence') {
+      for (const [index, item] of node.items.entries()) {
+        offsets.set(keyOf([...path, index]), item.start)
+        walk(item, [...path, index])
+      }
+    } else if (node.kind === 'mapping') {
+      for (const { key, keySpan, value } of node.entries) {
+        if (key === null) continue
+        offsets.set(keyOf([...path, key]), keySpan.start)
+        walk(value, [...path, key])
+      }
+    }
+  }
+  if (document) {
+    offsets.set(keyOf([]), document.start)
+    walk(document, [])
+  }
+  return offsets
 }
 
 function keyOf(path: readonly (string | number)[]): string {

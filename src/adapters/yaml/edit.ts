@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util'
+import { CORE_SCHEMA, YAML11_SCHEMA, load } from 'js-yaml'
+import { parseYaml } from './index.ts'
+import { candidatesFor } from './splices.ts'
+import type { YamlNode } from './tree.ts'
+import { yamlTrees } from './tree.ts'
+
+/** One text at a path of keys, or nothing there any more (null). */
+export interface YamlEdit {
+  path: readonly string[]
+  to: string | null
+}
+
+/** An edit that cannot be made without changing something else; `line` counts from 1. */
+export class YamlEditError extends Error {
+  override readonly name = 'YamlEditError'
+
+  constructor(
+    message: string,
+    readonly line: number,
+  ) {
+    super(message)
+  }
+}
+
+/**
+ * The text with the edits made, and all else as it was, byte for byte: comments, blank lines, quotes, anchors, line ends and
+ * the order of keys. Each way to write an edit is read back, and taken only where the value is what it was but for the path,
+ * in YAML 1.1 (as Helm reads it) and in YAML 1.2. Throws `YamlError` where the text is not one YAML document, and
+ * `YamlEditError` where no way is found.
+ */
+export function editYaml(text: string, edits: readonly YamlEdit[]): string {
+  return edits.reduce(edited, text)
+}
+
+function edited(text: string, { path, to }: YamlEdit): string {
+  const document = documentOf(text)
+  const readings = schemas.map((schema) => ({ schema, wanted: changed(valueOf(text, schema), path, to) }))
+  const now = readings.every(({ schema, wanted }) => isDeepStrictEqual(valueOf(text, schema), wanted))
+  if (now) return text
+  const { splices, obstacle } = candidatesFor(text, document, path, to)
+  for (const { start, end, insert } of splices) {
+    const next = text.slice(0, start) + insert + text.slice(end)
+    if (readings.every(({ schema, wanted }) => isDeepStrictEqual(tried(next, schema), wanted))) return next
+  }
+  throw new YamlEditError(obstacle.reason, text.slice(0, obstacle.offset).split('\n').length)
+}
+
+const schemas = [YAML11_SCHEMA, CORE_SCHEMA]
+
+/** An empty file is one without values, as Helm takes it. */
+function documentOf(text: string): YamlNode | null {
+  if (isEmpty(text)) return null
+  parseYaml(text)
+  return yamlTrees(text)[0] ?? null
+}
+
+function valueOf(text: string, schema: typeof CORE_SCHEMA): unknown {
+  return isEmpty(text) ? {} : (load(text, { schema }) ?? {})
+}
+
+function isEmpty(text: string): boolean {
+  return /^\uFEFF?(?:[ \t]*(?:#.*)?(?:\r?\n|$))*(?:---[ \t]*(?:#.*)?(?:\r?\n|$))?(?:[ \t]*(?:#.*)?(?:\r?\n|$))*$/.test(text)
+}
+
+function tried(text: string, schema: typeof CORE_SCHEMA): unknown {
+  try {
+    return valueOf(text, schema)
+  } catch {
+    return undefined
+  }
+}
+
+/** A copy along the path, so that what is shared through an alias stays what it is elsewhere. */
+function changed(value: unknown, [key, ...rest]: readonly string[], to: string | null): unknown {
+  if (key === undefined) return to
+  const from = isMap(value) ? value : {}
+  const isThere = Object.hasOwn(from, key)
+  if (to === null && (!isThere || (rest.length > 0 && !isMap(from[key])))) return value
+  if (to === null && rest.length === 0) return Object.fromEntries(Object.entries(from).filter(([name]) => name !== key))
+  return { ...from, [key]: changed(isThere ? from[key] : undefined, rest, to) }
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+}

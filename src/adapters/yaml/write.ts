@@ -1,0 +1,37 @@
+import { CORE_SCHEMA, YAML11_SCHEMA, load } from 'js-yaml'
+
+/**
+ * A text as a scalar that every reader takes as that text: bare only where neither YAML 1.1 nor 1.2 makes something else of
+ * it (a number, a date, yes and no), else in the quotes that are asked for.
+ */
+export function scalarText(value: string, style: 'plain' | 'single' | 'double' = 'plain'): string {
+  if (style === 'single' && !/[^\x20-\x7e\u00a0-\ud7ff]/.test(value)) return `'${value.replaceAll("'", "''")}'`
+  if (style === 'plain' && /^[A-Za-z0-9][A-Za-z0-9._/-]*$/.test(value) && isTextBare(value)) return value
+  return JSON.stringify(value)
+}
+
+function isTextBare(value: string): boolean {
+  // digits with one letter among them (527u01) are a text; 52e7, 0x1f, 1_000 and 1:30 are not, to some reader
+  if (/^[0-9]/.test(value) && !/[A-Za-df-z]/.test(value.replace(/^0[xob]/, ''))) return false
+  return [CORE_SCHEMA, YAML11_SCHEMA].every((schema) => load(value, { schema }) === value) && !/^(?:y|n|yes|no|on|off|true|false|null)$/i.test(value)
+}
+
+/** Keys below each other, each level further in, with the value behind the last. */
+export function block(path: readonly string[], value: string, column: number, step: number): string[] {
+  return path.map((key, depth) => {
+    const last = depth === path.length - 1
+    return `${' '.repeat(column + depth * step)}${scalarText(key)}:${last ? ` ${scalarText(value)}` : ''}`
+  })
+}
+
+/** The same on one line, without the outer braces. */
+export function flow(path: readonly string[], value: string): string {
+  const [key = '', ...rest] = path
+  return `${scalarText(key)}: ${rest.length === 0 ? scalarText(value) : `{${flow(rest, value)}}`}`
+}
+
+/** By how much this file goes further in: what the first line below a bare key shows, else 2. */
+export function indentStep(text: string): number {
+  const shown = /^([ ]*)[^\s#-][^\n]*:[ \t]*\r?\n(?:[ \t]*(?:#[^\n]*)?\r?\n)*\1([ ]+)[^\s#-]/m.exec(text)
+  return shown ? shown[2]!.length : 2
+}

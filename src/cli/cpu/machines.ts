@@ -1,0 +1,48 @@
+import { basename } from 'node:path'
+import { judgeMachine } from '../../checks/support/processors.ts'
+import type { MachineVerdict } from '../../checks/support/processors.ts'
+import type { Machine } from '../../core/sources.ts'
+import type { CpuDocument, JudgedMachine } from '../../output/cpu.ts'
+import { interruptible } from '../interrupt.ts'
+import { readInput } from '../read-input.ts'
+
+export interface CpuFlags {
+  deployment?: string | undefined
+  config?: string | undefined
+  timeout?: number | undefined
+  here: boolean
+  /** cpuinfo files, - for standard input */
+  file: readonly string[]
+}
+
+const defaultTimeoutSeconds = 10
+/** of a machine with thousands of processors */
+const mostBytes = 64_000_000
+
+/** Judges the machines that the flags mean. Throws USAGE for a file that is no cpuinfo, and what finding the deployment's machines throws. */
+export async function judgedMachines(flags: CpuFlags): Promise<CpuDocument> {
+  const machines = await interruptible((signal) => meant(flags, signal))
+  return { schemaVersion: 1, machines: machines.map((it) => judged(judgeMachine(it))) }
+}
+
+async function meant({ here, file: files, deployment: name, config: file, timeout = defaultTimeoutSeconds }: CpuFlags, signal: AbortSignal): Promise<readonly Machine[]> {
+  const { machineIn, machinesOf, thisMachine } = await import('../../runtime/index.ts')
+  if (files.length > 0) {
+    const texts = await Promise.all(files.map(async (path) => readInput(path, { mostBytes, next: ['cat /proc/cpuinfo > FILE   # on the machine in question'] })))
+    const names = namesOf(files)
+    return texts.map((text, index) => machineIn(text, names[index]!))
+  }
+  if (here) return [await thisMachine()]
+  return machinesOf({ name, file, timeoutMs: timeout * 1000, environment: process.env, workingDirectory: process.cwd(), signal })
+}
+
+/** By the last part of their path, where that tells them apart. */
+function namesOf(files: readonly string[]): string[] {
+  const short = files.map((it) => (it === '-' ? 'standard input' : basename(it)))
+  return new Set(short).size === short.length ? short : files.map((it, index) => (it === '-' ? short[index]! : it))
+}
+
+function judged({ name, hasV3, level, missing, isVirtual, hypervisor }: MachineVerdict): JudgedMachine {
+  const verdict = hasV3 === true ? 'has-v3' : hasV3 === false ? 'lacks-v3' : level === 'unknown' ? 'unknown' : 'other-architecture'
+  return { name, level, missing, hypervisor: hypervisor ?? (isVirtual ? 'unnamed' : null), verdict }
+}

@@ -1,0 +1,33 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../cli/base-command.ts'
+import { judgedMachines } from '../cli/cpu/machines.ts'
+import { cpuExitCode, cpuText } from '../output/cpu.ts'
+
+export default class CheckCpu extends BaseCommand {
+  static override summary = 'tell whether processors have x86-64-v3, which the standard image needs'
+  static override description =
+    "Looks at the machines of the deployment's service; at this machine where nothing is configured, or with --here; or at what " +
+    '/proc/cpuinfo shows elsewhere. Every processor of a machine counts. Ends with 1 where one lacks x86-64-v3, with 3 where ' +
+    'that cannot be told.'
+  static override examples = [
+    '<%= config.bin %> check-cpu -d prod',
+    { description: 'of a machine that this program is not on', command: 'ssh node-7 cat /proc/cpuinfo | <%= config.bin %> check-cpu --file -' },
+  ]
+  static override flags = {
+    here: Flags.boolean({ summary: 'this machine, whatever is configured' }),
+    file: Flags.string({
+      summary: 'a copy of /proc/cpuinfo, - for standard input',
+      helpValue: 'CPUINFO',
+      multiple: true,
+      default: [],
+      exclusive: ['here'],
+    }),
+  }
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(CheckCpu)
+    const document = await judgedMachines(flags)
+    this.show(flags, document, (screen) => cpuText(document, screen))
+    process.exitCode ??= cpuExitCode(document)
+  }
+}

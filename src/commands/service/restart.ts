@@ -1,0 +1,21 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { repairFlags } from '../../cli/repair/flags.ts'
+import { runRepair } from '../../cli/repair/run-repair.ts'
+import { showPerformed } from '../../cli/repair/show.ts'
+import { repairs } from '../../repairs/index.ts'
+
+export default class ServiceRestart extends BaseCommand {
+  static override summary = 'stop the service and start it again, and wait until it answers'
+  static override description =
+    'A service that is stopped is started.\n\n' +
+    'Refused (exit 4) while the service migrates its database, since that leaves the change-log lock behind, unless ' +
+    '`--accept-risk running-migration` is given.'
+  static override examples = ['<%= config.bin %> service restart -d prod', '<%= config.bin %> service restart -d prod --confirm prod']
+  static override flags = repairFlags
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(ServiceRestart)
+    const wish = { repair: repairs['service-restart'], options: {}, words: process.argv.slice(2), version: this.config.version }
+    showPerformed(await runRepair(flags, wish), flags)
+  }
+}

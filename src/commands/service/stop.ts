@@ -1,0 +1,21 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { repairFlags } from '../../cli/repair/flags.ts'
+import { runRepair } from '../../cli/repair/run-repair.ts'
+import { showPerformed } from '../../cli/repair/show.ts'
+import { repairs } from '../../repairs/index.ts'
+
+export default class ServiceStop extends BaseCommand {
+  static override summary = 'stop the service, and wait until it is gone'
+  static override description =
+    'Returns once the service and its processes are gone. It stays stopped until `service start`; `undo` starts it again.\n\n' +
+    'Refused (exit 4) while the service migrates its database, since that leaves the change-log lock behind, unless ' +
+    '`--accept-risk running-migration` is given.'
+  static override examples = ['<%= config.bin %> service stop -d prod', '<%= config.bin %> service stop -d prod --confirm prod']
+  static override flags = repairFlags
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(ServiceStop)
+    const wish = { repair: repairs['service-stop'], options: {}, words: process.argv.slice(2), version: this.config.version }
+    showPerformed(await runRepair(flags, wish), flags)
+  }
+}

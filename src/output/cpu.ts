@@ -1,0 +1,65 @@
+import { firstLegacyBuild, firstV3Build } from '../knowledge/builds.ts'
+import { hypervisorAdvice } from '../knowledge/hypervisors.ts'
+import { images } from '../knowledge/images.ts'
+import { paintFor } from './paint.ts'
+import type { Screen } from './screen.ts'
+import { hang, printable, wrap } from './text.ts'
+
+export interface JudgedMachine {
+  name: string
+  /** the highest level that all its processors have; another architecture by its name, or `unknown` */
+  level: string
+  /** flags that some processor lacks for x86-64-v3, named as in /proc/cpuinfo */
+  missing: readonly string[]
+  /** whose virtual machine it is, `unnamed` where that does not show; null: none, as far as its processor says */
+  hypervisor: string | null
+  verdict: 'has-v3' | 'lacks-v3' | 'other-architecture' | 'unknown'
+}
+
+/** What `check-cpu --json` prints. */
+export interface CpuDocument {
+  schemaVersion: 1
+  machines: readonly JudgedMachine[]
+}
+
+/** 1 where a machine lacks v3, 3 where it could not be told of one (DESIGN.md 3). */
+export function cpuExitCode({ machines }: CpuDocument): number {
+  if (machines.some(({ verdict }) => verdict === 'lacks-v3')) return 1
+  return machines.some(({ verdict }) => verdict !== 'has-v3') ? 3 : 0
+}
+
+/** A line for each machine, and what there is to be done about those without x86-64-v3. */
+export function cpuText({ machines }: CpuDocument, screen: Screen): string {
+  const paint = paintFor(screen)
+  const signs = { 'has-v3': paint.good('✔'), 'lacks-v3': paint.bad('✖'), 'other-architecture': paint.doubt('?'), unknown: paint.doubt('?') }
+  const lines = machines.flatMap((it) => {
+    const [first = '', ...more] = hang('  ', `${printable(it.name)}: ${said(it)}`, screen.columns)
+    return [`${signs[it.verdict]} ${first.slice(2)}`, ...more]
+  })
+  const lacking = machines.filter(({ verdict }) => verdict === 'lacks-v3')
+  const advice = lacking.length === 0 ? [] : adviceOn(lacking).flatMap((it) => ['', ...wrap(it, screen.columns)])
+  return `${[...lines, ...advice].join('\n')}\n`
+}
+
+function said({ level, missing, hypervisor, verdict }: JudgedMachine): string {
+  const virtual = hypervisor === null ? '' : `; a virtual machine${hypervisor === 'unnamed' ? '' : ` (${printable(hypervisor)})`}`
+  switch (verdict) {
+    case 'has-v3':
+      return level
+    case 'lacks-v3':
+      return `${level}, without ${missing.join(', ')}${virtual}`
+    case 'other-architecture':
+      return `${level}, to which x86-64 levels do not apply`
+    case 'unknown':
+      return 'its processor is not known'
+  }
+}
+
+function adviceOn(lacking: readonly JudgedMachine[]): string[] {
+  const isVirtual = lacking.some(({ hypervisor }) => hypervisor !== null)
+  return [
+    `From build ${firstV3Build.label} on, image ${images.standard} needs x86-64-v3.`,
+    ...(isVirtual ? [hypervisorAdvice] : []),
+    `Else use image ${images.legacy}, which is there from build ${firstLegacyBuild.label} on: testops-admin explain service/cpu-level`,
+  ]
+}

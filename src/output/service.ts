@@ -1,0 +1,35 @@
+import type { PlatformName } from '../core/deployment.ts'
+import type { ServiceImage, ServiceInstance, ServiceStatus } from '../core/sources.ts'
+import { paintFor } from './paint.ts'
+import type { Screen } from './screen.ts'
+import { hang, printable } from './text.ts'
+
+/** What `service status --json` prints. */
+export interface ServiceDocument extends Omit<ServiceStatus, 'instances'> {
+  schemaVersion: 1
+  deployment: string
+  platform: PlatformName
+  instances: readonly (Omit<ServiceInstance, 'startedAt'> & { startedAt: string | null })[]
+  image: ServiceImage
+}
+
+/** 0 where the service runs. */
+export function serviceExitCode({ state }: ServiceDocument): number {
+  return state === 'running' ? 0 : 1
+}
+
+/** The state in the platform's own words, then each instance and the image. */
+export function serviceText({ deployment, state, detail, startsAgain, instances, image }: ServiceDocument, screen: Screen): string {
+  const paint = paintFor(screen)
+  const sign = state === 'running' ? paint.good('✔') : paint.bad('✖')
+  const again = startsAgain === true ? ', and is about to be started again' : ''
+  const [first = '', ...more] = hang('  ', `service of ${printable(deployment)}: ${state}${again}: ${printable(detail)}`, screen.columns)
+  const lines = instances.flatMap(({ name, host, pid, startedAt }) => {
+    const parts = [`on ${printable(host)}`, ...(pid === null || name.includes(String(pid)) ? [] : [`pid ${pid}`]), ...(startedAt === null ? [] : [`since ${startedAt}`])]
+    return hang('  ', `${printable(name)}: ${parts.join(', ')}`, screen.columns)
+  })
+  const declared = [image.name === null ? null : `${image.name}${image.tag === null ? '' : `:${image.tag}`}`, image.build === null ? null : `build ${image.build}`]
+  const what = declared.filter((it) => it !== null).map(printable)
+  const shown = what.length === 0 ? [] : hang('  ', `declared: ${what.join(', ')} (${printable(image.declaredIn)})`, screen.columns)
+  return `${[`${sign} ${first.slice(2)}`, ...more, ...lines, ...shown].join('\n')}\n`
+}

@@ -1,0 +1,45 @@
+import { AdminError } from '../core/error.ts'
+import type { Machine } from '../core/sources.ts'
+import { architectureIn, parseCpuinfo } from '../knowledge/cpu-levels.ts'
+import { openPlatform, readMachine } from '../platforms/index.ts'
+import { findConfiguration } from './configuration/load.ts'
+import { findDeployment } from './configuration/select.ts'
+import type { Environment } from './paths.ts'
+import { hostSettingsOf, platformOf } from './platform-of.ts'
+
+export interface MachinesRequest {
+  name: string | undefined
+  /** the configuration file that a flag named */
+  file: string | undefined
+  environment: Environment
+  workingDirectory: string
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+/**
+ * The machines that a deployment's service runs on or could be started on; this one where nothing is configured and none is
+ * named. Needs none of the deployment's secrets. Throws as `findDeployment` and the platform do.
+ */
+export async function machinesOf({ timeoutMs, signal, ...request }: MachinesRequest): Promise<readonly Machine[]> {
+  if (request.name === undefined && (await findConfiguration(request)) === null) return [await thisMachine()]
+  const selected = await findDeployment(request)
+  const options = { timeoutMs, environment: request.environment, signal }
+  const service = await openPlatform(platformOf(selected), hostSettingsOf(selected), options).service()
+  return service.machines()
+}
+
+export async function thisMachine(): Promise<Machine> {
+  return readMachine(null)
+}
+
+/** The machine that the text of a cpuinfo file is of. Throws USAGE where it is none. */
+export function machineIn(text: string, name: string): Machine {
+  const architecture = architectureIn(text)
+  if (architecture === null) {
+    throw new AdminError('USAGE', `${name} is no cpuinfo file: it shows no processor`, [
+      'cat /proc/cpuinfo   # on the machine in question: the whole of it',
+    ])
+  }
+  return { name, architecture, processors: parseCpuinfo(text), hypervisor: null }
+}

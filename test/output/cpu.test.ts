@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { cpuExitCode, cpuText } from '../../src/output/cpu.ts'
+import type { JudgedMachine } from '../../src/output/cpu.ts'
+import { plainScreen } from '../../src/output/screen.ts'
+
+const fit: JudgedMachine = { name: 'node-1', level: 'x86-64-v4', missing: [], hypervisor: null, verdict: 'has-v3' }
+const short: JudgedMachine = { name: 'node-2', level: 'x86-64-v2', missing: ['avx', 'avx2'], hypervisor: 'QEMU', verdict: 'lacks-v3' }
+const other: JudgedMachine = { name: 'node-3', level: 'aarch64', missing: [], hypervisor: null, verdict: 'other-architecture' }
+const dark: JudgedMachine = { name: 'node-4', level: 'unknown', missing: [], hypervisor: null, verdict: 'unknown' }
+
+function shown(...machines: JudgedMachine[]): string {
+  return cpuText({ schemaVersion: 1, machines }, plainScreen)
+}
+
+test('a line for each machine, then what to do', () => {
+  expect(shown(fit, short, other, dark)).toBe(`✔ node-1: x86-64-v4
+✖ node-2: x86-64-v2, without avx, avx2; a virtual machine (QEMU)
+? node-3: aarch64, to which x86-64 levels do not apply
+? node-4: its processor is not known
+
+From build 526u03 on, image testops needs x86-64-v3.
+
+Where the host's processor has x86-64-v3, give it to the virtual machine: in
+Proxmox and QEMU \`cpu: host\` or \`x86-64-v3\`, in VMware a newer EVC level; it
+counts once the machine was powered off and on.
+
+Else use image testops-legacy, which is there from build 527u01 on:
+testops-admin explain service/cpu-level
+`)
+})
+
+test('a machine of metal is not told of hypervisors', () => {
+  expect(shown({ ...short, hypervisor: null })).not.toContain('Proxmox')
+})
+
+test('where nothing is wrong, nothing is advised', () => {
+  expect(shown(fit)).toBe('✔ node-1: x86-64-v4\n')
+})
+
+test.each([
+  { machines: [fit], code: 0 },
+  { machines: [fit, other], code: 3 },
+  { machines: [dark], code: 3 },
+  { machines: [other, short, fit], code: 1 },
+])('ends with $code', ({ machines, code }) => {
+  expect(cpuExitCode({ schemaVersion: 1, machines })).toBe(code)
+})
