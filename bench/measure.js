@@ -30,7 +30,7 @@ export async function inTurns(runs, rounds) {
   return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)]))
 }
 
-function median(list) {
+export function median(list) {
   const sorted = [...list].sort((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2

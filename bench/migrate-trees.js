@@ -6,15 +6,21 @@ import {join} from 'node:path'
 import {performance} from 'node:perf_hooks'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {fileURLToPath} from 'node:url'
-import {inTurns, time} from './measure.js'
+import {inTurns, median, time} from './measure.js'
 import {seedLabTrees} from './seed-trees.js'
 
 const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
 const trees = Number(process.env.BENCH_TREES ?? 10_000)
 const projects = 20
 const atOnce = 8
-/** of what is resident between the second quarter of a run and its last, in kB: the answers kept, and what the collector leaves for later */
-const mostGrowth = 40_000
+const samplesPreload = new URL('heap-samples.js', import.meta.url).href
+/**
+ * How much more the heap may hold in the last quarter of a run than in the one before, in bytes for each tree in between: what V8
+ * still learns comes to some 15, a record of two numbers for each tree to 80. It learns most in the first half.
+ */
+const mostGrowth = 40
+/** a run that is over sooner is all beginning */
+const leastSamples = 120
 
 export async function migrateTrees() {
   const folder = mkdtempSync(join(tmpdir(), 'testops-admin-bench-'))
@@ -30,6 +36,8 @@ export async function migrateTrees() {
     writeFileSync(join(folder, 'trees.txt'), items.map(({project, tree}) => `${project}/${tree}`).join('\n'))
     writeFileSync(join(folder, 'addresses.txt'), items.map(({project, tree}) => `${service.url}/api/project/${project}/test-case/tree/${tree}/migration`).join('\n'))
     const ours = () => migrated(folder, env, controlPort)
+    await assertFlat(folder, env, controlPort)
+    await idle(service.url, token)
     const theirs = () => time(['sh', '-c', runbook], {env: {...env, BASE: service.url, TOKEN: token, FOLDER: folder, AT_ONCE: String(atOnce)}})
     /** Either begins when the service has done what it was asked for before. */
     const rested = (run) => async () => {
@@ -58,43 +66,35 @@ printf %s "$TOKEN" | curl -fsS -F grant_type=apitoken -F scope=openid -F 'token=
 xargs -P "$AT_ONCE" -n 1 curl -fsS -o /dev/null -X POST -K "$FOLDER/bearer" <"$FOLDER/addresses.txt"
 `
 
-/** Throws where a tree was not taken, more than one token was exchanged, or memory grew. */
-async function migrated(folder, env, controlPort) {
+/** Throws where a tree was not taken, or more than one token was exchanged. */
+async function migrated(folder, env, controlPort, preload = []) {
   await control(controlPort, [{method: 'POST', path: '/api/uaa/oauth/token'}])
   const started = performance.now()
   const words = ['migrate-trees', '-d', 'lab', '--from-file', join(folder, 'trees.txt'), '--concurrency', String(atOnce), '--confirm', 'lab', '--json']
-  const child = spawn(process.execPath, [program, ...words], {env, stdio: ['ignore', 'pipe', 'inherit']})
-  const resident = []
-  const sampling = setInterval(() => resident.push(residentOf(child.pid)), 50)
+  const child = spawn(process.execPath, [...preload, program, ...words], {env, stdio: ['ignore', 'pipe', 'inherit']})
   let said = ''
   child.stdout.on('data', (chunk) => (said += chunk))
   await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve))
   const took = performance.now() - started
-  clearInterval(sampling)
   const {accepted, failed} = JSON.parse(said)
   if (accepted !== trees) throw new Error(`${accepted} trees were accepted, ${JSON.stringify(failed?.slice(0, 3))} failed`)
   const [exchanges] = await control(controlPort)
   if (exchanges !== 1) throw new Error(`${exchanges} tokens were exchanged`)
-  assertFlat(resident.filter((kB) => kB > 0))
   return took
 }
 
-function assertFlat(samples) {
-  if (samples.length < 20) return
+/** A run of its own, since looking takes time. Throws where memory grew, or was not seen often enough to tell. */
+async function assertFlat(folder, env, controlPort) {
+  const file = join(folder, 'heap-samples')
+  await migrated(folder, {...env, BENCH_HEAP_SAMPLES: file}, controlPort, ['--import', samplesPreload])
+  const samples = readFileSync(file, 'utf8').trim().split('\n').map(Number)
+  if (samples.length < leastSamples) throw new Error(`memory was looked at ${samples.length} times only, which tells nothing: take more trees (BENCH_TREES)`)
   const quarter = Math.floor(samples.length / 4)
-  const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]
-  const [before, after] = [median(samples.slice(quarter, 2 * quarter)), median(samples.slice(-quarter))]
-  console.log(`resident: ${Math.round(before / 1000)} MB in the second quarter, ${Math.round(after / 1000)} MB in the last, ${Math.round(Math.max(...samples) / 1000)} MB at most`)
-  if (after - before > mostGrowth) throw new Error(`memory grows: ${before} kB, then ${after} kB`)
-}
-
-/** In kB; 0 where it has ended. */
-function residentOf(pid) {
-  try {
-    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
-  } catch {
-    return 0
-  }
+  const [before, after] = [median(samples.slice(2 * quarter, 3 * quarter)), median(samples.slice(3 * quarter))]
+  const growth = (after - before) / (trees / 4)
+  const shown = `${(before / 1e6).toFixed(2)} MB in the third quarter, ${(after / 1e6).toFixed(2)} MB in the last, ${growth.toFixed(0)} bytes a tree`
+  console.log(`heap: ${shown}, ${samples.length} samples`)
+  if (growth > mostGrowth) throw new Error(`memory grows: ${shown}; at most ${mostGrowth}`)
 }
 
 /** The lab's own door: a plan of answers, or without one how often each was given. */

@@ -12,7 +12,7 @@ export interface Workshop {
   control: { readonly [K in ControlName]: () => Promise<Controls[K]> }
   /** for one answer */
   timeoutMs: number
-  /** for the service to start or to stop, in milliseconds */
+  /** for the service to start, to stop, or to do what else is waited for, in milliseconds */
   patienceMs: number
   /** says what is waited for */
   progress: (message: string) => void
@@ -45,6 +45,8 @@ export interface Shortfall {
   message: string
   /** what to type next */
   suggestions: readonly string[]
+  /** what is too long for a command: kept as a file beside the journal, whose name takes the place of `{file}` in the command that reads it */
+  file?: { name: string; text: string; command: string }
 }
 
 /** One kind of change. Nothing in it depends on what else the plan does, so that any process can go on with it. */

@@ -44,6 +44,8 @@ export interface HttpOptions {
   /** false: encrypted, with whomever */
   verify: boolean
   timeoutMs: number
+  /** for the connection alone: for who wants to know in time for something else that there is none */
+  connectMs?: number
   maxBytes: number
 }
 
@@ -52,7 +54,7 @@ export interface HttpOptions {
  * UNREACHABLE, TIMED_OUT and UNEXPECTED_ANSWER (cut off, or longer than `maxBytes`), whatever the status is. Throws CONFIGURATION.
  */
 export async function openHttp(options: HttpOptions): Promise<HttpClient> {
-  const { what, timeoutMs, maxBytes } = options
+  const { what, timeoutMs, connectMs = timeoutMs, maxBytes } = options
   const base = options.baseUrl.replace(/\/+$/, '')
   const url = parseBase(base, what)
   const peer: Peer = { what, host: bare(url.hostname), port: portOf(url), where: base, suggestions: options.suggestions }
@@ -60,7 +62,7 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
 
   const ask = async (path: string, request: HttpRequest, held: Held): Promise<HttpAnswer> => {
     const started = performance.now()
-    const answer = await send(url, { ...request, path: `${url.pathname.replace(/\/+$/, '')}${path}` }, route, peer, held)
+    const answer = await send(url, { ...request, path: `${url.pathname.replace(/\/+$/, '')}${path}`, connectMs }, route, peer, held)
     if (route.proxy && answer.statusCode === 407) throw proxyRefusal(route.proxy, 407, peer)
     const durationMs = performance.now() - started
     const text = await readBody(answer, maxBytes, peer)
@@ -72,10 +74,11 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
     async request(path, request = {}) {
       const { proxy } = route
       const held: Held = { request: null, isThrough: proxy === null }
-      const through = proxy ? ` (through the proxy ${hostPort(proxy.host, proxy.port)})` : ''
-      const target = { ...peer, where: `${base}${path.split('?')[0]}${through}` }
+      const { method = 'GET', signal } = request
+      // an address alone is one that is read
+      const how = [...(method === 'GET' ? [] : [method]), ...(proxy ? [`through the proxy ${hostPort(proxy.host, proxy.port)}`] : [])].join(', ')
+      const target = { ...peer, where: `${base}${path.split('?')[0]}${how === '' ? '' : ` (${how})`}` }
       const next = { ...target, ...proxy }
-      const { signal } = request
       signal?.throwIfAborted()
       try {
         return await withDeadline(ask(path, request, held), timeoutMs, next, {
@@ -106,7 +109,7 @@ interface Held {
   isThrough: boolean
 }
 
-async function send(url: URL, request: HttpRequest & { path: string }, route: Route, peer: Peer, held: Held): Promise<IncomingMessage> {
+async function send(url: URL, request: HttpRequest & { path: string; connectMs: number }, route: Route, peer: Peer, held: Held): Promise<IncomingMessage> {
   const { path, method = 'GET', headers = {}, form, repeatable = method === 'GET' } = request
   const content = form === undefined ? null : multipart(form)
   try {
@@ -122,7 +125,10 @@ async function send(url: URL, request: HttpRequest & { path: string }, route: Ro
         held.isThrough = statusCode === 200
         if (route.proxy && !held.isThrough) reject(proxyRefusal(route.proxy, statusCode, peer))
       })
-      held.request.once('socket', (socket: Socket) => onceConnected(socket, request.sent))
+      held.request.once('socket', (socket: Socket) => {
+        onceConnected(socket, request.sent)
+        connectWithin(socket, request.connectMs)
+      })
       held.request.on('response', resolve)
       held.request.on('error', reject)
       held.request.end(content?.body)
@@ -139,6 +145,13 @@ function onceConnected(socket: Socket & { secureConnecting?: boolean }, connecte
   if (socket.secureConnecting === true) socket.once('secureConnect', connected)
   else if (socket.connecting) socket.once('connect', connected)
   else connected()
+}
+
+/** From a firewall that drops what it does not let through, nothing is ever heard. */
+function connectWithin(socket: Socket, connectMs: number): void {
+  if (!socket.connecting) return
+  const timer = setTimeout(() => socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })), connectMs)
+  for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer))
 }
 
 /** The JSON of an answer; undefined where it is none. */

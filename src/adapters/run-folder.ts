@@ -11,7 +11,8 @@ const recordFile = 'run.json'
 const journalFile = 'journal.jsonl'
 
 /**
- * Journals as files, one folder a run: `run.json`, written once before anything is changed, and `journal.jsonl`, a line an event.
+ * Journals as files, one folder a run: `run.json`, written once before anything is changed, `journal.jsonl`, a line an event, and
+ * what a run leaves for people.
  * All is on disk (fsync) before it counts; folders are 0700, files 0600 (DESIGN.md 5). A folder appears whole or not at all.
  */
 export function runFolder(directory: string): RunStore {
@@ -58,6 +59,17 @@ export function runFolder(directory: string): RunStore {
       const names = await readdir(directory).catch(ifMissing<string[]>(directory, []))
       const all = names.filter(isRunName).sort()
       return Promise.all(all.map(async (run) => read(run).catch((error: unknown) => ({ run, unreadable: messageOf(error) }))))
+    },
+    async keep(run, name, text) {
+      const file = join(folderOf(run), name)
+      try {
+        // of one that was told, and could not note that it had come to its end
+        await rm(file, { force: true })
+        await writeSynced(file, text)
+      } catch (error) {
+        throw unwritable(file, error)
+      }
+      return file
     },
     async remove(run) {
       const folder = folderOf(run)

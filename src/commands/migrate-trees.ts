@@ -13,7 +13,8 @@ export default class MigrateTrees extends BaseCommand {
     'What it answers to each is on record: a run that is interrupted is gone on with by `resume`, which asks for what is left. ' +
     'One that is refused keeps none of the others; where several in a row fail since the service does not take them, the run stops. ' +
     'There is no undo: trees are cleared and loaded anew.\n\n' +
-    'Ends with 0 when all were accepted, 1 where one was refused, 4 when not confirmed, 6 when stopped before all were asked for.'
+    'Ends with 0 when all were accepted, 1 where one was refused, or with --wait where a job failed, was stopped or was cancelled, 4 when not confirmed, ' +
+    '6 when stopped before all were asked for, or before the jobs were over or while they could not be seen any more.'
   static override examples = [
     { description: 'show what would be done', command: '<%= config.bin %> migrate-trees --all-projects --dry-run' },
     { description: 'all trees of three projects, in a runbook', command: '<%= config.bin %> migrate-trees --project 1 2 3 -d prod --confirm prod' },

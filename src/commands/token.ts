@@ -1,5 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { withApi } from '../cli/with-api.ts'
+import { withOpened } from '../cli/with-opened.ts'
 import { lifeText, tokenDocument } from '../output/token.ts'
 
 export default class Token extends BaseCommand {
@@ -17,7 +17,7 @@ export default class Token extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(Token)
-    const bearer = await withApi(flags, async ({ login }) => (await login()).bearer())
+    const bearer = await withOpened(flags, async ({ login }) => (await login()).bearer())
     this.show(flags, tokenDocument(bearer), () => `${bearer.token.reveal()}\n`)
     this.progress(lifeText(bearer))
   }

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { withApi } from '../cli/with-api.ts'
+import { withOpened } from '../cli/with-opened.ts'
 import { whoamiText } from '../output/whoami.ts'
 import type { WhoamiDocument } from '../output/whoami.ts'
 
@@ -10,7 +10,7 @@ export default class Whoami extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(Whoami)
-    const document = await withApi(flags, async ({ open }): Promise<WhoamiDocument> => {
+    const document = await withOpened(flags, async ({ open }): Promise<WhoamiDocument> => {
       const api = await open.api()
       return { schemaVersion: 1, url: api.target, user: await api.currentUser() }
     })

@@ -66,7 +66,7 @@ export type Action =
   | { kind: 'delete-held'; holding: readonly string[] }
   /** asks the service for each of them, so many at a time at most; what each comes to is in the journal, and fails none of the others */
   | { kind: 'migrate-trees'; api: string; items: readonly MigrationItem[]; concurrency: number }
-  /** until the service has no migration job in work that is newer than the one of that number; those that failed are told */
+  /** until the service has no migration job in work that is newer than the one of that number; those that did not come to a good end are told */
   | { kind: 'await-migration'; counts: { newestJob: number } }
 
 /** Messages between a queue and the one that holds them meanwhile. */

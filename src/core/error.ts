@@ -52,6 +52,8 @@ export type Obstacle =
   | { kind: 'misnamed'; host: string; port: number; names: readonly string[] }
   /** what was refused is the configuration's own user or password, of which the service may have others */
   | { kind: 'login' }
+  /** its disk has no room left, without which it takes nobody in */
+  | { kind: 'disk' }
   /** its address stands in the service's settings, which cannot be read: the part itself has not been tried */
   | { kind: 'settings' }
 

@@ -1,6 +1,6 @@
 import type { Action, ActionKind } from './action.ts'
 
-export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues' | 'migrate-trees'
+export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues' | 'migrate-trees' | 'service-stop' | 'service-start' | 'service-restart'
 
 /** The risks that the plans of each repair may name. */
 export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
@@ -8,6 +8,14 @@ export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
   'flush-sessions': [],
   'reset-queues': ['foreign-clients', 'unseen-policies'],
   'migrate-trees': [],
+  'service-stop': ['running-migration'],
+  'service-start': [],
+  'service-restart': ['running-migration'],
+}
+
+/** The words of the command that makes such a plan. */
+export function commandOf(repair: RepairId): string {
+  return repair.replace(/^service-/, 'service ')
 }
 
 /** Why a plan is not carried out as it is, by a name that `--accept-risk` takes. */
@@ -33,7 +41,15 @@ const looking: ReadonlySet<ActionKind> = new Set<ActionKind>(['await-quiet', 'aw
 
 /** Whether a step changes what can be brought back. */
 export function isUndoable({ action, loses }: Step): boolean {
+  // what was started stays up, but where it says so
+  if (action.kind === 'start-service') return action.stopsOnUndo === true
   return loses === undefined && !looking.has(action.kind)
+}
+
+/** Whether there is something to take back once all of it is done: a service that was stopped and started again is as it was. */
+export function leavesChange({ steps }: Pick<Plan, 'steps'>): boolean {
+  const isStarted = steps.some(({ action }) => action.kind === 'start-service')
+  return steps.some((step) => isUndoable(step) && !(isStarted && step.action.kind === 'stop-service'))
 }
 
 /** Everything that a repair is going to do: made without changing anything, and carried out to the letter (DESIGN.md 6). */

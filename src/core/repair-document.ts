@@ -16,7 +16,7 @@ export interface TreeAccount {
   requested: number
   /** a call is accepted before its trees are done */
   accepted: number
-  /** was not asked for, since the run ended before */
+  /** was not asked for, or not answered, since the run ended before */
   skipped: number
   failed: readonly FailedItem[]
 }
@@ -33,6 +33,8 @@ export interface RepairDocument extends Partial<TreeAccount> {
   applied: readonly { step: number; status: 'done' | 'already' | 'failed' | 'undone'; durationMs: number; results?: readonly string[] }[]
   /** each check by its status; a problem by its severity */
   verification: Readonly<Record<string, string>>
+  /** why a check could not judge */
+  reasons?: Readonly<Record<string, string>>
   outcome: RepairOutcome
   error?: RunError
 }

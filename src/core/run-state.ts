@@ -1,3 +1,5 @@
+import { isUndoable } from './plan.ts'
+import type { Plan } from './plan.ts'
 import type { RunEvent, RunHistory } from './run.ts'
 import type { RunState } from './run-summary.ts'
 
@@ -87,5 +89,16 @@ export function runState({ record, events }: RunHistory): RunState {
     done: done.size,
     steps: record.plan.steps.length,
     within: begun === null ? null : (record.plan.steps[begun]?.title ?? null),
+    ...(onlyCloses(record.plan) && { onlyCloses: true }),
   }
+}
+
+/** Whether nothing of what a plan does can be taken back, so that `undo` ends its run and no more. */
+export function onlyCloses({ steps }: Plan): boolean {
+  return !steps.some(isUndoable)
+}
+
+/** What is typed to take a run back, with what that comes to. `on`: the deployment's flags. */
+export function undoCommand({ run, onlyCloses: closes = false }: { run: string; onlyCloses?: boolean }, on = '-d {deployment}'): string {
+  return `testops-admin undo ${run} ${on}${closes ? '   # only closes the run: what it did stays' : ''}`
 }

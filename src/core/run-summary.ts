@@ -10,4 +10,6 @@ export interface RunState {
   steps: number
   /** the step that was begun last and has no outcome */
   within: string | null
+  /** `undo` only closes it, since nothing of what it does can be taken back */
+  onlyCloses?: true
 }

@@ -74,6 +74,8 @@ export interface RunStore {
   read(run: string): Promise<RunHistory>
   /** oldest first; what cannot be read is told in place of its history */
   list(): Promise<readonly (RunHistory | UnreadableRun)[]>
+  /** keeps a text beside a journal, on this machine alone, and gives where; throws UNAVAILABLE */
+  keep?(run: string, name: string, text: string): Promise<string>
   /** takes a journal out of the way: for good where only what is not finished is kept, else by another name */
   remove(run: string): Promise<void>
 }

@@ -9,7 +9,7 @@ import type { ServiceSource } from './sources/service.ts'
 import type { SessionsSource } from './sources/sessions.ts'
 
 export type { AccessLogSource, LoggedRequest } from './sources/access-log.ts'
-export type { AccessToken, ApiSource, MigrationJob, NamedItem } from './sources/api.ts'
+export type { AccessToken, ApiSource, MigrationJob, MigrationJobWish, NamedItem } from './sources/api.ts'
 export type {
   BrokerConnection,
   BrokerConsumer,

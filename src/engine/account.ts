@@ -20,7 +20,8 @@ export function accountOf({ repair, steps }: Plan, events: readonly RunEvent[]):
 export function shortfallOf({ steps }: Plan, events: readonly RunEvent[]): Shortfall | null {
   const all = steps.flatMap(({ action }, index) => handlerOf(action).shortfall?.(action, notesOf(index, events)) ?? [])
   if (all.length === 0) return null
-  return { message: all.map(({ message }) => message).join('; '), suggestions: all.flatMap(({ suggestions }) => suggestions) }
+  const [file] = all.flatMap((it) => it.file ?? [])
+  return { message: all.map(({ message }) => message).join('; '), suggestions: all.flatMap(({ suggestions }) => suggestions), ...(file && { file }) }
 }
 
 function notesOf(step: number, events: readonly RunEvent[]): string[] {

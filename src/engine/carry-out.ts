@@ -44,7 +44,7 @@ export async function carryOut(running: Running): Promise<CarriedOut> {
       onStep(index, status)
     } catch (error) {
       applied.push({ step: index, status: 'failed', durationMs: since() })
-      onStep(index, 'failed')
+      onStep(index, newsOf(error))
       return { applied, failure: { error, halfDone: isTouched } }
     }
   }
@@ -95,4 +95,9 @@ export async function noteFailure(log: Running['log'], event: RunEvent): Promise
 
 export function interrupted(signal: AbortSignal): AdminError {
   return signal.reason instanceof AdminError ? signal.reason : new AdminError('INTERRUPTED', 'interrupted')
+}
+
+/** How a step that did not come to its end is told of. */
+export function newsOf(error: unknown): 'interrupted' | 'failed' {
+  return error instanceof AdminError && error.code === 'INTERRUPTED' ? 'interrupted' : 'failed'
 }

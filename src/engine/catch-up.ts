@@ -50,9 +50,17 @@ export async function standingOf(journals: Journals, run: string, { adopt }: { a
   return { history: copy, here, there, isGone: false }
 }
 
-/** Every run that is on record: each as its longer journal tells it, and whether this machine has one of it. */
-export async function onRecord(journals: Journals): Promise<readonly ({ isHere: boolean; isGone: boolean } & (RunHistory | UnreadableRun))[]> {
-  const [here, there] = await Promise.all([journals.here.list(), listThere(journals)])
+/** Every run that is on record. */
+export interface OnRecord {
+  /** each as its longer journal tells it, and whether this machine has one of it */
+  all: readonly ({ isHere: boolean; isGone: boolean } & (RunHistory | UnreadableRun))[]
+  /** why the deployment could not be asked for its journals; null: it was, or is not known to keep any */
+  unasked: AdminError | null
+}
+
+export async function onRecord(journals: Journals): Promise<OnRecord> {
+  const [here, asked] = await Promise.all([journals.here.list(), listThere(journals)])
+  const there = asked instanceof AdminError ? null : asked
   const copies = new Map((there ?? []).map((it) => [nameOf(it), it]))
   const own = here.map((it) => {
     const copy = copies.get(nameOf(it))
@@ -65,7 +73,8 @@ export async function onRecord(journals: Journals): Promise<readonly ({ isHere: 
     if (!('record' in copy)) return { ...ours, ...copy }
     return { ...ours, ...merged(it, copy, journals.here.where) }
   })
-  return [...own, ...[...copies.values()].map((it) => ({ isHere: false, isGone: false, ...it }))]
+  const unasked = asked instanceof AdminError && asked.code !== 'NOT_CONFIGURED' ? asked : null
+  return { all: [...own, ...[...copies.values()].map((it) => ({ isHere: false, isGone: false, ...it }))], unasked }
 }
 
 /** Both journals of one run. */
@@ -86,7 +95,7 @@ export function missingFrom(place: keyof Pair, pair: Pair, where: string): reado
 /** Takes away the copies of runs that are over, which a process left that was killed before it could. Under the locks alone. */
 export async function forgetFinished(journals: Journals): Promise<void> {
   const there = await listThere(journals)
-  if (there === null || there.length === 0) return
+  if (there instanceof AdminError || there.length === 0) return
   const store = await journals.there()
   const here = await journals.here.list()
   for (const copy of there) {
@@ -113,24 +122,12 @@ async function lookInto(open: () => Promise<RunStore>, run: string): Promise<Fou
   }
 }
 
-/** Why the deployment cannot be asked for its journals; null: it can, or is not known to keep any. */
-export async function whyUnasked({ there }: Journals): Promise<AdminError | null> {
-  try {
-    await (await there()).list()
-    return null
-  } catch (error) {
-    const fault = ofDeployment(error)
-    return fault.code === 'NOT_CONFIGURED' ? null : fault
-  }
-}
-
-/** Null where the deployment cannot be asked. */
-async function listThere({ there }: Journals): Promise<readonly (RunHistory | UnreadableRun)[] | null> {
+/** Or why the deployment cannot be asked. */
+async function listThere({ there }: Journals): Promise<readonly (RunHistory | UnreadableRun)[] | AdminError> {
   try {
     return await (await there()).list()
   } catch (error) {
-    ofDeployment(error)
-    return null
+    return ofDeployment(error)
   }
 }
 

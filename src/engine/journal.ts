@@ -19,6 +19,8 @@ export interface RunJournal {
   readonly written: readonly RunEvent[]
   /** why the deployment keeps no copy; null: it does */
   readonly onlyHere: string | null
+  /** keeps a text beside the journal of this machine, and gives where; null: it cannot be kept */
+  keep(name: string, text: string): Promise<string | null>
   /** `finished`: what the deployment keeps of it is not needed any more. Never throws */
   close(finished: boolean): Promise<void>
 }
@@ -80,6 +82,7 @@ async function journalOf(journals: Journals, { record, events }: RunHistory, log
       await write(event)
       await noteCopy()
     },
+    keep: async (name, text) => (await journals.here.keep?.(record.run, name, text).catch(unlessBug)) ?? null,
     async close(finished) {
       await log.close().catch(() => undefined)
       await copy.close(finished)

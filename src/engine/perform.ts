@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Workshop } from '../actions/index.ts'
+import type { Shortfall, Workshop } from '../actions/index.ts'
 import type { Check } from '../core/check.ts'
 import { AdminError } from '../core/error.ts'
 import type { Failpoint } from '../core/failpoint.ts'
-import { isUndoable } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair-document.ts'
 import type { RunEvent, RunRecord } from '../core/run.ts'
@@ -19,10 +18,12 @@ import { letGo } from './let-go.ts'
 import { exitCodeOfRun, outcomeOf, runError } from './outcome.ts'
 import { fillCommand } from './remedy.ts'
 import { runChecks } from './run-checks.ts'
-import { isUnfinished, progressOf } from '../core/run-state.ts'
+import { isUnfinished, onlyCloses, progressOf, undoCommand } from '../core/run-state.ts'
+import { typed } from '../core/typed.ts'
 import { canonical } from './stale.ts'
 import { foreseeTakingBack, takeBack } from './take-back.ts'
 import { verify } from './verify.ts'
+import type { Verification } from './verify.ts'
 
 export interface Performance {
   record: RunRecord
@@ -52,12 +53,12 @@ const settleMs = 30_000
 export async function perform(performance: Performance): Promise<Performed> {
   const running = runningOf(performance)
   const carried = await letGo(running, await giveBackIfRefused(running, await carryOut(running), performance.journal.written))
-  const { plan } = performance.record
+  const { plan, run } = performance.record
   await performance.failpoint('verify:before')
-  const verification = carried.failure ? {} : await verified(performance)
+  const verification = carried.failure ? unverified : await verified(performance)
   return conclude(performance, carried, verification, [
-    `testops-admin resume ${performance.record.run} -d {deployment}`,
-    ...(plan.steps.some(isUndoable) ? [`testops-admin undo ${performance.record.run} -d {deployment}`] : []),
+    `testops-admin resume ${run} -d {deployment}`,
+    undoCommand({ run, onlyCloses: onlyCloses(plan) }),
   ])
 }
 
@@ -65,17 +66,25 @@ export async function perform(performance: Performance): Promise<Performed> {
 export async function performUndo(performance: Performance): Promise<Performed> {
   const running = runningOf(performance)
   const carried = await letGo(running, await takeBack(running))
-  return conclude(performance, carried, {}, [`testops-admin undo ${performance.record.run} -d {deployment} --confirm {deployment}`], true)
+  const { run } = performance.record
+  const next = isForeseen(carried) ? `testops-admin resume ${run} -d {deployment}   # goes forward` : `testops-admin undo ${run} -d {deployment} --confirm {deployment}`
+  return conclude(performance, carried, unverified, [next], true)
 }
 
-/** Why a run can be taken back no more, as far as that can be told beforehand; null: nothing is known to be in the way. */
+/** Refused before any step was taken back, as it would be each time. */
+function isForeseen({ applied, failure }: CarriedOut): boolean {
+  return applied.length === 0 && failure?.error instanceof AdminError && failure.error.code === 'REFUSED'
+}
+
+/** Why a run can be taken back no more, as far as that can be told beforehand; null: nothing is known to be in the way for good. */
 export async function whyNotBack(performance: Performance): Promise<AdminError | null> {
   try {
     await foreseeTakingBack(runningOf(performance))
     return null
   } catch (error) {
-    if (error instanceof AdminError && error.code === 'REFUSED') return error
-    throw error
+    if (!(error instanceof AdminError)) throw error
+    // whatever else there is may pass, and is met again, and told, by who takes it back
+    return error.code === 'REFUSED' ? error : null
   }
 }
 
@@ -93,7 +102,9 @@ function runningOf({ record, events, journal, guard, workshop, failpoint, onStep
   return { plan: record.plan, events, log: journal, guard, workshop, by, failpoint, onStep }
 }
 
-async function verified({ record, checks, workshop, commands }: Performance): Promise<Record<string, string>> {
+const unverified: Verification = { statuses: {}, reasons: {} }
+
+async function verified({ record, checks, workshop, commands }: Performance): Promise<Verification> {
   const chosen = checks.filter(({ id }) => record.plan.verifiedBy.includes(id))
   const { open, deployment, timeoutMs, signal } = workshop
   const patienceMs = Math.min(settleMs, workshop.patienceMs)
@@ -106,7 +117,7 @@ async function verified({ record, checks, workshop, commands }: Performance): Pr
 async function conclude(
   { record, events, journal, by, workshop, commands, failpoint }: Performance,
   { applied, failure }: CarriedOut,
-  verification: Record<string, string>,
+  { statuses: verification, reasons }: Verification,
   next: readonly string[],
   isUndo = false,
 ): Promise<Performed> {
@@ -126,7 +137,7 @@ async function conclude(
   const onRecord = [...events, ...journal.written]
   const isOver = !isUnfinished({ record, events: onRecord })
   await journal.close(isOver)
-  const told = failed ?? (unwritten ? runError(unwritten, fill) : short && { code: 'FAILED' as const, message: short.message, suggestions: short.suggestions.map(fill) })
+  const told = failed ?? (unwritten ? runError(unwritten, fill) : short && { code: 'FAILED' as const, message: short.message, suggestions: (await nextOf(short, journal)).map(fill) })
   const error = told && { ...told, suggestions: [...told.suggestions, ...(isOver ? [] : next.map(fill))] }
   // what is done and cannot be noted is gone on with later, which notes it
   const result = unwritten && !failed ? 'interrupted' : outcome
@@ -137,11 +148,17 @@ async function conclude(
     plan,
     applied,
     verification,
+    ...(Object.keys(reasons).length > 0 && { reasons }),
     ...accountOf(plan, onRecord),
     outcome: result,
     ...(error && { error }),
   }
   return { document, exitCode: exitCodeOfRun(result, error ?? undefined, verification), ...stackOf(failure?.error) }
+}
+
+async function nextOf({ suggestions, file }: Shortfall, journal: RunJournal): Promise<readonly string[]> {
+  const where = file && (await journal.keep(file.name, file.text))
+  return file && where ? [file.command.replace('{file}', () => typed([where])), ...suggestions] : suggestions
 }
 
 function stackOf(error: unknown): Pick<Performed, 'stack'> {

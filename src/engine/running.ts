@@ -16,8 +16,8 @@ export interface Running {
   /** user@host */
   by: string
   failpoint: Failpoint
-  /** told as steps begin and end */
-  onStep: (step: number, status: 'begun' | StepStatus) => void
+  /** told as steps begin and end; `interrupted`: it was stopped, and did not fail by itself (a document counts it as failed) */
+  onStep: (step: number, status: 'begun' | 'interrupted' | StepStatus) => void
 }
 
 /** `already`: it was so before, and nothing was done. */

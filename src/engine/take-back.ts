@@ -4,7 +4,7 @@ import type { Action } from '../core/action.ts'
 import { isUndoable } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RunEvent, RunHistory } from '../core/run.ts'
-import { interrupted, noteFailure } from './carry-out.ts'
+import { interrupted, newsOf, noteFailure } from './carry-out.ts'
 import type { Applied, CarriedOut } from './carry-out.ts'
 import { progressOf } from '../core/run-state.ts'
 import { runError } from './outcome.ts'
@@ -68,7 +68,7 @@ export async function takeBack(running: Running): Promise<CarriedOut> {
       await log.append({ ...now(), event: 'undone', step: index })
     } catch (error) {
       applied.push({ step: index, status: 'failed', durationMs: Math.round(performance.now() - begin) })
-      onStep(index, 'failed')
+      onStep(index, newsOf(error))
       return { applied, failure: { error, halfDone: isGoingBack || applied.length > 1 || (isBegun && !isRefusal(error)) } }
     }
     applied.push({ step: index, status: 'undone', durationMs: Math.round(performance.now() - begin), ...(results.length > 0 && { results }) })

@@ -3,19 +3,28 @@ import type { DoctorReport } from '../core/report.ts'
 
 const pollMs = 1000
 
-/**
- * Runs the checks of a plan until none of them finds an error, or the time is up: each by its status, a problem by its severity.
- */
+export interface Verification {
+  /** each check by its status, a problem by its severity */
+  statuses: Readonly<Record<string, string>>
+  /** why a check could not judge */
+  reasons: Readonly<Record<string, string>>
+}
+
+/** Runs the checks of a plan until none of them finds an error, or the time is up. */
 export async function verify(
   examine: () => Promise<Pick<DoctorReport, 'checks'>>,
   { patienceMs, signal }: { patienceMs: number; signal: AbortSignal },
-): Promise<Record<string, string>> {
+): Promise<Verification> {
   const end = performance.now() + patienceMs
   for (;;) {
     const { checks } = await examine()
     const statuses = Object.fromEntries(checks.map(({ id, status, severity }) => [id, severity ?? status]))
     const isSettled = !Object.values(statuses).includes('error')
-    if (isSettled || performance.now() > end || signal.aborted) return statuses
+    if (isSettled || performance.now() > end || signal.aborted) return { statuses, reasons: reasonsOf(checks) }
     await sleep(pollMs, undefined, { signal }).catch(() => undefined)
   }
+}
+
+function reasonsOf(checks: DoctorReport['checks']): Record<string, string> {
+  return Object.fromEntries(checks.flatMap(({ id, reason, error }) => (reason === undefined && !error ? [] : [[id, reason ?? error?.message ?? '']])))
 }

@@ -11,11 +11,11 @@ export function accountLines({ requested, accepted = 0, skipped = 0, failed = []
   const parts = [
     `${grouped(accepted)} of ${grouped(requested)} ${requested === 1 ? 'call' : 'calls'} accepted`,
     ...(failed.length > 0 ? [`${grouped(failed.length)} failed`] : []),
-    ...(skipped > 0 ? [`${grouped(skipped)} not asked for`] : []),
+    ...(skipped > 0 ? [`${grouped(skipped)} without an answer`] : []),
   ]
   const lines = failed
     .slice(0, mostFailures)
     .flatMap(({ project, tree, message }) => hang(tree === undefined ? `    project ${project}: ` : `    tree ${project}/${tree}: `, printable(message), columns))
   const more = failed.length - mostFailures
-  return [`  ${parts.join(', ')}`, ...lines, ...(more > 0 ? [`    and ${countOf(more, 'more failure')}, all of them under --json`] : [])]
+  return [`  ${parts.join(', ')}`, ...lines, ...(more > 0 ? [`    and ${countOf(more, 'more failure')}`] : [])]
 }

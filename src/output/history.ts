@@ -1,4 +1,5 @@
 import type { RunState } from '../core/run-summary.ts'
+import { undoCommand } from '../core/run-state.ts'
 import { onDeployment } from '../core/typed.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
@@ -28,9 +29,9 @@ export function historyText({ deployment, runs, unreadable }: HistoryDocument, s
   const next = runs.filter(({ state }) => state === 'unfinished')
   if (next.length > 0) lines.push('')
   const flags = onDeployment(deployment, config)
-  for (const { run, where } of next) {
-    lines.push(`Go on: testops-admin resume ${where === 'deployment' ? '--adopt ' : ''}${run} ${flags}`)
-    lines.push(`Take back: testops-admin undo ${run} ${flags}`)
+  for (const it of next) {
+    lines.push(`Go on: testops-admin resume ${it.where === 'deployment' ? '--adopt ' : ''}${it.run} ${flags}`)
+    lines.push(`${it.onlyCloses ? 'Close' : 'Take back'}: ${undoCommand(it, flags)}`)
   }
   return `${lines.join('\n')}\n`
 }

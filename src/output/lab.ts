@@ -120,7 +120,10 @@ export function labDownText({ found, removed }: LabDownDocument, { columns }: Sc
 
 export function labBreakText({ made, already, expectedExitCode }: LabBreakDocument, screen: Screen): string {
   const told = made.flatMap(({ name, made: how, repair }) => [...hang(`${name}: `, `${how}.`, screen.columns), ...hang('  repair: ', repair, screen.columns)])
-  const before = already.map((name) => `${name}: the lab is broken by it already.`)
+  // what a repair has put right stays on record until it is mended
+  const before = already.flatMap((name) =>
+    hang(`${name}: `, `made already. Where a repair has put it right since, it can be made again after: testops-admin lab mend ${name}`, screen.columns),
+  )
   const ends = expectedExitCode === null ? '' : ` (ends with ${expectedExitCode})`
   return lines([...told, ...before, '', `Look: testops-admin doctor -d lab${ends}`, 'Mend: testops-admin lab mend'])
 }

@@ -1,4 +1,5 @@
 import { grouped } from '../core/grouped.ts'
+import { commandOf } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
@@ -20,6 +21,8 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
   projects: (count) => `concerns ${countOf(count, 'project')}`,
   trees: (count) => `clears ${grouped(count)} ${count === 1 ? 'tree' : 'trees'} and loads ${count === 1 ? 'it' : 'them'} anew`,
   calls: (count) => `calls the service ${count === 1 ? 'once' : `${grouped(count)} times`}`,
+  serviceStops: () => 'stops the service: users are cut off until it is started again',
+  serviceStarts: () => 'starts the service',
   serviceRestarts: () => 'restarts the service: users are cut off until it answers again',
 }
 
@@ -27,7 +30,7 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
 export function planText(plan: Plan, screen: Screen): string {
   const paint = paintFor(screen)
   const { columns } = screen
-  const lines = [paint.strong(`Plan: ${plan.repair} on deployment ${printable(plan.deployment)}`)]
+  const lines = [paint.strong(`Plan: ${commandOf(plan.repair)} on deployment ${printable(plan.deployment)}`)]
   const targets = Object.entries(plan.target)
   const width = Math.max(0, ...targets.map(([part]) => widthOf(part)))
   for (const [part, where] of targets) lines.push(`  ${pad(part, width)}  ${printable(where)}`)

@@ -1,4 +1,4 @@
-import { isUndoable } from '../core/plan.ts'
+import { isUndoable, leavesChange } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair-document.ts'
 import { onDeployment } from '../core/typed.ts'
@@ -8,7 +8,7 @@ import { paintFor } from './paint.ts'
 import type { Paint } from './paint.ts'
 import { planText } from './plan.ts'
 import type { Screen } from './screen.ts'
-import { pad, printable, widthOf } from './text.ts'
+import { hang, pad, printable, widthOf } from './text.ts'
 
 const outcomes = {
   planned: 'Nothing was changed: this is only the plan.',
@@ -21,17 +21,21 @@ const outcomes = {
 
 /** How a repair ended. The plan is shown where it was not carried out; steps were told as they went. `config`: the file that a flag named. */
 export function repairText(document: RepairDocument, screen: Screen, config?: string): string {
-  const { plan, outcome, error, run, verification } = document
+  const { plan, outcome, error, run, verification, reasons = {} } = document
   const paint = paintFor(screen)
   const here = onDeployment(plan.deployment, config)
   if (outcome === 'planned') return `${planText(plan, screen)}\n${outcomes.planned}\n`
   if (outcome === 'nothing-to-do') return planText(plan, screen)
   const results = new Set(document.applied.flatMap((it) => it.results ?? []))
-  const lines = [headline(document, paint), ...accountLines(document, screen), ...[...results].map((it) => `  ${printable(it)}`)]
+  const lines = [headline(document, paint), ...(run === null ? [] : accountLines(document, screen)), ...[...results].map((it) => `  ${printable(it)}`)]
   const checks = Object.entries(verification)
   const width = Math.max(0, ...checks.map(([id]) => widthOf(id)))
-  for (const [id, status] of checks) lines.push(`  ${pad(id, width)}  ${statusWord(status, paint)}`)
-    if (outcome === 'done' && run !== null && plan.steps.some(isUndoable) && !isTakenBack(document)) lines.push('', `To take it back: testops-admin undo ${run} ${here}`)
+  for (const [id, status] of checks) {
+    lines.push(`  ${pad(id, width)}  ${statusWord(status, paint)}`)
+    const why = reasons[id]
+    if (why !== undefined) lines.push(...hang('    ', printable(why), screen.columns))
+  }
+  if (outcome === 'done' && run !== null && leavesChange(plan) && !isTakenBack(document)) lines.push('', `To take it back: testops-admin undo ${run} ${here}`)
   const told = error ? `\n${errorText({ error }, screen)}` : ''
   return `${lines.join('\n')}\n${told}`
 }
@@ -48,7 +52,7 @@ function isOver({ run, error }: RepairDocument): boolean {
 
 function headline(document: RepairDocument, paint: Paint): string {
   const { outcome, run } = document
-  const word = outcome === 'done' && isTakenBack(document) ? 'Taken back.' : outcome === 'interrupted' && isOver(document) ? 'Interrupted: nothing was changed.' : outcomes[outcome]
+  const word = outcome === 'done' && isTakenBack(document) ? (document.plan.steps.some(isUndoable) ? 'Taken back.' : 'Closed: what it did stays.') : outcome === 'interrupted' && isOver(document) ? 'Interrupted: nothing was changed.' : outcomes[outcome]
   const painted = outcome === 'done' ? paint.good(word) : outcome === 'refused' ? paint.warn(word) : paint.bad(word)
   return run === null ? painted : `${painted} Run ${run}.`
 }
@@ -62,7 +66,7 @@ function statusWord(status: string, paint: Paint): string {
 export function stepLines(
   { steps, expectedMs = [] }: Plan,
   say: (line: string) => void,
-): (step: number, status: 'begun' | 'done' | 'already' | 'failed' | 'undone') => void {
+): (step: number, status: 'begun' | 'done' | 'already' | 'failed' | 'interrupted' | 'undone') => void {
   const since = new Map<number, number>()
   return (step, status) => {
     const place = `${step + 1}/${steps.length}`

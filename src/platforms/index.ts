@@ -5,6 +5,7 @@ import type { HostOptions, HostSettings } from './host/index.ts'
 import type { Platform } from './platform.ts'
 
 export type { Platform } from './platform.ts'
+export { readMachine } from './host/machine.ts'
 export type { Command, HostSettings } from './host/index.ts'
 
 /** Opens the platform of a deployment. Nothing is asked yet. */

@@ -3,12 +3,16 @@ import type { Repair } from '../core/repair.ts'
 import { resetQueues } from './reset-queues.ts'
 import { flushSessions } from './flush-sessions.ts'
 import { migrateTrees } from './migrate-trees.ts'
+import { restartTheService, startTheService, stopTheService } from './service.ts'
 import { unlockChangelog } from './unlock-changelog.ts'
 
-/** Every repair by its name, which is its command's too. */
+/** Every repair by its name; `commandOf` has its command. */
 export const repairs = {
   'flush-sessions': flushSessions,
   'unlock-changelog': unlockChangelog,
   'reset-queues': resetQueues,
   'migrate-trees': migrateTrees,
+  'service-stop': stopTheService,
+  'service-start': startTheService,
+  'service-restart': restartTheService,
 } as const satisfies { readonly [K in RepairId]: Pick<Repair, 'id' | 'title' | 'reads' | 'wants'> }

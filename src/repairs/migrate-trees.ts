@@ -76,8 +76,14 @@ function versionNotes(declared: string | null): string[] {
   return migratesTrees(build) ? [] : [`WARNING: build ${build.label} is outside of ${first} to ${last}, the versions that move their trees to the new structure`]
 }
 
-/** Null: the service does not list its jobs. */
+/** Null: the service does not list its jobs. Throws FORBIDDEN where it does not show them to this user. */
 async function newestJobOf(api: ApiSource): Promise<number | null> {
-  const jobs = await api.migrationJobs()
-  return jobs && Math.max(0, ...jobs.map(({ id }) => id))
+  const newest = await api.migrationJobs({ status: null, atMost: 1 }).catch((error: unknown) => {
+    if (!(error instanceof AdminError) || error.code !== 'FORBIDDEN') throw error
+    throw new AdminError('FORBIDDEN', `--wait has to see the service's migration jobs, and nothing was asked for yet: ${error.message}`, [
+      'the same command without --wait   # asks for the migration, and leaves the jobs to the service',
+      ...error.suggestions,
+    ], { cause: error })
+  })
+  return newest && (newest.jobs[0]?.id ?? 0)
 }

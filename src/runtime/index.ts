@@ -1,5 +1,6 @@
 export { loadConfiguration } from './configuration/load.ts'
 export { findDeployment, selectDeployment } from './configuration/select.ts'
+export { machineIn, machinesOf, thisMachine } from './machines.ts'
 export type { OpenedDeployment } from './open-deployment.ts'
 export { openDeployment } from './open-deployment.ts'
 export { configHome, labConfigurationFile, labDirectory, recordsOf, stateHome } from './paths.ts'

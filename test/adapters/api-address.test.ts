@@ -87,8 +87,13 @@ describe('what is to be done about a refused token', () => {
   test('at an address with a path, which may be a page of the web interface', async () => {
     const { url } = await service()
     const suggestions = await next(`${url}/project/1`)
-    expect(suggestions.slice(0, 2)).toEqual([create, `url: ${url}   # in the configuration, if the service has no path of its own there`])
+    expect(suggestions.slice(0, 2)).toEqual([`url: ${url}   # in the configuration, if the service has no path of its own there`, create])
     expect((await next(url)).some((line) => line.startsWith('url: '))).toBe(false)
+  })
+
+  test('at an address where a sign-in answers', async () => {
+    const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(200, '<title>Sign in</title>')) })
+    expect((await next(url))[0]).toBe('correct url in the configuration: it is the address at which the service itself answers, not a sign-in before it')
   })
 
   test('that is a Bearer token', async () => {

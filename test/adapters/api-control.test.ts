@@ -2,12 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openApiControl } from '../../src/adapters/api/index.ts'
 import type { ApiControl } from '../../src/core/api-control.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { html, reply } from './api-answers.ts'
 import { apiAt } from './endpoints.ts'
+import { migrationCall } from '../fakes/index.ts'
 import { errorOf, failureOf } from './failure-of.ts'
 import { service } from './service.ts'
 import type { PracticeApi } from './service.ts'
@@ -15,10 +16,8 @@ import type { PracticeApi } from './service.ts'
 type Answer = ((response: ServerResponse) => void) | 'hang up' | 'say nothing' | null
 
 const tree = { project: 1, tree: 2 }
-const { signal } = new AbortController()
-
-async function control(url: string, of: { patienceMs?: number; timeoutMs?: number } = {}): Promise<ApiControl> {
-  const { source, close } = await openApiControl(apiAt(url), { timeoutMs: 2000, patienceMs: 3000, ...of })
+async function control(url: string, timeoutMs = 2000): Promise<ApiControl> {
+  const { source, close } = await openApiControl(apiAt(url), { timeoutMs })
   onTestFinished(close)
   return source
 }
@@ -38,6 +37,12 @@ async function answering(answers: readonly Answer[]): Promise<PracticeApi & { as
 
 const now = { 'retry-after': '0' }
 
+/** Lets a call that may have been taken be made again so often. */
+function times(count: number): () => Promise<boolean> {
+  let left = count
+  return async () => left-- > 0
+}
+
 describe('a migration is', () => {
   test.each([
     { what: '200', answer: reply(200, '{"id":1}') },
@@ -45,7 +50,7 @@ describe('a migration is', () => {
     { what: '204', answer: reply(204, '') },
   ])('accepted with $what', async ({ answer }) => {
     const it = await answering([answer])
-    expect(await (await control(it.url)).migrateTrees(tree, { signal })).toEqual({ status: 'accepted' })
+    expect(await (await control(it.url)).migrateTrees(tree, migrationCall())).toEqual({ status: 'accepted' })
     expect(it.asked()).toBe(1)
   })
 
@@ -56,14 +61,52 @@ describe('a migration is', () => {
     { what: '409', answer: reply(409, 'a migration is under way'), message: "HTTP 409, 'a migration is under way'", asked: 1 },
     { what: '423', answer: reply(423, ''), message: 'HTTP 423', asked: 1 },
     { what: '500, which may have begun', answer: reply(500, '{"error":"Internal Server Error","message":"boom"}'), message: "HTTP 500, 'Internal Server Error: boom'", asked: 1 },
-    { what: '504, after which the service goes on', answer: reply(504, 'upstream request timeout'), message: "HTTP 504, 'upstream request timeout'", asked: 1 },
-    { what: '502, twice', answer: reply(502, html), message: "HTTP 502, '502 Bad Gateway'", asked: 2 },
-    { what: '429 for long', answer: reply(429, '{"message":"slowly"}', { 'retry-after': '600' }), message: "HTTP 429, 'slowly'", asked: 1 },
-    { what: '503 for long', answer: reply(503, '', { 'retry-after': '600' }), message: 'HTTP 503', asked: 1 },
   ])('refused with $what', async ({ answer, message, asked }) => {
     const it = await answering([answer])
-    expect(await (await control(it.url)).migrateTrees(tree, { signal })).toEqual({ status: 'refused', httpStatus: Number(message.slice(5, 8)), message })
+    expect(await (await control(it.url)).migrateTrees(tree, migrationCall())).toEqual({ status: 'refused', httpStatus: Number(message.slice(5, 8)), message })
     expect(it.asked()).toBe(asked)
+  })
+
+  test.each([
+    { what: '504, after which the service goes on', answer: reply(504, 'upstream request timeout'), message: "HTTP 504, 'upstream request timeout'", asked: 1 },
+    { what: '502, twice', answer: reply(502, html), message: "HTTP 502, '502 Bad Gateway'", asked: 2 },
+  ])('not known to be taken with $what', async ({ answer, message, asked }) => {
+    const it = await answering([answer])
+    const source = await control(it.url)
+    expect(await source.migrateTrees(tree, migrationCall({ again: times(1) }))).toEqual({ status: 'unknown', httpStatus: Number(message.slice(5, 8)), message })
+    expect(it.asked()).toBe(asked)
+  })
+
+  test('may have been taken, as long as a proxy that lost the service is all that answers', async () => {
+    let isUp = true
+    const { url } = await service({ instead: (_request, response) => !isUp && (reply(502, html)(response), true) })
+    const source = await control(url)
+    expect(await source.migrateTrees(tree, migrationCall())).toEqual({ status: 'accepted' })
+    isUp = false
+    const told: boolean[] = []
+    const call = source.migrateTrees(tree, migrationCall({ patienceMs: 500, underway: (is) => void told.push(is) }))
+    expect(await failureOf(call)).toMatch(/^UNREACHABLE HTTP 502, '502 Bad Gateway'; it did not come back within 0\.5 s$/)
+    expect(told.at(-1)).toBe(true)
+  })
+
+  test.each([429, 503])('given up at once where %i asks to wait for longer than the patience lasts', async (status) => {
+    const it = await answering([reply(status, '{"message":"slowly"}', { 'retry-after': '600' })])
+    const error = await errorOf((await control(it.url)).migrateTrees(tree, migrationCall()))
+    expect([error?.code, error?.message, error?.suggestions]).toEqual([
+      'EXHAUSTED',
+      expect.stringMatching(new RegExp(`^POST http:\\S+/1/test-case/tree/2/migration: the service asks to wait 600 s \\(HTTP ${status}, 'slowly'\\)$`)) as string,
+      ['sleep 600   # then go on, or wait for longer with --patience'],
+    ])
+    expect(it.asked()).toBe(1)
+  })
+
+  test('waited for as long as the service asks, as far as the patience goes', async () => {
+    const it = await answering([...Array.from({ length: 7 }, () => reply(429, '', now)), reply(429, '', { 'retry-after': '2' }), null])
+    const told: string[] = []
+    vi.spyOn(Math, 'random').mockReturnValue(-0.99)
+    onTestFinished(() => void vi.restoreAllMocks())
+    expect(await (await control(it.url)).migrateTrees(tree, migrationCall({ patienceMs: 20_000, waiting: (message) => void told.push(message) }))).toEqual({ status: 'accepted' })
+    expect([it.asked(), told]).toEqual([9, ['the service asks to wait 2 s (HTTP 429)']])
   })
 
   test.each([
@@ -74,29 +117,32 @@ describe('a migration is', () => {
     { what: 'a token that has expired', answers: [reply(401, ''), null], asked: 2 },
   ] as { what: string; answers: Answer[]; asked: number }[])('asked for again after $what', async ({ answers, asked }) => {
     const it = await answering(answers)
-    expect(await (await control(it.url)).migrateTrees(tree, { signal })).toEqual({ status: 'accepted' })
+    expect(await (await control(it.url)).migrateTrees(tree, migrationCall())).toEqual({ status: 'accepted' })
     expect(it.asked()).toBe(asked)
     expect(it.migrated).toEqual(['1/2'])
   })
 
   test('asked for no third time where connections go on breaking: it may have been taken twice', async () => {
     const it = await answering(['hang up'])
-    expect(await failureOf((await control(it.url)).migrateTrees(tree, { signal }))).toMatch(/^UNREACHABLE the service at \S+ closed the connection$/)
+    const answer = await (await control(it.url)).migrateTrees(tree, migrationCall({ again: times(1) }))
+    expect(answer).toEqual({ status: 'unknown', httpStatus: 0, message: expect.stringMatching(/^the service at http:\S+\/api\/project\/1\/test-case\/tree\/2\/migration \(POST\) closed the connection$/) as string })
     expect(it.asked()).toBe(2)
   })
 
   test('asked for once where no answer comes', async () => {
     const it = await answering(['say nothing'])
-    expect(await failureOf((await control(it.url, { timeoutMs: 500 })).migrateTrees(tree, { signal }))).toMatch(/^TIMED_OUT .* did not answer within 0\.5 s$/)
+    const answer = await (await control(it.url, 500)).migrateTrees(tree, migrationCall())
+    expect(answer).toEqual({ status: 'unknown', httpStatus: 0, message: expect.stringMatching(/ did not answer within 0\.5 s$/) as string })
     expect(it.asked()).toBe(1)
   })
 
   test.each([
-    { what: 'a sign-in page', answer: reply(200, '<html><title>Sign in</title></html>'), error: /^UNEXPECTED_ANSWER POST \S+\/1\/test-case\/tree\/2\/migration does not answer as the service does \(HTTP 200, 'Sign in'\)$/ },
-    { what: 'a redirect', answer: reply(302, '', { location: 'https://sso.example.org/' }), error: /^UNEXPECTED_ANSWER POST \S+ points to another host, https:\/\/sso\.example\.org\/, and is not followed there/ },
-  ])('neither accepted nor refused by $what', async ({ answer, error }) => {
+    { what: 'a sign-in page', answer: reply(200, '<html><title>Sign in</title></html>'), error: /^POST \S+\/1\/test-case\/tree\/2\/migration does not answer as the service does \(HTTP 200, 'Sign in'\)$/ },
+    { what: 'a redirect', answer: reply(302, '', { location: 'https://sso.example.org/' }), error: /^POST \S+ points to another host, https:\/\/sso\.example\.org\/, and is not followed there/ },
+  ])('not taken by $what', async ({ answer, error }) => {
     const it = await answering([answer])
-    expect(await failureOf((await control(it.url)).migrateTrees(tree, { signal }))).toMatch(error)
+    const outcome = await (await control(it.url)).migrateTrees(tree, migrationCall())
+    expect(outcome).toEqual({ status: 'refused', httpStatus: 0, message: expect.stringMatching(error) as string })
     expect(it.asked()).toBe(1)
   })
 })
@@ -105,7 +151,7 @@ test('a token that is refused for good is exchanged once more, whatever is asked
   const it = await answering([reply(401, '{"message":"Invalid access token"}')])
   const source = await control(it.url)
   for (let time = 0; time < 10; time++) {
-    expect(await failureOf(source.migrateTrees(tree, { signal }))).toMatch(/^UNAUTHENTICATED POST \S+ does not accept the Bearer token \(HTTP 401, 'Invalid access token'\)$/)
+    expect(await failureOf(source.migrateTrees(tree, migrationCall()))).toMatch(/^UNAUTHENTICATED POST \S+ does not accept the Bearer token \(HTTP 401, 'Invalid access token'\)$/)
   }
   expect(it.received.filter(({ path }) => path === '/api/uaa/oauth/token').length).toBe(2)
 })
@@ -114,11 +160,30 @@ describe('a service that restarts', () => {
   test('behind a proxy is waited for, however long the proxy answers in its place', async () => {
     let isUp = true
     const { url, received, migrated } = await service({ instead: (_request, response) => !isUp && (reply(503, html)(response), true) })
-    const source = await control(url, { patienceMs: 10_000 })
+    const source = await control(url)
     isUp = false
-    const call = source.migrateTrees(tree, { signal })
+    const call = source.migrateTrees(tree, migrationCall({ patienceMs: 10_000 }))
     const looks = (): number => received.filter(({ path }) => path === '/api/management/health').length
     await expect.poll(looks, { timeout: 10_000 }).toBeGreaterThanOrEqual(3)
+    isUp = true
+    expect(await call).toEqual({ status: 'accepted' })
+    expect(migrated).toEqual(['1/2'])
+  })
+
+  test('is not taken to be back by a page that guards its health alone', async () => {
+    let isUp = true
+    let looks = 0
+    const { url, migrated } = await service({
+      instead: (request, response) => {
+        if (request.url === '/api/management/health') return (reply(302, '', { location: 'https://sso.example.org/' })(response), true)
+        if (!isUp && request.url === '/api/uaa/me') looks += 1
+        return !isUp && (reply(503, html)(response), true)
+      },
+    })
+    const source = await control(url)
+    isUp = false
+    const call = source.migrateTrees(tree, migrationCall({ patienceMs: 10_000 }))
+    await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThanOrEqual(3)
     isUp = true
     expect(await call).toEqual({ status: 'accepted' })
     expect(migrated).toEqual(['1/2'])
@@ -154,9 +219,9 @@ describe('a service that restarts', () => {
   test('is waited for, and each call is made once, with a token of its own', async () => {
     const it = await restarting()
     const source = await control(it.url)
-    expect(await source.migrateTrees(tree, { signal })).toEqual({ status: 'accepted' })
+    expect(await source.migrateTrees(tree, migrationCall())).toEqual({ status: 'accepted' })
     await it.stop()
-    const calls = Promise.all([1, 2, 3].map(async (of) => source.migrateTrees({ project: 1, tree: of }, { signal })))
+    const calls = Promise.all([1, 2, 3].map(async (of) => source.migrateTrees({ project: 1, tree: of }, migrationCall())))
     await sleep(600)
     await it.start()
     expect(await calls).toEqual([{ status: 'accepted' }, { status: 'accepted' }, { status: 'accepted' }])
@@ -165,17 +230,17 @@ describe('a service that restarts', () => {
 
   test('and does not come back is given up in time', async () => {
     const it = await restarting()
-    const source = await control(it.url, { patienceMs: 700 })
+    const source = await control(it.url)
     await it.stop()
-    expect(await failureOf(source.migrateTrees(tree, { signal }))).toMatch(/^UNREACHABLE the service at \S+ refused the connection/)
+    expect(await failureOf(source.migrateTrees(tree, migrationCall({ patienceMs: 700 })))).toMatch(/^UNREACHABLE the service at http:\S+ \(POST\) refused the connection.*; it did not come back within 0\.7 s$/)
   })
 
   test('is waited for no longer once that is not wanted', async () => {
     const it = await restarting()
-    const source = await control(it.url, { patienceMs: 60_000 })
+    const source = await control(it.url)
     await it.stop()
     const stop = new AbortController()
-    const call = failureOf(source.migrateTrees(tree, { signal: stop.signal }))
+    const call = failureOf(source.migrateTrees(tree, migrationCall({ signal: stop.signal, patienceMs: 60_000 })))
     await sleep(300)
     stop.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
     expect(await call).toBe('INTERRUPTED interrupted by SIGINT')
@@ -188,9 +253,9 @@ describe('what is under way ends at once when it is to stop', () => {
     { what: 'a pause that was asked for', answer: reply(429, '', { 'retry-after': '50' }) },
   ])('$what', async ({ answer }) => {
     const it = await answering([answer])
-    const source = await control(it.url, { timeoutMs: 60_000, patienceMs: 60_000 })
+    const source = await control(it.url, 60_000)
     const stop = new AbortController()
-    const call = failureOf(source.migrateTrees(tree, { signal: stop.signal }))
+    const call = failureOf(source.migrateTrees(tree, migrationCall({ signal: stop.signal, patienceMs: 60_000 })))
     await expect.poll(it.asked).toBe(1)
     stop.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
     expect(await call).toBe('INTERRUPTED interrupted by SIGINT')
@@ -206,7 +271,7 @@ test('many calls at a time are no leak of listeners', async () => {
   const it = await service()
   const source = await control(it.url)
   const own = new AbortController()
-  await Promise.all(Array.from({ length: 40 }, async () => source.migrateTrees(tree, { signal: own.signal })))
+  await Promise.all(Array.from({ length: 40 }, async () => source.migrateTrees(tree, migrationCall({ signal: own.signal }))))
   // warnings come with the next turn
   await sleep(10)
   expect(it.migrated.length).toBe(40)

@@ -3,6 +3,7 @@ import { tokenKeeper } from '../../src/adapters/api/token-keeper.ts'
 import type { HeldToken } from '../../src/adapters/api/token.ts'
 import { openApi, openApiControl } from '../../src/adapters/api/index.ts'
 import { Secret } from '../../src/core/secret.ts'
+import { migrationCall } from '../fakes/index.ts'
 import { instead, opened, reply } from './api-answers.ts'
 import { apiAt } from './endpoints.ts'
 import { failureOf } from './failure-of.ts'
@@ -11,8 +12,8 @@ import { apiToken, service } from './service.ts'
 const exchangePath = '/api/uaa/oauth/token'
 
 function token(of: Partial<HeldToken> = {}): HeldToken {
-  const facts = { issuedAt: null, expiresAt: null, expiresInSeconds: null }
-  return { bearer: new Secret('a'), facts, lifeSeconds: null, exchangedAt: 0, renewAt: Infinity, ...of }
+  const facts = { issuedAt: null, expiresAt: null, expiresInSeconds: null, answeredAt: null }
+  return { bearer: new Secret('a'), facts, lifeSeconds: null, exchangedAt: 0, renewAt: Infinity, endsAt: Infinity, ...of }
 }
 
 describe('a token', () => {
@@ -66,16 +67,54 @@ describe('a token', () => {
     await Promise.all(Array.from({ length: 50 }, async () => keeper.current(exchange)))
     expect(exchange).toHaveBeenCalledTimes(1)
   })
+
+  describe('that is about to end, and cannot be exchanged anew,', () => {
+    const away = async (): Promise<HeldToken> => Promise.reject(new Error('the service restarts'))
+
+    test('serves until its end, and is not asked for anew by each of many calls', async () => {
+      const keeper = tokenKeeper()
+      const old = await keeper.current(async () => token({ renewAt: 0, endsAt: performance.now() + 60_000 }))
+      const exchange = vi.fn(away)
+      for (let time = 0; time < 3; time++) expect(new Set(await Promise.all(Array.from({ length: 50 }, async () => keeper.current(exchange))))).toEqual(new Set([old]))
+      expect(exchange).toHaveBeenCalledTimes(1)
+    })
+
+    test('is exchanged a little later, when the service is back', async () => {
+      vi.useFakeTimers({ toFake: ['performance'] })
+      try {
+        const keeper = tokenKeeper()
+        const old = await keeper.current(async () => token({ renewAt: 0, endsAt: performance.now() + 60_000 }))
+        expect(await keeper.current(away)).toBe(old)
+        vi.advanceTimersByTime(10_000)
+        expect(await keeper.current(async () => token({ lifeSeconds: 5 }))).toMatchObject({ lifeSeconds: 5 })
+      } finally {
+        vi.useRealTimers()
+      }
+    })
+
+    test('does not serve after its end', async () => {
+      const keeper = tokenKeeper()
+      await keeper.current(async () => token({ renewAt: 0, endsAt: performance.now() }))
+      await expect(keeper.current(away)).rejects.toThrow('the service restarts')
+    })
+
+    test('does not serve once it was refused', async () => {
+      const keeper = tokenKeeper()
+      const old = await keeper.current(async () => token({ renewAt: 0 }))
+      await expect(keeper.instead(old, away)).rejects.toThrow('the service restarts')
+      await expect(keeper.current(away)).rejects.toThrow('the service restarts')
+    })
+  })
 })
 
 /** How often the token is exchanged while something is asked each minute. */
-async function exchangesIn(minutes: number, answer: Readonly<Record<string, unknown>>, claims: Readonly<Record<string, unknown>> = {}): Promise<number> {
+async function exchangesIn(minutes: number, answer: Readonly<Record<string, unknown>>, claims: Readonly<Record<string, unknown>>, aheadSeconds: number): Promise<number> {
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
   const body = JSON.stringify({ access_token: `eyJhIjoxfQ.${payload}.c2ln`, ...answer })
   const { url, received } = await service({
     instead: (request, response) => {
       const isExchange = request.url === exchangePath
-      if (isExchange) reply(200, body)(response)
+      if (isExchange) reply(200, body, { date: new Date(Date.now() + aheadSeconds * 1000).toUTCString() })(response)
       else if (request.url === '/api/uaa/me') reply(200, '{"id":1}')(response)
       return isExchange || request.url === '/api/uaa/me'
     },
@@ -94,6 +133,13 @@ async function exchangesIn(minutes: number, answer: Readonly<Record<string, unkn
 }
 
 const now = (): number => Math.floor(Date.now() / 1000)
+interface Life {
+  answer: Readonly<Record<string, unknown>>
+  claims: Readonly<Record<string, unknown>>
+  exchanges: number
+  /** the service's clock before this one */
+  aheadSeconds?: number
+}
 const hourOff = (): { iat: number; exp: number } => ({ iat: now() - 7200, exp: now() - 3600 })
 
 describe('in six hours of work', () => {
@@ -101,14 +147,18 @@ describe('in six hours of work', () => {
     { what: 'an hour of life', answer: { expires_in: 3600 }, claims: {}, exchanges: 7 },
     { what: 'an hour, on a clock that is two hours behind', answer: {}, claims: hourOff(), exchanges: 7 },
     { what: 'an hour, on a clock that is ahead', answer: {}, claims: { iat: now() + 3600, exp: now() + 7200 }, exchanges: 7 },
+    { what: 'an end in a day, and no beginning', answer: {}, claims: { exp: now() + 86_400 }, exchanges: 1 },
+    { what: 'an end in ten minutes, and no beginning', answer: {}, claims: { exp: now() + 600 }, exchanges: 40 },
+    { what: 'an end in ten minutes by a clock that is an hour behind', answer: {}, claims: { exp: now() - 3000 }, aheadSeconds: -3600, exchanges: 40 },
+    { what: 'an end in a day by a clock that is an hour ahead', answer: {}, claims: { exp: now() + 90_000 }, aheadSeconds: 3600, exchanges: 1 },
     { what: 'an end that is over, and no beginning', answer: {}, claims: { exp: now() - 3600 }, exchanges: 7 },
     { what: 'no life at all', answer: { expires_in: 0 }, claims: {}, exchanges: 7 },
     { what: 'less than no life', answer: { expires_in: -3600 }, claims: hourOff(), exchanges: 7 },
     { what: 'a life without end', answer: { expires_in: 1e300 }, claims: hourOff(), exchanges: 7 },
     { what: 'a life in words', answer: { expires_in: 'an hour' }, claims: { iat: 'now', exp: {} }, exchanges: 7 },
     { what: 'a day', answer: { expires_in: 86_400 }, claims: {}, exchanges: 1 },
-  ])('a token with $what is exchanged $exchanges times', async ({ answer, claims, exchanges }) => {
-    expect(await exchangesIn(360, answer, claims)).toBe(exchanges)
+  ])('a token with $what is exchanged $exchanges times', async ({ answer, claims, exchanges, aheadSeconds = 0 }: Life) => {
+    expect(await exchangesIn(360, answer, claims, aheadSeconds)).toBe(exchanges)
   })
 })
 
@@ -118,13 +168,12 @@ test('a request log shows one exchange, and the API token nowhere else', async (
   const endpoint = apiAt(url)
   const api = await openApi(endpoint, { timeoutMs: 3000, tokens })
   const control = await openApiControl(endpoint, { timeoutMs: 3000, tokens })
-  const { signal } = new AbortController()
   await Promise.all([
     api.source.currentUser(),
     api.source.projects(),
     api.source.trees(1),
-    api.source.migrationJobs(),
-    ...[1, 2, 1, 2].map(async (tree) => control.source.migrateTrees({ project: 1, tree }, { signal })),
+    api.source.migrationJobs({ status: null, atMost: 1 }),
+    ...[1, 2, 1, 2].map(async (tree) => control.source.migrateTrees({ project: 1, tree }, migrationCall())),
   ])
   expect(await failureOf(api.source.trees(9))).toMatch(/^USAGE /)
   await api.close()

@@ -59,7 +59,7 @@ describe('what is read is read again', () => {
     const { url, server } = await vanishing()
     const source = await opened(url)
     await server()
-    expect(await failureOf(source.currentUser())).toMatch(/^UNREACHABLE the service at \S+ refused the connection: nothing listens on /)
+    expect(await failureOf(source.currentUser())).toMatch(/^UNREACHABLE the service at \S+ \(POST\) refused the connection: nothing listens on /)
   })
 
   test('no later than the time-out: it is said how long to wait', async () => {
@@ -79,7 +79,7 @@ describe('the exchange', () => {
     { what: '503', answers: [reply(503, '', { 'retry-after': '0' }), null], asked: 2, error: null },
     { what: '502, after which it may have been taken', answers: [reply(502, html), null], asked: 1, error: /^UNREACHABLE / },
     { what: 'the end of a kept connection', answers: ['hang up', null], asked: 2, error: null },
-    { what: 'connections that break', answers: ['hang up'], asked: 2, error: /^UNREACHABLE the service at \S+\/api\/uaa\/oauth\/token closed the connection$/ },
+    { what: 'connections that break', answers: ['hang up'], asked: 2, error: /^UNREACHABLE the service at \S+\/api\/uaa\/oauth\/token \(POST\) closed the connection$/ },
     { what: '429 for long', answers: [reply(429, '', { 'retry-after': '3600' })], asked: 1, error: /^EXHAUSTED POST \S+\/api\/uaa\/oauth\/token takes no more calls for 3600 s \(HTTP 429\)$/ },
     { what: '429 for ever', answers: [reply(429, '')], asked: 4, error: /^EXHAUSTED POST \S+ takes no more calls for a while \(HTTP 429\)$/ },
   ] as { what: string; answers: Answer[]; asked: number; error: RegExp | null }[])('is answered with $what', async ({ answers, asked, error }) => {

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openApiLogin } from '../../src/adapters/api/index.ts'
+import type { AccessToken } from '../../src/core/sources.ts'
+import { apiAt } from './endpoints.ts'
 import { html, instead, opened, reply } from './api-answers.ts'
 import { errorOf, failureOf } from './failure-of.ts'
 import { apiToken, service } from './service.ts'
@@ -8,7 +11,7 @@ describe('the token', () => {
   test('is exchanged once, as SPEC.md says, and the API token goes nowhere else', async () => {
     const { url, received } = await service()
     const source = await opened(url)
-    await Promise.all([source.accessToken(), source.currentUser(), source.migrationJobs()])
+    await Promise.all([source.accessToken(), source.currentUser(), source.migrationJobs({ status: null, atMost: 1 })])
     await source.currentUser()
     const exchanges = received.filter(({ path }) => path === '/api/uaa/oauth/token')
     expect(exchanges.length).toBe(1)
@@ -73,7 +76,7 @@ describe('the token', () => {
     expect(received.length).toBe(2)
   })
 
-  const tokens: { what: string; options: ServiceOptions; facts: unknown }[] = [
+  const tokens: { what: string; options: ServiceOptions; facts: Partial<AccessToken> }[] = [
     {
       what: 'without expires_in',
       options: { expiresIn: null, claims: { iat: 100, exp: 160 } },
@@ -91,7 +94,7 @@ describe('the token', () => {
     },
   ]
   test.each(tokens)('$what', async ({ options, facts }) => {
-    expect(await (await opened((await service(options)).url)).accessToken()).toEqual(facts)
+    expect(await (await opened((await service(options)).url)).accessToken()).toMatchObject(facts)
   })
 
   test.each(['ключ', 'two words', 'line\nbreak', ''])('that no header can carry: %j', async (token) => {
@@ -108,7 +111,16 @@ describe('the token', () => {
 
   test('that is no JWT', async () => {
     const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(200, '{"access_token":"opaque"}')) })
-    expect(await (await opened(url)).accessToken()).toEqual({ issuedAt: null, expiresAt: null, expiresInSeconds: null })
+    expect(await (await opened(url)).accessToken()).toMatchObject({ issuedAt: null, expiresAt: null, expiresInSeconds: null })
+  })
+
+  test.each([
+    { what: 'its end is before the date of the answer', options: { expiresIn: null, claims: { iat: 100, exp: 3700 } } },
+    { what: 'the answer says that nothing is left of it', options: { expiresIn: 0 } },
+  ])('is told to be over where $what', async ({ options }) => {
+    const { source, close } = await openApiLogin(apiAt((await service(options)).url), { timeoutMs: 2000 })
+    onTestFinished(close)
+    expect((await source.bearer()).expiresInSeconds).toBe(0)
   })
 
   test('is exchanged anew when it ends', async () => {

@@ -34,7 +34,7 @@ describe('migration jobs', () => {
   ]
   test.each(answers)('as $what', async ({ body, jobs }) => {
     const { url } = await service({ instead: instead('/api/migration/job', reply(200, body)) })
-    expect(await (await opened(url)).migrationJobs()).toEqual(jobs)
+    expect(await (await opened(url)).migrationJobs({ status: null, atMost: 9 })).toEqual(jobs && { complete: true, jobs })
   })
 
   const failures = [
@@ -51,7 +51,7 @@ describe('migration jobs', () => {
   ]
   test.each(failures)('$what', async ({ answer, error }) => {
     const { url } = await service({ instead: instead('/api/migration/job', answer) })
-    expect(await failureOf((await opened(url)).migrationJobs())).toMatch(error)
+    expect(await failureOf((await opened(url)).migrationJobs({ status: null, atMost: 9 }))).toMatch(error)
   })
 })
 
@@ -66,6 +66,11 @@ test('a slow service is asked a few times, and no more', async () => {
   expect(times.length).toBe(2)
   expect(times.every((time) => time >= 690)).toBe(true)
   expect(received.length).toBe(3)
+})
+
+test('how quickly a page is given that guards its health says nothing of the service', async () => {
+  const { url } = await service({ instead: instead('/api/management/health', reply(200, '<html><title>Sign in</title></html>')) })
+  expect(await (await opened(url)).latencies()).toEqual([])
 })
 
 test('speed and clock are told by the same questions, and asked anew the next time', async () => {

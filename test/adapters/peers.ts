@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { onTestFinished } from 'vitest'
 
@@ -31,6 +32,29 @@ export async function silentPeerApart(): Promise<number> {
   const worker = new Worker(program, { eval: true })
   onTestFinished(async () => void (await worker.terminate()))
   const [port] = (await once(worker, 'message')) as [number]
+  return port
+}
+
+/** Does not even accept connections, as behind a firewall that drops them: as many as it queues wait there already. */
+export async function fullPeer(): Promise<number> {
+  const program = `const server = require('node:net').createServer()
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      require('node:worker_threads').parentPort.postMessage(server.address().port)
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+    })`
+  const worker = new Worker(program, { eval: true })
+  const [port] = (await once(worker, 'message')) as [number]
+  const waiting: Socket[] = []
+  onTestFinished(async () => {
+    for (const socket of waiting) socket.destroy()
+    await worker.terminate()
+  })
+  for (let accepted = true; accepted; ) {
+    const socket = connect({ port, host: '127.0.0.1' })
+    waiting.push(socket)
+    socket.on('error', () => undefined)
+    accepted = await Promise.race([once(socket, 'connect').then(() => true), sleep(300, false)])
+  }
   return port
 }
 

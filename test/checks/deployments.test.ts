@@ -54,7 +54,7 @@ const worker = backend({
   queryStartedAt: ago(29 * minute),
 })
 const stuck: Parts = {
-  database: [fakeDatabase({ changelogLocks: [held], backends: { complete: true, backends: [] } })],
+  database: [fakeDatabase({ changelogLocks: [held], backends: [] })],
   service: fakeService({ status: restarted }),
   api: unreachable('api'),
 }
@@ -110,7 +110,7 @@ const stories: Story[] = [
     story: 'a migration is under way',
     parts: {
       ...stuck,
-      database: [fakeDatabase({ changelogLocks: [held], backends: { complete: true, backends: [worker] } })],
+      database: [fakeDatabase({ changelogLocks: [held], backends: [worker] })],
       service: fakeService({ status: migrating }),
     },
     exitCode: 0,
@@ -127,7 +127,7 @@ const stories: Story[] = [
     story: 'a migration is under way, and the broker is down',
     parts: {
       ...stuck,
-      database: [fakeDatabase({ changelogLocks: [held], backends: { complete: true, backends: [worker] } })],
+      database: [fakeDatabase({ changelogLocks: [held], backends: [worker] })],
       service: fakeService({ status: migrating }),
       broker: unreachable('broker'),
     },

@@ -110,6 +110,12 @@ it.each(servers)('$id says that the login of the configuration, where that is re
   expect(await text({ kind: 'login' })).toBe(`${await text()}${note}`)
 })
 
+it('asks for room where a full disk keeps a session from being taken in, and nothing of the address', async () => {
+  const { text, commands } = await remedyOf({ check: databaseReachable, code: 'EXHAUSTED', obstacle: { kind: 'disk' } })
+  expect(text).toBe('Make room on the disk of its data, or enlarge it. Never delete files of its data by hand.')
+  expect(commands.at(-1)).toBe('testops-admin doctor -d prod --only database/reachable')
+})
+
 it('shows the names of a certificate, as its protocol begins', async () => {
   const obstacle: Obstacle = { kind: 'misnamed', host: '::1', port: 5432, names: [] }
   expect((await remedyOf({ check: databaseReachable, obstacle })).commands[0]).toBe(

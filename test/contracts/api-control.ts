@@ -3,6 +3,7 @@ import type { ApiControl, MigrationItem } from '../../src/core/api-control.ts'
 import type { Opened } from '../../src/core/endpoint.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { failureOf } from '../adapters/failure-of.ts'
+import { migrationCall } from '../fakes/index.ts'
 import { expectPlain } from './plain.ts'
 
 export interface ApiControlSituation {
@@ -17,13 +18,12 @@ interface InSituation extends Opened<ApiControl> {
 
 /** What every control of the API keeps. */
 export function apiControlContract(open: (situation: ApiControlSituation) => Promise<InSituation>): void {
-  const signal = new AbortController().signal
   const tree: MigrationItem = { project: 1, tree: 2 }
 
   test('asks for the trees of a project, and for one tree', async () => {
     const { source, close, begun } = await open({})
     for (const item of [{ project: 1, tree: null }, tree]) {
-      const answer = await source.migrateTrees(item, { signal })
+      const answer = await source.migrateTrees(item, migrationCall())
       expectPlain(answer)
       expect(answer).toEqual({ status: 'accepted' })
     }
@@ -38,7 +38,7 @@ export function apiControlContract(open: (situation: ApiControlSituation) => Pro
   ] as const
   test.each(refusals)('$what is refused', async ({ item, user, httpStatus, says }) => {
     const { source, close, begun } = await open({ user })
-    const answer = await source.migrateTrees(item, { signal })
+    const answer = await source.migrateTrees(item, migrationCall())
     expectPlain(answer)
     expect(answer).toMatchObject({ status: 'refused', httpStatus })
     expect(answer.status === 'refused' && answer.message).toMatch(says)
@@ -51,7 +51,7 @@ export function apiControlContract(open: (situation: ApiControlSituation) => Pro
     { user: 'no token', error: /^NOT_CONFIGURED no apiToken is configured$/ },
   ] as const)('$user', async ({ user, error }) => {
     const { source, close } = await open({ user })
-    expect(await failureOf(source.migrateTrees(tree, { signal }))).toMatch(error)
+    expect(await failureOf(source.migrateTrees(tree, migrationCall()))).toMatch(error)
     await close()
   })
 
@@ -59,7 +59,7 @@ export function apiControlContract(open: (situation: ApiControlSituation) => Pro
     const { source, close, begun } = await open({})
     const stop = new AbortController()
     stop.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
-    expect(await failureOf(source.migrateTrees(tree, { signal: stop.signal }))).toBe('INTERRUPTED interrupted by SIGINT')
+    expect(await failureOf(source.migrateTrees(tree, migrationCall({ signal: stop.signal })))).toBe('INTERRUPTED interrupted by SIGINT')
     expect(await begun()).toEqual([])
     await close()
   })

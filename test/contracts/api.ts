@@ -40,12 +40,13 @@ export function apiContract(open: (situation: ApiSituation) => Promise<Opened<Ap
   })
 
   test('exchanges the API token', async () => {
-    const { issuedAt, expiresAt, expiresInSeconds } = await look({ tokenLifeSeconds: 57_600 }, async (source) =>
+    const { issuedAt, expiresAt, expiresInSeconds, answeredAt } = await look({ tokenLifeSeconds: 57_600 }, async (source) =>
       source.accessToken(),
     )
     expect((expiresAt ?? 0) - (issuedAt ?? 0)).toBe(57_600)
     expect(expiresInSeconds === null || Math.abs(expiresInSeconds - 57_600) <= 1).toBe(true)
     expect(Math.abs((issuedAt ?? 0) - Date.now() / 1000)).toBeLessThan(5)
+    expect(Math.abs((answeredAt ?? 0) - Date.now() / 1000)).toBeLessThan(5)
   })
 
   test('knows the user', async () => {
@@ -61,9 +62,10 @@ export function apiContract(open: (situation: ApiSituation) => Promise<Opened<Ap
 
   test('without an API token its methods are not configured', async () => {
     const { source, close } = await open({ apiToken: 'none' })
-    for (const method of ['accessToken', 'currentUser', 'migrationJobs', 'projects'] as const) {
+    for (const method of ['accessToken', 'currentUser', 'projects'] as const) {
       expect(await failureOf(source[method]())).toMatch(/^NOT_CONFIGURED no apiToken is configured$/)
     }
+    expect(await failureOf(source.migrationJobs({ status: null, atMost: 1 }))).toMatch(/^NOT_CONFIGURED no apiToken is configured$/)
     expect(await failureOf(source.health())).toBe(null)
     await close()
   })
@@ -80,20 +82,36 @@ export function apiContract(open: (situation: ApiSituation) => Promise<Opened<Ap
       { id: 3, status: 'IN_PROGRESS' },
       { id: 2, status: 'FAILED' },
     ]
-    const jobs = await look({ migrationJobs }, async (source) => source.migrationJobs())
-    expect(jobs?.map(({ id, status }) => ({ id, status }))).toEqual([migrationJobs[1], migrationJobs[2], migrationJobs[0]])
-    expect(jobs?.every(({ createdAt }) => createdAt instanceof Date)).toBe(true)
+    const jobs = await look({ migrationJobs }, async (source) => source.migrationJobs({ status: null, atMost: 9 }))
+    expect(jobs?.jobs.map(({ id, status }) => ({ id, status }))).toEqual([migrationJobs[1], migrationJobs[2], migrationJobs[0]])
+    expect(jobs?.jobs.every(({ createdAt }) => createdAt instanceof Date)).toBe(true)
   })
 
   test('lists the migration jobs in a state that are newer than one', async () => {
     const migrationJobs = Array.from({ length: 1300 }, (_, index) => ({ id: index + 1, status: index % 2 === 0 ? 'IN_PROGRESS' : 'COMPLETED' }))
-    const jobs = await look({ migrationJobs }, async (source) => source.migrationJobsSince(20, 'IN_PROGRESS'))
-    expect(jobs?.map(({ id }) => id)).toEqual(Array.from({ length: 640 }, (_, index) => 1299 - 2 * index))
-    expect(await look({ migrationJobs }, async (source) => source.migrationJobsSince(1300, 'IN_PROGRESS'))).toEqual([])
+    const jobs = await look({ migrationJobs }, async (source) => source.migrationJobs({ status: 'IN_PROGRESS', newerThan: 20, atMost: 10_000 }))
+    expect(jobs?.jobs.map(({ id }) => id)).toEqual(Array.from({ length: 640 }, (_, index) => 1299 - 2 * index))
+    expect(await look({ migrationJobs }, async (source) => source.migrationJobs({ status: 'IN_PROGRESS', newerThan: 1300, atMost: 10_000 }))).toEqual({ complete: true, jobs: [] })
+  })
+
+  test('shows some of the migration jobs, and whether there are more', async () => {
+    const migrationJobs = Array.from({ length: 1300 }, (_, index) => ({ id: index + 1, status: index % 100 === 0 ? 'FAILED' : 'COMPLETED' }))
+    const found = await look({ migrationJobs }, async (source) => ({
+      failed: await source.migrationJobs({ status: 'FAILED', atMost: 1000 }),
+      all: await source.migrationJobs({ status: null, atMost: 1300 }),
+      some: await source.migrationJobs({ status: null, atMost: 250 }),
+      none: await source.migrationJobs({ status: 'STOPPED', atMost: 5 }),
+    }))
+    const ids = (sample: (typeof found)['all']): object => ({ complete: sample?.complete, ids: sample?.jobs.map(({ id }) => id) })
+    const down = (length: number, step = 1): number[] => Array.from({ length }, (_, index) => (step === 1 ? 1300 : 1201) - index * step)
+    expect(ids(found.failed)).toEqual({ complete: true, ids: down(13, 100) })
+    expect(ids(found.all)).toEqual({ complete: true, ids: down(1300) })
+    expect(ids(found.some)).toEqual({ complete: false, ids: down(250) })
+    expect(found.none).toEqual({ complete: true, jobs: [] })
   })
 
   test('a service without migration jobs has none to list', async () => {
-    expect(await look({ migrationJobs: null }, async (source) => [await source.migrationJobs(), await source.migrationJobsSince(0, 'FAILED')])).toEqual([null, null])
+    expect(await look({ migrationJobs: null }, async (source) => [await source.migrationJobs({ status: 'FAILED', newerThan: 0, atMost: 10_000 }), await source.migrationJobs({ status: null, atMost: 9 })])).toEqual([null, null])
   })
 
   const projects = [

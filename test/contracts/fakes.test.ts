@@ -20,6 +20,7 @@ import {
   refusedMigration,
   request,
   sample,
+  jobsOf,
 } from '../fakes/index.ts'
 import { accessLogContract } from './access-log.ts'
 import { apiControlContract } from './api-control.ts'
@@ -58,7 +59,7 @@ describe('database', () => {
           .sort()
           .map((schema) => lockTable(locks[schema] ?? null, { schema, inSearchPath: schema === 'public', writable: false, removable: false })),
         ...(client && {
-          backends: { complete: true, backends: [backend({ application: client.application })] },
+          backends: [backend({ application: client.application })],
           connections: {
             used: 2,
             max: 100,
@@ -139,9 +140,8 @@ describe('api', () => {
         : new AdminError('UNAUTHENTICATED', 'POST https://testops.example.org/api/uaa/oauth/token refused the API token')
     const source = fakeApi({
       health: { httpStatus: health === 'UP' ? 200 : 503, status: health, durationMs: 7 },
-      accessToken: { issuedAt, expiresAt: issuedAt + tokenLifeSeconds, expiresInSeconds: tokenLifeSeconds },
-      migrationJobsSince: (since, status) => migrationJobs && migrationJobs.filter((job) => job.id > since && job.status === status).map(migrationJob).sort((a, b) => b.id - a.id),
-      migrationJobs: migrationJobs === null ? null : migrationJobs.map(migrationJob).sort((a, b) => b.id - a.id),
+      accessToken: { issuedAt, expiresAt: issuedAt + tokenLifeSeconds, expiresInSeconds: tokenLifeSeconds, answeredAt: issuedAt },
+      migrationJobs: jobsOf(migrationJobs?.map(migrationJob) ?? null),
       projects: projects?.map(({ id, name }) => ({ id, name })).sort((a, b) => a.id - b.id) ?? null,
       trees: (id) => {
         const trees = projects?.find((project) => project.id === id)?.trees

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../src/core/run.ts'
-import { isUnfinished, progressOf, runState } from '../../src/core/run-state.ts'
+import { isUnfinished, progressOf, runState, undoCommand } from '../../src/core/run-state.ts'
 import { eventOf, recordOf } from '../engine/repairing.ts'
 
 const refused = { code: 'REFUSED' as const, message: 'the lock has changed hands', suggestions: [] }
@@ -56,4 +56,11 @@ describe.each<[what: string, events: RunEvent[], state: string, way: 'forward' |
 test('whether there is a copy is on record', () => {
   expect(progressOf([]).isCopied).toBe(false)
   expect(progressOf([eventOf({ event: 'copied' }), intent(0)]).isCopied).toBe(true)
+})
+
+test('a run of which nothing can be taken back says so', () => {
+  const { plan } = recordOf()
+  const lossy = recordOf({ plan: { ...plan, steps: plan.steps.map((it) => ({ ...it, loses: 'what was there' })) } })
+  expect([recordOf(), lossy].map((record) => runState({ record, events: [] }).onlyCloses)).toEqual([undefined, true])
+  expect(undoCommand({ run: 'x', onlyCloses: true })).toBe('testops-admin undo x -d {deployment}   # only closes the run: what it did stays')
 })

@@ -104,7 +104,7 @@ describe('whoever goes on with a run tells each place what it lacks', () => {
 
 describe('what is on record', () => {
   const told2 = async (journals: Journals): Promise<unknown[]> =>
-    (await onRecord(journals)).map((it) => [it.isHere, it.isGone, 'record' in it ? told(it).join(', ') : it.unreadable])
+    (await onRecord(journals)).all.map((it) => [it.isHere, it.isGone, 'record' in it ? told(it).join(', ') : it.unreadable])
 
   test.each<[what: string, here: Kept, there: Kept, all: unknown[]]>([
     ['nothing', 'none', 'none', []],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineCheck } from '../../src/core/check.ts'
 import type { Check } from '../../src/core/check.ts'
+import { AdminError } from '../../src/core/error.ts'
 import { documentOf, perform } from '../../src/engine/perform.ts'
 import { runState } from '../../src/core/run-state.ts'
 import { fakeDeployment } from '../fakes/index.ts'
@@ -76,6 +77,16 @@ test('steps are told as they begin and end', async () => {
   const performance = await begun(machine(), fakeDeployment({ service: 'stopped', rows: [stuck] }))
   await perform({ ...performance, onStep: (step, status) => void said.push(`${step} ${status}`) })
   expect(said).toEqual(['0 begun', '0 already', '1 begun', '1 done', '2 begun', '2 done'])
+})
+
+test('a step that is interrupted is told as such', async () => {
+  const said: string[] = []
+  const stop = new AbortController()
+  const performance = await begun(machine(), fakeDeployment({ rows: [stuck] }))
+  stop.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
+  const workshop = { ...performance.workshop, signal: stop.signal }
+  const { document } = await perform({ ...performance, workshop, onStep: (step, status) => void said.push(`${step} ${status}`) })
+  expect([said, document.applied.map(({ status }) => status)]).toEqual([['0 begun', '0 interrupted'], ['failed']])
 })
 
 test('a plan that was not begun has a document too', () => {

@@ -10,16 +10,16 @@ export function fakeApi(answers: Answers<ApiSource> = {}): ApiSource {
     {
       target: 'https://testops.example.org',
       health: { httpStatus: 200, status: 'UP', durationMs: 12 },
+      recognized: { isService: true, shown: 'POST /api/uaa/oauth/token exchanges the API token' },
       clock: clockAhead(0, 510),
-      accessToken: { issuedAt, expiresAt: issuedAt + 3600, expiresInSeconds: 3600 },
+      accessToken: { issuedAt, expiresAt: issuedAt + 3600, expiresInSeconds: 3600, answeredAt: issuedAt },
       currentUser: { id: 1, username: 'admin' },
       latencies: [11, 9, 10],
-      migrationJobs: [],
-      migrationJobsSince: [],
+      migrationJobs: { complete: true, jobs: [] },
       projects: [{ id: 1, name: 'Demo' }],
       trees: (project) => (project === 1 ? [{ id: 1, name: 'Suites' }] : noProject(project)),
     },
-    ['health', 'clock', 'accessToken', 'currentUser', 'latencies', 'migrationJobs', 'migrationJobsSince', 'projects', 'trees'],
+    ['health', 'recognized', 'clock', 'accessToken', 'currentUser', 'latencies', 'migrationJobs', 'projects', 'trees'],
     answers,
   )
 }
@@ -27,6 +27,14 @@ export function fakeApi(answers: Answers<ApiSource> = {}): ApiSource {
 /** What the API says of a project that it does not have. */
 export function noProject(id: number): AdminError {
   return new AdminError('USAGE', `there is no project ${id} at https://testops.example.org, or this API token's user does not see it`)
+}
+
+/** What the API shows of such jobs. */
+export function jobsOf(jobs: readonly MigrationJob[] | null): ApiSource['migrationJobs'] {
+  return async ({ status, newerThan = -1, atMost }) => {
+    const found = jobs?.filter((job) => (status === null || job.status === status) && job.id > newerThan).sort((a, b) => b.id - a.id)
+    return found ? { complete: found.length <= atMost, jobs: found.slice(0, atMost) } : null
+  }
 }
 
 /** A migration that came to its end, unless told otherwise. */

@@ -51,7 +51,7 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
       api: async () => noted('api', deployment.api, changes),
     },
     sources: {
-      database: [fakeDatabase({ changelogLocks: () => [lockTable([...deployment.rows])], backends: { complete: true, backends: [] } })],
+      database: [fakeDatabase({ changelogLocks: () => [lockTable([...deployment.rows])], backends: [] })],
       service: fakeService({ status: () => (deployment.service === 'running' ? running() : stopped()), environment: () => new Map(deployment.settings) }),
       get sessions() {
         return deployment.store.source

@@ -11,7 +11,7 @@ export function fakeDatabase(answers: Answers<DatabaseSource> = {}): DatabaseSou
       identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(86_400_000), inRecovery: false, pooled: false },
       clock: clockAhead(0),
       changelogLocks: [lockTable([lockRow()])],
-      backends: { complete: true, backends: [backend()] },
+      backends: [backend()],
       operator: null,
       connections: {
         used: 11,

@@ -58,5 +58,5 @@ export function image(of: Partial<ServiceImage> = {}): ServiceImage {
 }
 
 export function machine(of: Partial<Machine> = {}): Machine {
-  return { name: 'testops-1', architecture: 'x86_64', processors: [v3Flags], ...of }
+  return { name: 'testops-1', architecture: 'x86_64', processors: [v3Flags], hypervisor: null, ...of }
 }

@@ -86,6 +86,7 @@ export const histories: Readonly<Record<string, HistoryDocument>> = {
       { ...runState({ run: '20261120T031244Z-unlock-changelog-0002', state: 'undone', done: 1, within: null }), where: 'here' },
       { ...runState(), where: 'here', copyGone: true },
       { ...runState({ run: '20261121T041244Z-unlock-changelog-0003', by: 'op@else\u001b[31mwhere' }), where: 'deployment' },
+      { ...runState({ run: '20261121T044244Z-migrate-trees-0005', repair: 'migrate-trees', done: 0, steps: 1, within: 'ask the service', onlyCloses: true }), where: 'here' },
     ],
     unreadable: [{ run: '20261121T051244Z-unlock-changelog-0004', reason: 'the journal of run 20261121T051244Z-unlock-changelog-0004 is damaged: line 3: it holds no event' }],
   },

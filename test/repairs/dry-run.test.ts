@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
+import { repairs } from '../../src/repairs/index.ts'
 import { writeSession } from '../adapters/stored-sessions.ts'
 import { freshDatabase, freshRedisDatabase } from '../servers/index.ts'
 import type { FreshDatabase, FreshRedisDatabase } from '../servers/index.ts'
@@ -61,6 +62,7 @@ async function witnessed(): Promise<Witnessed> {
   const at = (part: Part): string => `127.0.0.1:${recorders[part].port}`
   await deployed.configure((secret) => ({
     url: `http://${at('service')}`,
+    apiToken: secret('api-token'),
     platform: 'host',
     host: service.host,
     database: { url: `postgresql://${at('database')}/${database.name}?sslmode=disable`, user, password: secret(password!.reveal()) },
@@ -97,9 +99,21 @@ const plans: readonly (readonly string[])[] = [
   ['flush-sessions', '--user', 'alice'],
   ['reset-queues'],
   ['reset-queues', '--discard-messages', '--drain', '0'],
+  ['migrate-trees', '--project', '1'],
+  ['migrate-trees', '--tree', '1/2'],
+  ['migrate-trees', '--all-projects'],
+  ['migrate-trees', '--all-trees', '--wait'],
+  ['service', 'stop'],
+  ['service', 'restart'],
 ]
 
 describe('a dry run', () => {
+  test('is looked at of every repair', () => {
+    // to start a service that runs is nothing to do, and reads what a restart does
+    const planned = plans.map(([name, ...rest]) => (name === 'service' ? `${name}-${rest[0]}` : name))
+    expect(new Set([...planned, 'service-start'])).toEqual(new Set(Object.keys(repairs)))
+  })
+
   test('writes nothing anywhere', async () => {
     const { own, recorders } = world
     const { settings } = (await writes()) as { settings: string }
@@ -113,7 +127,7 @@ describe('a dry run', () => {
 
   test('the witnesses notice what a repair writes', async () => {
     const { own, recorders } = world
-    for (const words of [['flush-sessions'], ['reset-queues', '--drain', '0'], ['unlock-changelog']]) {
+    for (const words of [['flush-sessions'], ['reset-queues', '--drain', '0'], ['unlock-changelog'], ['migrate-trees', '--project', '1']]) {
       const { code, stdout, stderr } = await own.operator.repair(words)
       expect([words[0], code], stdout + stderr).toEqual([words[0], 0])
     }
@@ -143,7 +157,9 @@ describe('a dry run', () => {
         "management": [
           "DELETE",
         ],
-        "service": [],
+        "service": [
+          "POST",
+        ],
         "sessions": [
           "SREM",
           "UNLINK",

@@ -7,6 +7,7 @@ import { AdminError } from '../../src/core/error.ts'
 import { findDeployment, openDeployment } from '../../src/runtime/index.ts'
 import type { OpenedDeployment } from '../../src/runtime/index.ts'
 import { apiToken, service as apiService } from '../adapters/service.ts'
+import { migrationCall } from '../fakes/index.ts'
 import { errorOf } from './error-of.ts'
 import { folderWith } from './folder.ts'
 
@@ -218,7 +219,7 @@ test('whatever calls the API has the same Bearer token, exchanged once', async (
   const control = await opened.control.api()
   const [user, answer, { token, expiresInSeconds }] = await Promise.all([
     opened.open.api().then(async (api) => api.currentUser()),
-    control.migrateTrees({ project: 1, tree: null }, { signal: new AbortController().signal }),
+    control.migrateTrees({ project: 1, tree: null }, migrationCall()),
     opened.login().then(async (login) => login.bearer()),
   ])
   expect([user['username'], answer]).toEqual(['admin', { status: 'accepted' }])

@@ -2,11 +2,18 @@ import type { MigrationItem } from '../../core/api-control.ts'
 import type { FailedItem, TreeAccount } from '../../core/repair-document.ts'
 import { isObject } from '../../core/shape.ts'
 
+/** The first and the last of some places in the action's list. */
+type Range = readonly [first: number, last: number]
+
 /** What has come of some items, each by its place in the action's list, as the journal keeps it. */
 export interface Answered {
   event: 'answered'
   accepted: readonly number[]
   failed: readonly Failure[]
+  /** what is asked for from here on, so that whoever goes on knows what may have been taken */
+  asking?: readonly Range[]
+  /** what was on record as being asked for, and was not */
+  unasked?: readonly Range[]
 }
 
 export interface Failure {
@@ -14,26 +21,40 @@ export interface Failure {
   /** of HTTP; 0: there was no answer */
   status: number
   message: string
+  /** whether it was taken all the same is not known */
+  unknown?: true
 }
 
 /** What the journal knows of each item. */
 export interface Answers {
   accepted: ReadonlySet<number>
   failed: ReadonlyMap<number, Failure>
+  /** how often each may have been taken, where that is not known: 0 where it is not in here */
+  maybe: ReadonlyMap<number, number>
 }
+
+/** A call of which it is not known whether it was taken is made once more at most, in all of a run. */
+export const mostTimes = 2
 
 /** Reads the notes of one step, oldest first. */
 export function answersIn(notes: readonly string[]): Answers {
   const accepted = new Set<number>()
   const failed = new Map<number, Failure>()
+  const maybe = new Map<number, number>()
+  const add = (item: number, times: number): void => void maybe.set(item, (maybe.get(item) ?? 0) + times)
   for (const note of notes.flatMap(answeredIn)) {
     for (const item of note.accepted) {
       accepted.add(item)
       failed.delete(item)
     }
-    for (const failure of note.failed) failed.set(failure.item, failure)
+    for (const failure of note.failed) {
+      failed.set(failure.item, failure)
+      if (failure.unknown !== true) add(failure.item, -1)
+    }
+    for (const item of within(note.unasked)) add(item, -1)
+    for (const item of within(note.asking)) add(item, 1)
   }
-  return { accepted, failed }
+  return { accepted, failed, maybe }
 }
 
 function answeredIn(note: string): Answered[] {
@@ -45,22 +66,42 @@ function answeredIn(note: string): Answered[] {
   }
 }
 
+function within(ranges: readonly Range[] = []): number[] {
+  return ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index))
+}
+
+/** The same places, each run of them as one. */
+export function rangesOf(items: readonly number[]): Range[] {
+  const ranges: [number, number][] = []
+  for (const item of items) {
+    const range = ranges.at(-1)
+    if (range?.[1] === item - 1) range[1] = item
+    else ranges.push([item, item])
+  }
+  return ranges
+}
+
 /** Whether it is the service as a whole that does not do it, rather than this item that it refuses: worth another try later. */
 export function isTrouble({ status }: Pick<Failure, 'status'>): boolean {
   return status === 0 || status === 429 || status >= 500
 }
 
 /** What is still to be asked for, by its place in the list; what failed before comes last, and keeps nothing else waiting. */
-export function leftOf(items: readonly MigrationItem[], { accepted, failed }: Answers): { fresh: number; left: number[] } {
-  const fresh = [...items.keys()].filter((index) => !accepted.has(index) && !failed.has(index))
-  const again = [...failed.values()].filter(isTrouble).map(({ item }) => item)
+export function leftOf(items: readonly MigrationItem[], { accepted, failed, maybe }: Answers): { fresh: number; left: number[] } {
+  const mayBeAsked = (item: number): boolean => (maybe.get(item) ?? 0) < mostTimes
+  const fresh = [...items.keys()].filter((index) => !accepted.has(index) && !failed.has(index) && mayBeAsked(index))
+  const again = [...failed.values()].filter(isTrouble).map(({ item }) => item).filter(mayBeAsked)
   return { fresh: fresh.length, left: [...fresh, ...again.sort((a, b) => a - b)] }
 }
 
+/** killed between what it put on record and the call, it was asked for less often than that */
+const unanswered = 'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
+
 /** How it stands, for the report. */
 export function accountOf(items: readonly MigrationItem[], notes: readonly string[]): TreeAccount {
-  const { accepted, failed } = answersIn(notes)
-  const failures = [...failed.values()].sort((a, b) => a.item - b.item)
+  const { accepted, failed, maybe } = answersIn(notes)
+  const lost = [...maybe].filter(([item, times]) => times >= mostTimes && !accepted.has(item) && !failed.has(item)).map(([item]) => ({ item, status: 0, message: unanswered }))
+  const failures = [...failed.values(), ...lost].sort((a, b) => a.item - b.item)
   return {
     requested: items.length,
     accepted: accepted.size,

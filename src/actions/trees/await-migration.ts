@@ -1,79 +1,134 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { counted } from '../../checks/support/format.ts'
+import { counted, listed } from '../../checks/support/format.ts'
+import { doneState, nameOf, undoneStates, wordsFor, workingState } from '../../checks/support/migration-jobs.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import { isObject } from '../../core/shape.ts'
+import type { ApiSource, MigrationJob } from '../../core/sources.ts'
 import type { ActionHandler } from '../handler.ts'
 
 /** each look costs the service a page of its jobs */
 const pollMs = 2000
 /** and such a part of the patience at most */
 const looksAtLeast = 10
-/** so many looks in a row that find nothing: a job may be made a moment after the call for it is accepted */
-const emptyLooks = 2
 const mostNamed = 5
+/** one run makes a job a tree at most, as far as that shows */
+const mostJobs = 500_000
 const away: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED'])
+const goesOn = 'the calls are accepted, and the service goes on with the work'
+const judge = 'testops-admin doctor -d {deployment} --only trees/migrated'
 
 /** Looks only. Which job is whose is not documented, so all that are newer count. */
 export const awaitMigration: ActionHandler<'await-migration'> = {
   failpoints: ['looked', 'over'],
   isDone: async () => false,
-  async perform({ counts: { newestJob } }, { open, signal, progress, moving, result, journal, failpoint, patienceMs }) {
+  async perform({ counts: { newestJob } }, { open, signal, progress, moving, journal, failpoint, patienceMs }) {
     const api = await open.api()
     const end = performance.now() + patienceMs
     const pauseMs = Math.min(pollMs, patienceMs / looksAtLeast)
     let most = 0
-    let empty = 0
+    // a job may be made a moment after the call for it is accepted, so that one look that finds nothing is followed by one at all
+    let isThorough = false
+    let over: readonly MigrationJob[]
     progress('waiting until the service has no migration in work')
     for (;;) {
-      const working = await api.migrationJobsSince(newestJob, 'IN_PROGRESS').catch(awayUntil(end))
-      if (working === null) return result('the service does not list its migration jobs any more: whether they are done is not known')
-      if (working !== 'away') {
+      const look: Look = await lookAt(api, newestJob, isThorough).catch(awayUntil(end))
+      if ('unseen' in look) throw unseen(look.unseen)
+      const working: readonly MigrationJob[] | undefined = look.jobs?.filter(({ status }) => status !== doneState && !Object.hasOwn(undoneStates, status))
+      if (working) {
         most = Math.max(most, working.length)
         if (most > 0) moving({ done: most - working.length, total: most, unit: 'jobs' })
-        empty = working.length === 0 ? empty + 1 : 0
-        if (empty === 1) await failpoint('looked')
-        if (empty === emptyLooks) break
+        if (isThorough && working.length === 0) {
+          over = look.jobs ?? []
+          break
+        }
+        isThorough = working.length === 0
+        if (isThorough) await failpoint('looked')
       }
       if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the migration jobs: the service goes on with them')
-      if (performance.now() > end && empty === 0) {
-        const jobs = counted(most, 'migration job')
-        throw new AdminError('INTERRUPTED', `${jobs} ${most === 1 ? 'was' : 'were'} begun, and not all of them are over`, ['testops-admin doctor -d {deployment} --only trees/migrated'])
-      }
+      if (working && working.length > 0 && performance.now() > end) throw unfinished(working, patienceMs)
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
     }
-    const failed = (await api.migrationJobsSince(newestJob, 'FAILED')) ?? []
-    if (failed.length > 0) await journal.note(JSON.stringify({ event: 'jobs-failed', count: failed.length, names: failed.slice(0, mostNamed).map(({ name }) => name) } satisfies JobsFailed))
+    const undone = over.filter(({ status }) => status !== doneState)
+    if (undone.length > 0) await journal.note(JSON.stringify({ event: 'jobs-undone', states: byState(undone), words: wordsFor(undone) } satisfies JobsUndone))
     await failpoint('over')
   },
   undo: null,
   shortfall(_, notes) {
-    const last = notes.flatMap(failedIn).at(-1)
+    const last = notes.flatMap(undoneIn).at(-1)
     if (!last) return null
-    const more = last.count > last.names.length ? ` and ${last.count - last.names.length} more` : ''
-    return { message: `${counted(last.count, 'migration job')} failed: ${last.names.join(', ')}${more}`, suggestions: ['testops-admin doctor -d {deployment} --only trees/migrated'] }
+    return {
+      message: last.states.map(told).join('; '),
+      suggestions: [judge, ...(last.words === null ? [] : [`testops-admin migrate-trees -d {deployment} ${last.words} --wait   # once the cause is gone`])],
+    }
   },
 }
 
-/** A service that restarts is waited for, too. */
-function awayUntil(end: number): (error: unknown) => 'away' {
-  return (error) => {
-    if (error instanceof AdminError && away.has(error.code) && performance.now() < end) return 'away'
+/** `jobs` null: the service is away; `unseen`: why they cannot be seen. */
+type Look = { jobs: readonly MigrationJob[] | null } | { unseen: string }
+
+/** All that are newer, or those in work alone. */
+async function lookAt(api: ApiSource, newestJob: number, isThorough: boolean): Promise<Look> {
+  try {
+    const found = await api.migrationJobs({ status: isThorough ? null : workingState, newerThan: newestJob, atMost: mostJobs })
+    return found ? { jobs: found.jobs } : { unseen: 'the service does not list its migration jobs any more' }
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'FORBIDDEN') return { unseen: "the service does not show its migration jobs to this API token's user" }
     throw error
   }
 }
 
-interface JobsFailed {
-  event: 'jobs-failed'
-  count: number
-  /** the first few */
-  names: readonly string[]
+/** A service that restarts is waited for, too. */
+function awayUntil(end: number): (error: unknown) => Look {
+  return (error) => {
+    if (error instanceof AdminError && away.has(error.code) && performance.now() < end) return { jobs: null }
+    throw error
+  }
 }
 
-function failedIn(note: string): JobsFailed[] {
+function unseen(why: string): AdminError {
+  return new AdminError('INTERRUPTED', `${why}: whether they are over is not known; ${goesOn}`, [judge])
+}
+
+function unfinished(working: readonly MigrationJob[], patienceMs: number): AdminError {
+  const jobs = counted(working.length, 'migration job')
+  const strange = [...new Set(working.map(({ status }) => status))].filter((status) => status !== workingState)
+  const states = strange.length === 0 ? '' : ` (in a state that is not documented: ${strange.join(', ')})`
+  const are = working.length === 1 ? 'is' : 'are'
+  return new AdminError('INTERRUPTED', `${jobs}${states} ${are} not over after ${Math.round(patienceMs / 1000)} s: ${goesOn}`, [judge])
+}
+
+interface State {
+  status: string
+  count: number
+  /** the first few, '… and 2 more' */
+  names: string
+}
+
+interface JobsUndone {
+  event: 'jobs-undone'
+  states: readonly State[]
+  /** that name their trees to migrate-trees; null: their names do not say them */
+  words: string | null
+}
+
+function byState(jobs: readonly MigrationJob[]): State[] {
+  return Object.keys(undoneStates).flatMap((status) => {
+    const names = jobs.filter((job) => job.status === status).map(nameOf)
+    return names.length === 0 ? [] : [{ status, count: names.length, names: listed(names, mostNamed, '; ') }]
+  })
+}
+
+/** `2 migration jobs were cancelled: tree 1; tree 2` */
+function told({ status, count, names }: State): string {
+  const were = status === 'FAILED' ? '' : count === 1 ? 'was ' : 'were '
+  return `${counted(count, 'migration job')} ${were}${undoneStates[status]}: ${names}`
+}
+
+function undoneIn(note: string): JobsUndone[] {
   try {
     const value: unknown = JSON.parse(note)
-    return isObject(value) && value['event'] === 'jobs-failed' ? [value as unknown as JobsFailed] : []
+    return isObject(value) && value['event'] === 'jobs-undone' ? [value as unknown as JobsUndone] : []
   } catch {
     return []
   }

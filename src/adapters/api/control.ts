@@ -1,57 +1,65 @@
 import { setMaxListeners } from 'node:events'
 import { unlessAborted } from '../../core/abort.ts'
-import type { ApiControl, MigrationAnswer, MigrationItem } from '../../core/api-control.ts'
+import type { ApiControl, MigrationAnswer, MigrationCall, MigrationItem } from '../../core/api-control.ts'
 import { AdminError } from '../../core/error.ts'
+import type { ErrorCode } from '../../core/error.ts'
+import { seconds } from '../failure.ts'
 import type { HttpAnswer } from '../http.ts'
 import { isLost, pause, pauseBefore, retryAfterMs } from './persistence.ts'
 import { isProxyError } from './refusals.ts'
 import { awaitReturn } from './return.ts'
 import type { ApiSession } from './session.ts'
 
-export interface ControlOptions {
-  /** for how long a service that has gone away, or wants no more calls, is waited for */
-  patienceMs: number
-  /** aborted when nothing is to be waited for any more */
-  stopped: AbortSignal
-}
-
-/** how often an answer that asks for patience is believed */
+/** how often a call is made that is not taken, where the answer does not say when it may be */
 const mostTries = 6
 const firstPauseMs = 1000
+const longestPauseMs = 30_000
+/** where there was no answer of the service, and there may be one to the next call */
+const troubles: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED', 'UNEXPECTED_ANSWER'])
 
-/** Asks for migrations (SPEC.md 4.3, 4.4). */
-export function apiControl(session: ApiSession, { patienceMs, stopped }: ControlOptions): ApiControl {
-  const returned = awaitReturn(session.http, { patienceMs, stopped })
+/** Asks for migrations (SPEC.md 4.3, 4.4). `stopped`: aborted when nothing is to be waited for any more. */
+export function apiControl(session: ApiSession, stopped: AbortSignal): ApiControl {
+  const returned = awaitReturn(session.http, stopped)
   return {
     target: session.http.peer.where,
-    async migrateTrees(item, { signal }) {
+    async migrateTrees(item, { signal, patienceMs, again, underway, waiting }) {
       // as many listen to it as calls are under way
       setMaxListeners(0, signal)
       const path = pathOf(item)
-      const comesBack = async (): Promise<boolean> => unlessAborted(returned(), signal, () => signal.reason as Error)
-      const started = performance.now()
-      /** calls of which it is not known whether they were taken */
-      let unknown = 0
+      const until = performance.now() + patienceMs
+      /** Throws where the service does not come back: no other call would find it there. */
+      const comesBack = async (gone: string): Promise<void> => {
+        waiting('the service has gone away: waiting until it answers again')
+        if (await unlessAborted(returned(patienceMs), signal, () => signal.reason as Error)) return
+        throw new AdminError('UNREACHABLE', `${gone}; it did not come back within ${seconds(patienceMs)}`, session.http.peer.suggestions)
+      }
       for (let tried = 1; ; tried++) {
-        const isLast = tried === mostTries
-        let isUnderway = false
-        let answer: HttpAnswer
-        try {
-          answer = await session.send(path, { signal, underway: (is) => (isUnderway = is) })
-        } catch (error) {
-          if (isUnderway) unknown += 1
-          if (!isAway(error, isUnderway) || isLast || unknown > 1 || !(await comesBack())) throw error
+        const { answer, error, isUnderway } = await attempt(session, path, { signal, underway })
+        if (error !== null) {
+          if (!troubles.has(error.code)) throw error
+          const end: MigrationAnswer = { status: isUnderway ? 'unknown' : 'refused', httpStatus: 0, message: error.message }
+          if (!isAway(error, isUnderway) || tried === mostTries) return end
+          await comesBack(error.message)
+          if (isUnderway && !(await again())) return end
           continue
         }
-        // a proxy that lost the service, which may have taken the call before
-        if (answer.status === 502) unknown += 1
-        if (answer.status === 502 && !isLast && unknown === 1 && (await comesBack())) continue
-        if (answer.status === 429 || answer.status === 503) {
-          const pauseMs = (retryAfterMs(answer) ?? 0) + pauseBefore(tried, firstPauseMs)
-          if (!isLast && performance.now() - started + pauseMs <= patienceMs) {
+        const { status } = answer
+        if (status === 502 && tried < mostTries) {
+          // whoever waits for no longer has to count it
+          underway(true)
+          await comesBack(session.reason(answer))
+          if (await again()) continue
+        }
+        if (status === 429 || status === 503) {
+          const saidMs = retryAfterMs(answer)
+          const pauseMs = (saidMs ?? 0) + Math.min(longestPauseMs, pauseBefore(tried, firstPauseMs))
+          const isInTime = performance.now() + pauseMs <= until
+          if (saidMs !== null && !isInTime) throw asksToWait(session, path, answer, saidMs)
+          if (isInTime && (saidMs !== null || tried < mostTries)) {
+            if (saidMs !== null && saidMs > firstPauseMs) waiting(`the service asks to wait ${seconds(saidMs)} (HTTP ${status})`)
             await pause(pauseMs, signal)
             // a proxy says so for as long as the service restarts
-            if (isProxyError(answer)) await comesBack()
+            if (isProxyError(answer)) await comesBack(session.reason(answer))
             continue
           }
         }
@@ -61,16 +69,36 @@ export function apiControl(session: ApiSession, { patienceMs, stopped }: Control
   }
 }
 
+type Attempt = { answer: HttpAnswer; error: null; isUnderway: false } | { answer: null; error: AdminError; isUnderway: boolean }
+
+/** One call, and whether it may have been taken where there is no answer. Throws bugs, and what the signal was aborted with. */
+async function attempt(session: ApiSession, path: string, { signal, underway }: Pick<MigrationCall, 'signal' | 'underway'>): Promise<Attempt> {
+  let isUnderway = false
+  const tell = (is: boolean): void => underway((isUnderway = is))
+  tell(false)
+  try {
+    return { answer: await session.send(path, { signal, underway: tell }), error: null, isUnderway: false }
+  } catch (error) {
+    if (signal.aborted || !(error instanceof AdminError)) throw error
+    return { answer: null, error, isUnderway }
+  }
+}
+
 function pathOf({ project, tree }: MigrationItem): string {
   return `/api/project/${project}/test-case/tree/${tree === null ? '' : `${tree}/`}migration`
 }
 
 /** Whether the service may be there again in a while. A call that has gone out and is not answered is not asked for twice. */
-function isAway(error: unknown, isUnderway: boolean): boolean {
-  if (!(error instanceof AdminError)) return false
+function isAway(error: AdminError, isUnderway: boolean): boolean {
   if (error.code === 'TIMED_OUT') return !isUnderway
   if (error.code === 'UNREACHABLE') return error.obstacle === null || error.obstacle.kind === 'refused'
   return isLost(error)
+}
+
+function asksToWait({ http, reason }: ApiSession, path: string, answer: HttpAnswer, waitMs: number): AdminError {
+  return new AdminError('EXHAUSTED', `POST ${http.peer.where}${path}: the service asks to wait ${seconds(waitMs)} (${reason(answer)})`, [
+    `sleep ${Math.ceil(waitMs / 1000)}   # then go on, or wait for longer with --patience`,
+  ])
 }
 
 function answerOf(answer: HttpAnswer, path: string, session: ApiSession): MigrationAnswer {
@@ -79,6 +107,7 @@ function answerOf(answer: HttpAnswer, path: string, session: ApiSession): Migrat
   const isPage = /^\s*</.test(text)
   if (status >= 200 && status < 300 && !isPage) return { status: 'accepted' }
   const isElsewhere = status < 300 || (status < 400 && headers['location'] !== undefined)
-  if (isElsewhere) throw session.refusal('POST', path, answer)
-  return { status: 'refused', httpStatus: status, message: session.reason(answer) }
+  if (isElsewhere) return { status: 'refused', httpStatus: 0, message: session.refusal('POST', path, answer).message }
+  // behind a proxy that has lost the service, or waits no longer for it, the call may have been taken
+  return { status: status === 502 || status === 504 ? 'unknown' : 'refused', httpStatus: status, message: session.reason(answer) }
 }

@@ -30,18 +30,12 @@ export async function openApiLogin(endpoint: ApiEndpoint, { timeoutMs, tokens = 
   return { source: apiLogin(session), close: async () => session.http.close() }
 }
 
-/** as long as a service may take to start again */
-const usualPatienceMs = 120_000
-
 /** What the service is changed through by its API. Throws as `openApi` does. */
-export async function openApiControl(
-  endpoint: ApiEndpoint,
-  { timeoutMs, tokens = tokenKeeper(), patienceMs = usualPatienceMs }: OpenOptions & { patienceMs?: number },
-): Promise<Opened<ApiControl>> {
+export async function openApiControl(endpoint: ApiEndpoint, { timeoutMs, tokens = tokenKeeper() }: OpenOptions): Promise<Opened<ApiControl>> {
   const session = await openSession(endpoint, { timeoutMs, tokens })
   const closing = new AbortController()
   return {
-    source: apiControl(session, { patienceMs, stopped: closing.signal }),
+    source: apiControl(session, closing.signal),
     async close() {
       closing.abort()
       await session.http.close()

@@ -1,4 +1,4 @@
-import type { MigrationJob } from '../../core/sources.ts'
+import type { ApiSource, MigrationJob, MigrationJobWish } from '../../core/sources.ts'
 import { isRecord, jsonOf } from '../http.ts'
 import type { ApiSession } from './session.ts'
 
@@ -6,41 +6,45 @@ const path = '/api/migration/job'
 /** what answers so does not offer the method */
 const absent = [404, 405, 501]
 /** of a page; a service may give less */
-const pageSize = 500
-const mostPages = 1000
+const pageSizes = { least: 100, most: 500 }
+/** pages of less than that are asked for so often at least */
+const fewPages = 20
 
-/** The newest jobs; null where the service does not offer the method. */
-export async function newestJobs(session: ApiSession): Promise<MigrationJob[] | null> {
-  return (await pageOf(session, { page: '0', size: '100' }))?.jobs ?? null
-}
-
-/** All in that state that are newer than the one of that number, whether or not the service knows how to choose them. */
-export async function jobsSince(session: ApiSession, id: number, status: string): Promise<MigrationJob[] | null> {
+/** The newest of the jobs that are wished for, whether or not the service knows how to choose them. */
+export async function migrationJobs(
+  session: ApiSession,
+  { status, newerThan = -1, atMost }: MigrationJobWish,
+): ReturnType<ApiSource['migrationJobs']> {
+  const size = Math.min(pageSizes.most, Math.max(pageSizes.least, atMost))
+  const mostPages = Math.max(fewPages, Math.ceil(atMost / size))
   const found = new Map<number, MigrationJob>()
-  for (let page = 0; page < mostPages; page += 1) {
-    const read = await pageOf(session, { status, page: String(page), size: String(pageSize) })
+  let complete = false
+  for (let page = 0; page < mostPages && !complete && found.size < atMost; page += 1) {
+    const read = await pageOf(session, { ...(status !== null && { status }), page: String(page), size: String(size) })
     if (read === null) return null
-    const newer = read.jobs.filter((job) => job.id > id)
+    const newer = read.jobs.filter((job) => job.id > newerThan)
     const before = found.size
     for (const job of newer) found.set(job.id, job)
     // a server that does not know pages gives the same each time
-    if (read.isLast || newer.length < read.jobs.length || found.size === before) break
+    complete = read.isLast || newer.length < read.jobs.length || found.size === before
   }
-  return [...found.values()].filter((job) => job.status === status).sort((a, b) => b.id - a.id)
+  const jobs = [...found.values()].filter((job) => status === null || job.status === status).sort((a, b) => b.id - a.id)
+  return { complete: complete && jobs.length <= atMost, jobs: jobs.slice(0, atMost) }
 }
 
+/** A page of jobs, newest first; null where the service does not offer the method. */
 async function pageOf(session: ApiSession, query: Readonly<Record<string, string>>): Promise<{ jobs: MigrationJob[]; isLast: boolean } | null> {
   const asked = new URLSearchParams({ ...query, sort: 'id,DESC' })
   const answer = await session.read(`${path}?${asked.toString()}`)
   if (absent.includes(answer.status)) return null
   const value = jsonOf(answer)
-  const jobs = answer.status === 200 ? migrationJobs(value) : null
+  const jobs = answer.status === 200 ? jobsIn(value) : null
   if (jobs === null) throw session.refusal('GET', path, answer)
   return { jobs, isLast: jobs.length === 0 || !isRecord(value) || value['last'] === true }
 }
 
 /** A page of migration jobs, or a bare list as older servers give it (FIELD-NOTES.md 7), newest first; null: neither. */
-function migrationJobs(value: unknown): MigrationJob[] | null {
+function jobsIn(value: unknown): MigrationJob[] | null {
   const list = Array.isArray(value) ? value : isRecord(value) ? value['content'] : undefined
   if (!Array.isArray(list)) return null
   return list

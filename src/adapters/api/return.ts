@@ -1,8 +1,9 @@
 import { AdminError } from '../../core/error.ts'
+import { isRecord, jsonOf } from '../http.ts'
 import type { HttpClient } from '../http.ts'
 import { pause, pauseBefore } from './persistence.ts'
 import { isProxyError } from './refusals.ts'
-import { healthPath } from './session.ts'
+import { healthPath, userPath } from './session.ts'
 
 const firstPauseMs = 250
 
@@ -10,8 +11,8 @@ const firstPauseMs = 250
  * Waits until a service that has gone away answers again; false where it does not within `patienceMs`, or `stopped` is aborted.
  * However many wait, one of them looks.
  */
-export function awaitReturn(http: HttpClient, { patienceMs, stopped }: { patienceMs: number; stopped: AbortSignal }): () => Promise<boolean> {
-  const look = async (): Promise<boolean> => {
+export function awaitReturn(http: HttpClient, stopped: AbortSignal): (patienceMs: number) => Promise<boolean> {
+  const look = async (patienceMs: number): Promise<boolean> => {
     const until = performance.now() + patienceMs
     for (let tried = 1; performance.now() < until && !stopped.aborted; tried++) {
       await pause(pauseBefore(Math.min(tried, 4), firstPauseMs), stopped).catch(() => undefined)
@@ -20,12 +21,15 @@ export function awaitReturn(http: HttpClient, { patienceMs, stopped }: { patienc
     return false
   }
   let looking: Promise<boolean> | null = null
-  return async () => (looking ??= look().finally(() => (looking = null)))
+  return async (patienceMs) => (looking ??= look(patienceMs).finally(() => (looking = null)))
 }
 
 async function answers(http: HttpClient): Promise<boolean> {
   try {
-    return !isProxyError(await http.request(healthPath))
+    const health = await http.request(healthPath)
+    if (isProxyError(health)) return false
+    // a page may guard that path alone, whether or not the service is there
+    return isRecord(jsonOf(health)) || !isProxyError(await http.request(userPath))
   } catch (error) {
     if (error instanceof AdminError) return false
     throw error

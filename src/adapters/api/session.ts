@@ -13,6 +13,7 @@ import { exchangeToken } from './token.ts'
 import type { HeldToken } from './token.ts'
 
 export const healthPath = '/api/management/health'
+export const userPath = '/api/uaa/me'
 
 export interface ApiOptions {
   /** for any one answer, and for how long one that reads is repeated */

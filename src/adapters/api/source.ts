@@ -5,8 +5,9 @@ import type { ClockSample } from '../clock.ts'
 import { isRecord, jsonOf } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
 import { listProjects, treeLists } from './lists.ts'
-import { jobsSince, newestJobs } from './migration-jobs.ts'
-import { healthPath } from './session.ts'
+import { migrationJobs } from './migration-jobs.ts'
+import { recognized } from './recognized.ts'
+import { healthPath, userPath } from './session.ts'
 import type { ApiSession } from './session.ts'
 
 /** What the API tells (SPEC.md 4, FIELD-NOTES.md 7). */
@@ -36,6 +37,7 @@ export function apiSource(session: ApiSession): ApiSource {
       const answer = await http.request(healthPath)
       return { httpStatus: answer.status, status: healthOf(answer), durationMs: Math.round(answer.durationMs) }
     },
+    recognized: async () => recognized(session),
     async clock() {
       // the header shows whole seconds; behind a proxy that sets it anew it is the proxy's clock
       const looks = (await samples()).map(({ answer, ...look }) => ({ ...look, theirs: dateOf(answer, http) }))
@@ -43,14 +45,13 @@ export function apiSource(session: ApiSession): ApiSource {
     },
     accessToken: async () => (await session.token()).facts,
     async currentUser() {
-      const answer = await session.read('/api/uaa/me')
+      const answer = await session.read(userPath)
       const user = jsonOf(answer)
-      if (answer.status !== 200 || !isRecord(user)) throw session.refusal('GET', '/api/uaa/me', answer)
+      if (answer.status !== 200 || !isRecord(user)) throw session.refusal('GET', userPath, answer)
       return user
     },
-    latencies: async () => (await samples()).map(({ answer }) => Math.round(answer.durationMs)),
-    migrationJobs: async () => newestJobs(session),
-    migrationJobsSince: async (id, status) => jobsSince(session, id, status),
+    latencies: async () => (await samples()).filter(({ answer }) => healthOf(answer) !== null).map(({ answer }) => Math.round(answer.durationMs)),
+    migrationJobs: async (wish) => migrationJobs(session, wish),
     projects: async () => listProjects(session),
     trees,
   }

@@ -4,7 +4,7 @@ type Exchange = () => Promise<HeldToken>
 
 /** One Bearer token for all who talk to a deployment. However many ask at a time, one exchange is made. */
 export interface TokenKeeper {
-  /** exchanged on first use, and anew shortly before its end */
+  /** exchanged on first use, and anew shortly before its end; where that fails, the one that there is serves until it ends */
   current(exchange: Exchange): Promise<HeldToken>
   /**
    * In place of one that the service no longer accepts; null where that was itself the answer to a refusal, and none but refused:
@@ -15,36 +15,45 @@ export interface TokenKeeper {
   accepted(token: HeldToken): void
 }
 
+/** a renewal that failed is not tried again by each of many calls */
+const restMs = 5000
+
 export function tokenKeeper(): TokenKeeper {
-  let held: Promise<HeldToken> | null = null
+  let held: HeldToken | null = null
+  /** that many wait for */
+  let underway: Promise<HeldToken> | null = null
   /** exchanged after a refusal, and not accepted since */
   let suspect: HeldToken | null = null
+  /** no renewal is tried before */
+  let restsUntil = 0
 
-  const begin = (exchange: Exchange): Promise<HeldToken> => {
-    const fresh = exchange()
-    held = fresh
-    // a refusal is not kept: the next question asks again
-    fresh.catch(() => {
-      if (held === fresh) held = null
-    })
-    return fresh
-  }
+  const exchanged = async (exchange: Exchange): Promise<HeldToken> =>
+    (underway ??= exchange()
+      .then((fresh) => (held = fresh))
+      .finally(() => (underway = null)))
 
   return {
     async current(exchange) {
-      const known = held
-      const token = known === null ? null : await known
-      if (token !== null && performance.now() < token.renewAt) return token
-      return held === known || held === null ? begin(exchange) : held
+      const old = held
+      if (underway === null && old !== null && performance.now() < Math.max(old.renewAt, restsUntil)) return old
+      try {
+        return await exchanged(exchange)
+      } catch (error) {
+        const now = performance.now()
+        // one that was refused meanwhile is no longer held
+        if (old === null || held !== old || now >= old.endsAt) throw error
+        restsUntil = Math.min(now + restMs, old.endsAt)
+        return old
+      }
     },
     async instead(refused, exchange) {
       if (suspect === refused) return null
-      const known = held
       // who was refused late finds what another has exchanged meanwhile
-      if (known !== null && (await known) !== refused) return known
-      if (held !== known && held !== null) return held
-      const fresh = await begin(exchange)
-      suspect = fresh
+      if (held !== null && held !== refused) return held
+      if (held === refused) held = null
+      const begins = underway === null
+      const fresh = await exchanged(exchange)
+      if (begins) suspect = fresh
       return fresh
     },
     accepted(token) {

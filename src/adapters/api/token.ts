@@ -12,15 +12,17 @@ import { isProxyError, overloaded, redirected, unreached } from './refusals.ts'
 export interface HeldToken {
   bearer: Secret
   facts: AccessToken
-  /** from when it was exchanged, null: nothing that the service says of it makes sense */
+  /** from when it was exchanged; 0: by what came with it, it is over; null: nothing that the service says of it makes sense */
   lifeSeconds: number | null
   /** on this machine's steady clock, in milliseconds */
   exchangedAt: number
   /** on this machine's steady clock: neither its own time nor the service's needs to be right */
   renewAt: number
+  /** on the same clock; where its life is not known, that of most tokens */
+  endsAt: number
 }
 
-const path = '/api/uaa/oauth/token'
+export const exchangePath = '/api/uaa/oauth/token'
 
 /**
  * Exchanges the API token for a Bearer token (SPEC.md 4.1). Throws UNAUTHENTICATED where it is refused.
@@ -33,7 +35,7 @@ export async function exchangeToken(http: HttpClient, apiToken: Secret, { timeou
     exchangedAt = performance.now()
     const form = { grant_type: 'apitoken', scope: 'openid', token: apiToken.reveal() }
     // a token more or less changes nothing
-    return http.request(path, { method: 'POST', form, repeatable: true })
+    return http.request(exchangePath, { method: 'POST', form, repeatable: true })
   }
   // what these answer has not been taken
   const answer = await persist(exchange, { statuses: [429, 503], afterLoss: false, withinMs: timeoutMs })
@@ -46,46 +48,59 @@ export async function exchangeToken(http: HttpClient, apiToken: Secret, { timeou
     issuedAt: seconds(claims['iat']),
     expiresAt: seconds(claims['exp']),
     expiresInSeconds: seconds(value['expires_in']),
+    answeredAt: seconds(Date.parse(answer.headers['date'] ?? '') / 1000),
   }
-  const lifeSeconds = lifeOf(facts)
-  const renewAfter = lifeSeconds ?? usualLifeSeconds
+  const said = lifeOf(facts)
+  const life = said ?? usualLifeSeconds
   return {
     bearer: new Sealed(token),
     facts,
-    lifeSeconds,
+    // it is renewed as ever: only a refusal tells for certain, since a proxy that dates answers has a clock of its own
+    lifeSeconds: isOver(facts) ? 0 : said,
     exchangedAt,
-    renewAt: exchangedAt + Math.max(renewAfter - 60, renewAfter / 2) * 1000,
+    renewAt: exchangedAt + Math.max(life - 60, life / 2) * 1000,
+    endsAt: exchangedAt + life * 1000,
   }
 }
 
 /** where the service does not say it (SPEC.md 5) */
 const usualLifeSeconds = 3600
 
-/** What the answer says and what the token says; the shorter where both do. Neither is compared with this machine's clock. */
-function lifeOf({ issuedAt, expiresAt, expiresInSeconds }: AccessToken): number | null {
-  const said = [expiresInSeconds, issuedAt !== null && expiresAt !== null ? expiresAt - issuedAt : null]
+/**
+ * What the answer says and what the token says; the shorter where both do. Where the token shows its end alone, its life begins with
+ * the answer, as that is dated. Nothing is compared with this machine's clock, which may be an hour off.
+ */
+function lifeOf({ issuedAt, expiresAt, expiresInSeconds, answeredAt }: AccessToken): number | null {
+  const begins = issuedAt ?? answeredAt
+  const said = [expiresInSeconds, begins !== null && expiresAt !== null ? expiresAt - begins : null]
   const lives = said.flatMap((life) => (life !== null && life > 0 ? [life] : []))
   return lives.length === 0 ? null : Math.min(...lives)
 }
 
+/** Whether it came too late, as the answer has it. */
+function isOver({ expiresAt, expiresInSeconds, answeredAt }: AccessToken): boolean {
+  return (expiresInSeconds !== null && expiresInSeconds <= 0) || (expiresAt !== null && answeredAt !== null && answeredAt >= expiresAt)
+}
+
 function refusal(answer: HttpAnswer, http: HttpClient, apiToken: Secret): AdminError {
   const base = http.peer.where
-  const url = `${base}${path}`
+  const url = `${base}${exchangePath}`
   const hide = hideSecrets([apiToken.reveal()])
   const reason = reasonOf(answer, hide)
   if ([400, 401, 403, 404].includes(answer.status)) {
     return new AdminError(
       'UNAUTHENTICATED',
       `POST ${url} refused the API token, or ${base} is not the service's address (${reason})`,
-      [newToken(apiToken), ...withoutPath(base), ...byHand(url)],
+      [...withoutPath(base), newToken(apiToken), ...byHand(url)],
     )
   }
   return (
     (isProxyError(answer) ? unreached(`POST ${url}`, reason, byHand(url)) : null) ??
-    redirected({ method: 'POST', base, path }, answer, hide) ??
+    redirected({ method: 'POST', base, path: exchangePath }, answer, hide) ??
     overloaded(`POST ${url}`, answer, reason) ??
     new AdminError('UNEXPECTED_ANSWER', `POST ${url} does not answer as the service's token exchange does (${reason})`, [
       ...withoutPath(base),
+      'correct url in the configuration: it is the address at which the service itself answers, not a sign-in before it',
       ...byHand(url),
     ])
   )
@@ -106,7 +121,7 @@ function withoutPath(base: string): string[] {
 
 /** No header can carry it, so it is none. */
 function unusable(http: HttpClient): AdminError {
-  const url = `${http.peer.where}${path}`
+  const url = `${http.peer.where}${exchangePath}`
   return new AdminError(
     'UNEXPECTED_ANSWER',
     `POST ${url} gives an access_token that holds blanks or characters that are no ASCII, which no Bearer token has`,

@@ -44,7 +44,7 @@ export const apiProxy = defineCheck({
       return those.length >= cut.least ? [{ cut, finding: findingFor(those, cut, day, accessLog) }] : []
     })
     const [first, ...others] = found
-    if (!first) return { status: 'ok', detail: `none of ${counted(requests.length, 'request')} in 24 h of ${accessLog.target} was cut by it` }
+    if (!first) return { status: 'ok', detail: `none of ${counted(requests.length, 'request')} in ${day.where} was cut by it` }
     const settings = found.map(({ cut }) => cut.setting).join('|')
     return {
       status: 'problem',
@@ -61,14 +61,14 @@ export const apiProxy = defineCheck({
 function findingFor(
   requests: readonly LoggedRequest[],
   { status, message }: (typeof cuts)[number],
-  { all }: Day,
+  day: Day,
   log: AccessLogSource,
 ): Finding {
   const last = requests.at(-1)!
   return {
     message: `${over(requests, 'request')}: ${message} (${status}), the last by ${senderOf(last)}`,
     // behind the request in a line of text, under its key in JSON
-    evidence: inAccessLog(log, `("|":"?) ?${status}[ ,"}]`, all.filter((it) => it.status === status).length, requests),
+    evidence: inAccessLog(log, day, `("|":"?) ?${status}[ ,"}]`, (it) => it.status === status, requests),
   }
 }
 

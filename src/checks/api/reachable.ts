@@ -29,6 +29,9 @@ export const apiReachable = defineCheck({
       return { status: 'ok', detail: `${api.target} answers ${status} after ${span(durationMs)}` }
     const said = `HTTP ${httpStatus}, ${status === null ? 'without a health status' : `status ${status}`}`
     const isOther = status === null && httpStatus < 500
+    // a proxy may guard that path alone
+    const found = isOther ? await api.recognized() : null
+    if (found?.isService) return { status: 'ok', detail: `${api.target} answers: ${found.shown}; its health is not shown to this machine (${said})` }
     const message = isOther
       ? `${api.target} answers, but not as the service does: ${said}; is this its address?`
       : `${api.target} answers, and is not well: ${said}`
@@ -36,9 +39,9 @@ export const apiReachable = defineCheck({
     return {
       status: 'problem',
       severity: 'error',
-      findings: [{ message, evidence: [curl(api.target, '/api/management/health'), said] }],
+      findings: [{ message, evidence: [curl(api.target, '/api/management/health'), said, ...(found ? [found.shown] : [])] }],
       remedy: isOther
-        ? { text: `Correct its address (${kept}), or look at the proxy that answers there.`, commands: [again] }
+        ? { text: `Correct its address (${kept}), or look at the proxy that answers there.${pathHint(api.target)}`, commands: [again] }
         : {
             text: "Look at the other problems first; where there are none, the service's log says more.",
             commands: ['{logs}', '{status}', again],
@@ -46,3 +49,9 @@ export const apiReachable = defineCheck({
     }
   },
 })
+
+/** What was copied from a browser is the address of a page. */
+function pathHint(base: string): string {
+  const { origin, pathname } = new URL(base)
+  return pathname === '/' ? '' : ` Unless the service has a path of its own there, the address is ${origin}.`
+}

@@ -36,14 +36,14 @@ export const apiSystemLogin = defineCheck({
     if (reached.length > 0) return { status: 'ok', detail: `${page} is let through: ${over(reached, 'request')}; ${rule.replace(` at ${page}`, ' there')}` }
     const refused = views.filter(isRefused)
     const last = refused.at(-1)
-    if (!last) return skipped(`nobody has asked for it in the last 24 h of ${accessLog.target}`)
+    if (!last) return skipped(`nobody has asked for it in ${day.where}`)
     return {
       status: 'problem',
       severity: 'warning',
       findings: [
         {
           message: `${page} is not let through: ${over(refused, 'request')}, all sent elsewhere or refused (${last.status}, ${senderOf(last)})`,
-          evidence: inAccessLog(accessLog, `GET.*[^i]${loginPage}`, day.all.filter(isView).length, refused),
+          evidence: inAccessLog(accessLog, day, `GET.*[^i]${loginPage}`, isView, refused),
         },
       ],
       remedy: {

@@ -38,6 +38,7 @@ export const apiTokenUse = defineCheck({
           text: `Have these programs exchange the API token for a Bearer token, send that one on each call, and exchange again only before it ends (after ${span(settingDefaults.tokenValiditySeconds * 1000)} unless set otherwise). Calls with the API token itself can overload the service.`,
           commands: [
             ...(service ? [tokenExchange(service.target)] : []),
+            'testops-admin token -d {deployment}   # prints a Bearer token for a script',
             byHand('api/token-use'),
             'testops-admin doctor -d {deployment} --only api/token-use',
           ],
@@ -47,23 +48,23 @@ export const apiTokenUse = defineCheck({
     const bearer = requests.filter(({ scheme }) => scheme === apiUse.bearer).length
     const self = requests.filter(({ scheme }) => scheme === apiUse.apiToken).length
     if (bearer + self === 0) return { status: 'skipped', reason: unrecorded(requests, accessLog) }
-    return { status: 'ok', detail: `${counted(bearer, 'call')} with a Bearer token, ${self} with the API token itself, in 24 h of ${accessLog.target}` }
+    return { status: 'ok', detail: `${counted(bearer, 'call')} with a Bearer token, ${self} with the API token itself, in ${day.where}` }
   },
 })
 
-function sendsItself(calls: readonly LoggedRequest[], { all }: Day, log: AccessLogSource): Finding {
+function sendsItself(calls: readonly LoggedRequest[], day: Day, log: AccessLogSource): Finding {
   return {
     message: `${senderOf(calls[0]!)} sends the API token itself: ${over(calls, 'call')}`,
-    evidence: inAccessLog(log, `[" ]${apiUse.apiToken}[" ]`, all.filter(({ scheme }) => scheme === apiUse.apiToken).length, calls),
+    evidence: inAccessLog(log, day, `[" ]${apiUse.apiToken}[" ]`, ({ scheme }) => scheme === apiUse.apiToken, calls),
   }
 }
 
-function exchangesAgain(exchanges: readonly LoggedRequest[], { all, requests }: Day, log: AccessLogSource): Finding {
+function exchangesAgain(exchanges: readonly LoggedRequest[], day: Day, log: AccessLogSource): Finding {
   const { client } = exchanges[0]!
-  const beside = counted(callsFrom(client, requests).length, 'other call')
+  const beside = counted(callsFrom(client, day.requests).length, 'other call')
   return {
     message: `${senderOf(exchanges[0]!)} exchanges the API token again and again: ${over(exchanges, 'exchange')}, beside ${beside} from ${client}`,
-    evidence: inAccessLog(log, apiUse.exchange, all.filter(({ path }) => isPath(path, apiUse.exchange)).length, exchanges),
+    evidence: inAccessLog(log, day, apiUse.exchange, ({ path }) => isPath(path, apiUse.exchange), exchanges),
   }
 }
 

@@ -1,6 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Remedy } from '../../core/check.ts'
 import type { BrokerSource, DatabaseSource, RunsSource } from '../../core/sources.ts'
+import { undoCommand } from '../../core/run-state.ts'
 import type { RunState } from '../../core/run-summary.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
 import { rabbitmqctl } from '../support/evidence.ts'
@@ -31,7 +32,7 @@ export const serviceUnfinishedRepair = defineCheck({
     if (!first) return { status: 'ok', detail: all.length === 0 ? 'no repair is on record' : `${all.length} on record, all at their end` }
     const operator = await atWork(runs, had(database))
     if (operator !== null) return { status: 'ok', detail: operator, underway: 'a repair is under way' }
-    return { status: 'problem', severity: 'error', findings: [first, ...others], remedy: remedyFor(unfinished[0]?.run, elsewhere[0]) }
+    return { status: 'problem', severity: 'error', findings: [first, ...others], remedy: remedyFor(unfinished[0], elsewhere[0]) }
   },
 })
 
@@ -65,11 +66,11 @@ async function atWork(runs: RunsSource, databases: readonly DatabaseSource[] | n
   return `a repair is under way: ${holder.who ?? 'an operator'} runs ${holder.what ?? 'one'}${holder.since ? ` since ${holder.since.toISOString()}` : ''}`
 }
 
-function remedyFor(own: string | undefined, elsewhere: string | undefined): Remedy {
+function remedyFor(own: RunState | undefined, elsewhere: string | undefined): Remedy {
   if (own !== undefined) {
     return {
-      text: 'Go on with it, or take back what it did: both know where it stopped.',
-      commands: [`testops-admin resume ${own} -d {deployment}`, `testops-admin undo ${own} -d {deployment}`],
+      text: own.onlyCloses ? 'Go on with it: it knows where it stopped. What it did cannot be taken back.' : 'Go on with it, or take back what it did: both know where it stopped.',
+      commands: [`testops-admin resume ${own.run} -d {deployment}`, undoCommand(own)],
     }
   }
   return {

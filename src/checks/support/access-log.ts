@@ -1,35 +1,51 @@
 import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
 import { word } from './evidence.ts'
-import { counted, listed, moment } from './format.ts'
+import { bytes, counted, listed, moment, span } from './format.ts'
 
 /** How much of the access log a check looks at. */
 const accessLogBytes = 4_000_000
 
 /** What is older has been dealt with, or comes again. */
 const recentMs = 24 * 3_600_000
+const minuteMs = 60_000
 
 /** What was read of the log, and of that the last day, both in the order of the log. */
 export interface Day {
   all: readonly LoggedRequest[]
   requests: readonly LoggedRequest[]
+  /** `the last 24 h`, or what of it could be read: `the last 5 h 12 min, as far as its newest 4 MB go back` */
+  span: string
+  /** the log and that span, as messages have it */
+  where: string
 }
 
 /** The requests of the last day; or why there are none to judge. */
 export async function lastDay(log: AccessLogSource): Promise<Day | { reason: string }> {
-  const { requests, unread } = await log.recent({ maxBytes: accessLogBytes })
+  const { requests, unread, complete } = await log.recent({ maxBytes: accessLogBytes })
   if (requests.length === 0) {
     const reason = unread > 0 ? 'holds no line that can be read: the common and the combined format are, and JSON' : 'holds no request'
     return { reason: `${log.target} ${reason}` }
   }
-  const since = Date.now() - recentMs
-  const recent = requests.filter(({ at }) => at === null || at.getTime() >= since)
-  if (recent.length > 0) return { all: requests, requests: recent }
+  const now = Date.now()
+  const recent = requests.filter(({ at }) => at === null || at.getTime() >= now - recentMs)
+  const reach = reachOf(requests, complete, now)
+  if (recent.length > 0) return { all: requests, requests: recent, span: reach, where: `${log.target} (${reach})` }
   return { reason: `${log.target} holds no request of the last 24 h: its newest is of ${moment(requests.at(-1)!.at!)}` }
 }
 
+/** A busy proxy writes more within a day than is read, and a log that is rotated begins anew: neither shows the whole day. */
+function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: number): string {
+  const newest = `its newest ${bytes(accessLogBytes)}`
+  const first = requests.find(({ at }) => at !== null)?.at?.getTime()
+  if (first === undefined) return `${complete ? 'all of it' : newest}, whose times cannot be read`
+  if (first <= now - recentMs) return 'the last 24 h'
+  return `the last ${span(Math.max(1, Math.floor((now - first) / minuteMs)) * minuteMs)}, as far as ${complete ? 'it goes' : `${newest} go`} back`
+}
+
 /** A command that counts such lines, since the lines themselves may hold secrets; then what it counts, and what they ask for. */
-export function inAccessLog({ target }: AccessLogSource, pattern: string, count: number, requests: readonly LoggedRequest[]): string[] {
-  return [`tail -c ${accessLogBytes} ${word(target)} | grep -cE ${word(pattern)}`, String(count), `in the last 24 h: ${asked(requests)}`]
+export function inAccessLog({ target }: AccessLogSource, day: Day, pattern: string, isCounted: (request: LoggedRequest) => boolean, requests: readonly LoggedRequest[]): string[] {
+  const count = day.all.filter(isCounted).length
+  return [`tail -c ${accessLogBytes} ${word(target)} | grep -cE ${word(pattern)}`, String(count), `in ${day.span}: ${asked(requests)}`]
 }
 
 /** Who sent a request: program and address. */

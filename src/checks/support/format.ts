@@ -44,10 +44,10 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** `a, b and 3 more` */
-export function listed(names: readonly string[], most = 5): string {
-  if (names.length <= most) return names.join(', ')
-  return `${names.slice(0, most).join(', ')} and ${names.length - most} more`
+/** `a, b and 3 more`; what holds commas itself is divided otherwise */
+export function listed(names: readonly string[], most = 5, divider = ', '): string {
+  if (names.length <= most) return names.join(divider)
+  return `${names.slice(0, most).join(divider)} and ${names.length - most} more`
 }
 
 /** The first line of a text, cut to so many characters. */

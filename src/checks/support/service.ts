@@ -39,7 +39,7 @@ export async function recentRecords(logs: Wanted<LogsSource>): Promise<readonly 
 }
 
 /** When the service, as it runs now, was started: the first of its instances. Null where that is not known or it does not run. */
-function startOf(status: ServiceStatus | null): Date | null {
+export function startOf(status: ServiceStatus | null): Date | null {
   if (status?.state !== 'running') return null
   const starts = status.instances.flatMap(({ startedAt }) => startedAt ?? [])
   return starts.length === 0 ? null : new Date(Math.min(...starts.map((at) => at.getTime())))

@@ -36,17 +36,20 @@ export function unopened(id: string, part: Part): NonNullable<Check['unopened']>
 function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
   const { obstacle } = error
   if (obstacle === null || obstacle.kind === 'settings') return stepForCode(error, part)
+  if (obstacle.kind === 'disk') return { text: fullDisk, commands: error.suggestions }
   if (obstacle.kind !== 'login') return stepAround(obstacle, part, deployment)
   const step = stepForCode(error, part)
   return { ...step, text: `${step.text} ${loginOnly}` }
 }
+
+const fullDisk = 'Make room on the disk of its data, or enlarge it. Never delete files of its data by hand.'
 
 const loginOnly =
   'What was refused is the login of the configuration: the service may have another, so nothing else is put down to this.'
 
 /** What is done about something that stands between here and the part. */
 function stepAround(
-  obstacle: Exclude<Obstacle, { kind: 'login' } | { kind: 'settings' }>,
+  obstacle: Exclude<Obstacle, { kind: 'login' | 'disk' | 'settings' }>,
   { kept, tls, refused }: Part,
   deployment: Deployment,
 ): Step {

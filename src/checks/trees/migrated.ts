@@ -1,25 +1,26 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Finding, Outcome } from '../../core/check.ts'
+import type { Finding, Outcome, Remedy } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
 import type { MigrationJob } from '../../core/sources.ts'
 import { migratesTrees, parseBuild, treeMigration } from '../../knowledge/builds.ts'
 import { byHand } from '../support/by-hand.ts'
 import { curlAsUser } from '../support/evidence.ts'
-import { moment, span } from '../support/format.ts'
+import { counted, grouped, listed, moment, span } from '../support/format.ts'
+import { doneState, latestOfEach, mostDone, nameOf, seenJobs, statesOf, undoneStates, wordsFor, workingState } from '../support/migration-jobs.ts'
+import type { SeenJobs } from '../support/migration-jobs.ts'
 import { tolerant } from '../support/wanted.ts'
 
 /** A job that has not moved for so long hangs. */
 const hangsAfterMs = 3_600_000
+const mostNamed = 5
 
 const migrate = 'testops-admin migrate-trees -d {deployment} --all-projects'
+const byEye = `where a tree looks wrong: ${migrate}`
 
 export const treesMigrated = defineCheck({
   id: 'trees/migrated',
   title: 'trees have their new structure',
   reads: ['service', 'api'],
-  remedy: {
-    text: 'Let the service build the trees anew.',
-    commands: [migrate, byHand('trees/migrated')],
-  },
   async run({ service, api }): Promise<Outcome> {
     const image = await service.image()
     const declared = image.build ?? image.tag
@@ -35,42 +36,62 @@ export const treesMigrated = defineCheck({
         reason: `build ${build.label} moves no trees: versions ${treeMigration.first} to ${treeMigration.last} do`,
       }
     }
-    const jobs = await api.migrationJobs()
-    if (jobs === null)
-      return { status: 'skipped', reason: `the service does not list its migration jobs; where a tree looks wrong: ${migrate}` }
-    const latest = latestOfEach(jobs)
-    if (latest.length === 0)
-      return { status: 'skipped', reason: `the service lists no migration job; where a tree looks wrong: ${migrate}` }
+    const seen = await seenJobs(api).catch(notShown)
+    if (seen instanceof AdminError) return { status: 'skipped', reason: `${seen.message}; ${byEye}` }
+    if (seen === null) return { status: 'skipped', reason: `the service does not list its migration jobs; ${byEye}` }
+    const latest = latestOfEach(seen.jobs)
+    if (latest.length === 0) return { status: 'skipped', reason: `the service lists no migration job; ${byEye}` }
     const clock = await tolerant(api.clock())
     const now = Date.now() + (clock?.offsetMs ?? 0)
-    const list = curlAsUser(api.target, '/api/migration/job')
-    const findings = latest.flatMap((job): Finding[] => {
-      const message = complaint(job, now)
-      return message === null ? [] : [{ message, evidence: [list, describe(job)] }]
-    })
-    const [first, ...others] = findings
-    if (first) return { status: 'problem', severity: 'warning', findings: [first, ...others] }
-    return { status: 'ok', detail: latest.map(describe).join('; ') }
+    const hanging = latest.filter((job) => job.status === workingState && idleMs(job, now) > hangsAfterMs)
+    const groups = [...Object.keys(undoneStates).map((status) => latest.filter((job) => job.status === status)), hanging].filter((group) => group.length > 0)
+    const [first, ...others] = groups.map((group) => findingFor(group, seen, now, api.target))
+    if (first) {
+      const words = seen.cut === null || seen.cut.length === 0 ? wordsFor(groups.flat()) : null
+      return { status: 'problem', severity: 'warning', findings: [first, ...others], remedy: remedyFor(words) }
+    }
+    const told = `${seen.cut === null ? '' : 'of more, '}${statesOf(latest)}`
+    if (!latest.some(({ status }) => status === doneState || status === workingState)) return { status: 'skipped', reason: `the service shows ${told}, which does not say whether trees are migrated; ${byEye}` }
+    return { status: 'ok', detail: `${told}; the newest: ${describe(latest[0]!)}` }
   },
 })
 
-/** A job that was repeated with success has no failure left. Which jobs move trees is not documented, so all count. */
-function latestOfEach(jobs: readonly MigrationJob[]): MigrationJob[] {
-  const latest = new Map<string, MigrationJob>()
-  for (const job of [...jobs].sort((a, b) => timeOf(a) - timeOf(b) || a.id - b.id)) latest.set(job.name, job)
-  return [...latest.values()]
+/** Jobs that are not shown to this user say nothing of the trees. */
+function notShown(error: unknown): AdminError {
+  if (error instanceof AdminError && error.code === 'FORBIDDEN') return error
+  throw error
 }
 
-function timeOf({ createdAt }: MigrationJob): number {
-  return createdAt?.getTime() ?? 0
-}
-
-function complaint({ name, status, createdAt, modifiedAt }: MigrationJob, now: number): string | null {
-  if (status === 'FAILED') return `migration job ${name} has failed`
+function idleMs({ modifiedAt, createdAt }: MigrationJob, now: number): number {
   const moved = modifiedAt ?? createdAt
-  if (status !== 'IN_PROGRESS' || moved === null) return null
-  const idleMs = now - moved.getTime()
-  return idleMs > hangsAfterMs ? `migration job ${name} is unfinished and has not moved for ${span(idleMs)}` : null
+  return moved === null ? 0 : now - moved.getTime()
+}
+
+/** One for all jobs in a state, newest first. */
+function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: number, base: string): Finding {
+  const { status } = jobs[0]!
+  const many = jobs.length > 1
+  const least = cut?.includes(status) === true ? 'at least ' : ''
+  const became = {
+    FAILED: many ? 'have failed' : 'has failed',
+    [workingState]: `${many ? 'are' : 'is'} unfinished and ${many ? 'have' : 'has'} not moved for ${many ? 'up to ' : ''}${span(Math.max(...jobs.map((job) => idleMs(job, now))))}`,
+  }[status] ?? `${many ? 'were' : 'was'} ${undoneStates[status]}, and not repeated since`
+  return {
+    message: `${least}${counted(jobs.length, 'migration job')} ${became}: ${listed(jobs.map(nameOf), mostNamed, '; ')}`,
+    evidence: [
+      curlAsUser(base, `/api/migration/job?status=${status}&page=0&size=100&sort=id,DESC`),
+      ...jobs.slice(0, mostNamed).map(describe),
+      ...(jobs.length > mostNamed ? [`and ${grouped(jobs.length - mostNamed)} more`] : []),
+      ...(cut?.includes(doneState) === true ? [`only the newest ${grouped(mostDone)} ${doneState} jobs were read: whether older ones were repeated is not known`] : []),
+    ],
+  }
+}
+
+function remedyFor(words: string | null): Remedy {
+  return {
+    text: `Let the service build ${words === null ? 'the trees' : 'these trees'} anew. Where that fails again, the service's log says why.`,
+    commands: [words === null ? `${migrate} --wait` : `testops-admin migrate-trees -d {deployment} ${words} --wait`, '{logs}', byHand('trees/migrated')],
+  }
 }
 
 function describe({ id, name, status, modifiedAt, createdAt }: MigrationJob): string {

@@ -56,7 +56,11 @@ async function ask(question: string, { input, output }: Asking, signal: AbortSig
       stop = () => reject(signal.reason instanceof AdminError ? signal.reason : new AdminError('INTERRUPTED', 'interrupted'))
       if (signal.aborted) return stop()
       signal.addEventListener('abort', stop, { once: true })
-      terminal.once('SIGINT', () => reject(new AdminError('INTERRUPTED', 'interrupted by SIGINT: nothing was changed')))
+      terminal.once('SIGINT', () => {
+        // what is said next begins a line of its own, not at the end of the question
+        output.write('\n')
+        reject(new AdminError('INTERRUPTED', 'interrupted by SIGINT: nothing was changed'))
+      })
       terminal.once('close', () => resolve(null))
       terminal.question(question).then(resolve, reject)
     })

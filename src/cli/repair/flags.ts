@@ -8,7 +8,7 @@ export const repairFlags = {
   confirm: Flags.string({ summary: "the deployment's name, which confirms the plan without a question", helpValue: 'NAME' }),
   'accept-risk': Flags.string({ summary: 'go on in spite of a risk that the plan names', helpValue: 'RISK', multiple: true, delimiter: ',' }),
   patience: Flags.integer({
-    summary: 'how long to wait for the service to stop or to start',
+    summary: 'how long to wait for the service: to stop, to start, to take calls again, to end its jobs',
     helpValue: 'SECONDS',
     min: 1,
     max: 86_400,

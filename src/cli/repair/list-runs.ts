@@ -1,7 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { UnreadableRun } from '../../core/run.ts'
-import { isUnfinished, runState } from '../../core/run-state.ts'
+import { isUnfinished, onlyCloses, runState, undoCommand } from '../../core/run-state.ts'
 import { nameOf, onRecord } from '../../engine/catch-up.ts'
 import type { Journals } from '../../engine/catch-up.ts'
 import type { HistoryDocument } from '../../output/history.ts'
@@ -16,7 +16,7 @@ export async function listRuns(flags: RepairFlags): Promise<HistoryDocument> {
 
 /** The same of a deployment that is open. */
 export async function runsOf({ opened: { deployment, journals } }: Pick<RepairSession, 'opened'>): Promise<HistoryDocument> {
-  const all = await onRecord(journals)
+  const { all } = await onRecord(journals)
   const runs = all.flatMap((it) => {
     if (!('record' in it) || (!it.isHere && !isUnfinished(it))) return []
     return [{ ...runState(it), where: it.isHere ? ('here' as const) : ('deployment' as const), ...(it.isGone && { copyGone: true as const }) }]
@@ -31,13 +31,13 @@ export async function runsOf({ opened: { deployment, journals } }: Pick<RepairSe
 
 /** Throws REFUSED where another run has not come to its end, or may not have: it may have stopped the service, or hold messages. */
 export async function refuseIfUnfinished({ opened: { journals } }: Pick<RepairSession, 'opened'>): Promise<void> {
-  const all = await onRecord(journals)
+  const { all } = await onRecord(journals)
   const own = all.find((it) => 'record' in it && it.isHere && isUnfinished(it))
   if (own && 'record' in own) {
     const { run, plan, by } = own.record
     throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) has not come to its end`, [
       `testops-admin resume ${run} -d {deployment}`,
-      `testops-admin undo ${run} -d {deployment}`,
+      undoCommand({ run, onlyCloses: onlyCloses(plan) }),
     ])
   }
   const other = all.find((it) => !it.isHere && 'record' in it && isUnfinished(it))

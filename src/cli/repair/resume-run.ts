@@ -2,8 +2,8 @@ import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { RunHistory } from '../../core/run.ts'
 import { isUnfinished, progressOf, runState } from '../../core/run-state.ts'
-import { forgetFinished, onRecord, standingOf, whyUnasked } from '../../engine/catch-up.ts'
-import type { Journals, Standing } from '../../engine/catch-up.ts'
+import { forgetFinished, onRecord, standingOf } from '../../engine/catch-up.ts'
+import type { Journals, OnRecord, Standing } from '../../engine/catch-up.ts'
 import { reopenJournal } from '../../engine/journal.ts'
 import { perform, performUndo, whyNotBack } from '../../engine/perform.ts'
 import type { Performance, Performed } from '../../engine/perform.ts'
@@ -99,7 +99,8 @@ async function goingOn(session: RepairSession, flags: RepairFlags, standing: Sta
 }
 
 async function onlyUnfinished({ opened }: RepairSession): Promise<string | null> {
-  const all = await onRecord(opened.journals)
+  const found = await onRecord(opened.journals)
+  const { all } = found
   const unfinished = all.flatMap((it) => ('record' in it && it.isHere && isUnfinished(it) ? [it.record.run] : []))
   if (unfinished.length === 1) return unfinished[0]!
   if (unfinished.length > 1) {
@@ -110,7 +111,7 @@ async function onlyUnfinished({ opened }: RepairSession): Promise<string | null>
     )
   }
   const others = all.flatMap((it) => ('record' in it && !it.isHere && isUnfinished(it) ? [it.record.run] : []))
-  if (others.length === 0) return assertAllKnown(opened.journals, all)
+  if (others.length === 0) return assertAllKnown(opened.journals, found)
   throw new AdminError(
     'USAGE',
     `this machine has no run to go on with; begun on another one: ${others.join(', ')}`,
@@ -119,13 +120,12 @@ async function onlyUnfinished({ opened }: RepairSession): Promise<string | null>
 }
 
 /** That all have come to their end is said only where all could be seen. Throws what is in the way. */
-async function assertAllKnown(journals: Journals, all: Awaited<ReturnType<typeof onRecord>>): Promise<null> {
+function assertAllKnown(journals: Journals, { all, unasked }: OnRecord): null {
   const damaged = all.find((it) => 'unreadable' in it)
   if (damaged && 'unreadable' in damaged) throw unknownEnd(damaged, journals)
-  const why = await whyUnasked(journals)
-  if (why === null) return null
-  const message = `this machine has no run to go on with; whether one was begun on another is not known: ${why.message}`
-  throw new AdminError(why.code, message, why.suggestions, { cause: why, obstacle: why.obstacle })
+  if (unasked === null) return null
+  const message = `this machine has no run to go on with; whether one was begun on another is not known: ${unasked.message}`
+  throw new AdminError(unasked.code, message, unasked.suggestions, { cause: unasked, obstacle: unasked.obstacle })
 }
 
 /** Deployments may share a broker, and with it a place for journals; a state folder may be copied. Throws REFUSED. */

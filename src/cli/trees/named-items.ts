@@ -1,6 +1,6 @@
-import { open } from 'node:fs/promises'
 import type { MigrationItem } from '../../core/api-control.ts'
-import { AdminError, messageOf } from '../../core/error.ts'
+import { AdminError } from '../../core/error.ts'
+import { inputName, readInput } from '../read-input.ts'
 import { nothingNamed } from '../../repairs/migrate-trees/chosen.ts'
 
 /** so that a file that was taken for another does not fill the memory, nor the journal */
@@ -23,7 +23,7 @@ export interface NamedTrees {
 export async function namedItems({ projects, trees, file, all: isAll = false }: NamedTrees, input: AsyncIterable<Buffer | string> = process.stdin): Promise<MigrationItem[]> {
   const ofProjects = projects.map((word) => itemIn(word, { tree: false }) ?? `--project ${word}: no project's id`)
   const ofTrees = trees.map((word) => itemIn(word, { tree: true }) ?? `--tree ${word}: not PROJECT/TREE, such as 3/12`)
-  const ofFile = file === undefined ? [] : itemsIn(await textOf(file, input), nameOf(file))
+  const ofFile = file === undefined ? [] : itemsIn(await readInput(file, { mostBytes, next: how }, input), inputName(file))
   const all = [...ofProjects, ...ofTrees, ...ofFile]
   const faults = all.filter((it) => typeof it === 'string')
   if (faults.length > 0) {
@@ -31,7 +31,7 @@ export async function namedItems({ projects, trees, file, all: isAll = false }: 
     throw new AdminError('USAGE', `ids are whole numbers above 0: ${faults.slice(0, mostShown).join('; ')}${more}`, how)
   }
   if (all.length === 0 && file === undefined && !isAll) throw nothingNamed()
-  if (file !== undefined && ofFile.length === 0) throw new AdminError('USAGE', `${nameOf(file)} names no project and no tree`, how)
+  if (file !== undefined && ofFile.length === 0) throw new AdminError('USAGE', `${inputName(file)} names no project and no tree`, how)
   if (all.length > mostItems) {
     throw new AdminError('USAGE', `${all.length} projects and trees are named, and one run takes ${mostItems} at most: divide them`, [
       'split -l 100000 FILE part-   # then one run for each part',
@@ -61,34 +61,4 @@ function itemsIn(text: string, file: string): (MigrationItem | string)[] {
 /** What another program may have written, on a terminal. */
 function shown(word: string): string {
   return JSON.stringify(word.length > 40 ? `${word.slice(0, 39)}…` : word)
-}
-
-async function textOf(file: string, input: AsyncIterable<Buffer | string>): Promise<string> {
-  try {
-    if (file === '-') return await bounded(input, file)
-    const handle = await open(file)
-    try {
-      return await bounded(handle.createReadStream({ autoClose: false }), file)
-    } finally {
-      await handle.close()
-    }
-  } catch (error) {
-    if (error instanceof AdminError) throw error
-    throw new AdminError('USAGE', `${nameOf(file)} cannot be read: ${messageOf(error)}`, how, { cause: error })
-  }
-}
-
-async function bounded(stream: AsyncIterable<Buffer | string>, file: string): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of stream) {
-    length += chunk.length
-    if (length > mostBytes) throw new AdminError('USAGE', `${nameOf(file)} is larger than ${mostBytes / 1_000_000} MB: is it the right one?`, how)
-    chunks.push(Buffer.from(chunk))
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-function nameOf(file: string): string {
-  return file === '-' ? 'standard input' : file
 }

@@ -18,7 +18,7 @@ export interface BrokerSource {
   bindings(): Promise<readonly Binding[]>
   /** of the vhost, those of operators among them; throws FORBIDDEN where the user may not see them */
   policies(): Promise<readonly BrokerPolicy[]>
-  /** who is connected to the vhost; throws FORBIDDEN where the user may not see it */
+  /** who is connected to the vhost, whoever came before this is asked among them. Throws FORBIDDEN where the user may not see it, UNAVAILABLE where the broker does not list them */
   connections(): Promise<readonly BrokerConnection[]>
   /** that user's connections to the vhost at this moment: what has just come is there, where lists lag by seconds. Throws FORBIDDEN */
   connectionsOf(user: string): Promise<readonly TrackedConnection[]>

@@ -10,8 +10,8 @@ export interface DatabaseSource {
   clock(): Promise<ClockReading>
   /** every table named databasechangeloglock that this user can see, in whatever schema */
   changelogLocks(): Promise<readonly ChangelogLockTable[]>
-  /** client backends of this database without our own; `complete` is false where the user may not see others' queries */
-  backends(): Promise<{ complete: boolean; backends: readonly DatabaseBackend[] }>
+  /** client backends of this database without our own; of one that the user may not look into, all is null but its name */
+  backends(): Promise<readonly DatabaseBackend[]>
   /** who holds the lock that keeps a second operator of this program out; null: nobody */
   operator(): Promise<Holder | null>
   connections(): Promise<DatabaseConnections>

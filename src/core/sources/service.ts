@@ -60,4 +60,6 @@ export interface Machine {
   architecture: string | null
   /** one list of flags for each processor, names as in /proc/cpuinfo; several that are equal may be given once */
   processors: readonly (readonly string[])[]
+  /** whose virtual machine it is, as its firmware says; null: not known, or not a virtual one */
+  hypervisor: string | null
 }

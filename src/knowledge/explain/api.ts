@@ -10,7 +10,8 @@ export const apiEntries: readonly ExplainEntry[] = [
     causes: [
       'The service is stopped, still starting, or waits for the change-log lock.',
       'The database or another part that it needs is down.',
-      'The address is wrong, or a reverse proxy or firewall stands between and does not let the call through.',
+      'The address is wrong, or a reverse proxy or firewall stands between and does not let the call through. Where its health alone ' +
+        'is not shown, an exchange of the API token, or a page that wants a Bearer token, counts as an answer.',
     ],
     verify: ['curl -sS -i BASE_URL/api/management/health', 'curl -sS -o /dev/null -w "%{http_code}\\n" BASE_URL/swagger-ui.html'],
     remedies: [

@@ -8,14 +8,15 @@ export const treesEntries: readonly ExplainEntry[] = [
     severities: ['warning'],
     meaning:
       'Versions 5.11 to 5.24 move the test-case trees to a new structure. While that has not been done, or has failed, ' +
-      'trees are displayed incorrectly. It is reported only on evidence: a job that failed or hangs, where the service ' +
-      'lists its jobs. Without such a list the check is skipped.',
+      'trees are displayed incorrectly. It is reported only on evidence: a job that failed, hangs, was stopped or cancelled, ' +
+      'and was not repeated since, where the service lists its jobs. Without such a list, or where the service does not show ' +
+      'it to this user, the check is skipped.',
     causes: [
       'The migration was interrupted by a restart, or failed on some project.',
       'It is still running: large projects take their time.',
     ],
     verify: [
-      `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -sS -K - 'BASE_URL/api/migration/job?page=0&size=20&sort=id,DESC'   # ACCESS_TOKEN: see api/token`,
+      `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -sS -K - 'BASE_URL/api/migration/job?status=FAILED&page=0&size=20&sort=id,DESC'   # also STOPPED, CANCELLED and IN_PROGRESS; ACCESS_TOKEN: see api/token`,
     ],
     remedies: [
       {

@@ -2,18 +2,25 @@ import { readFile } from 'node:fs/promises'
 import { hostname, machine } from 'node:os'
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { Machine } from '../../core/sources.ts'
-import { parseCpuinfo } from '../../knowledge/cpu-levels.ts'
+import { architectureIn, isVirtual, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
+import { hypervisorNamed } from '../../knowledge/hypervisors.ts'
 
 /** This machine, with the processors of the given file or of its own. Throws UNAVAILABLE, UNEXPECTED_ANSWER. */
 export async function readMachine(cpuinfo: string | null): Promise<Machine> {
   const file = cpuinfo ?? '/proc/cpuinfo'
-  const processors = parseCpuinfo(await textOf(file))
+  const text = await textOf(file)
+  const processors = parseCpuinfo(text)
   // on other architectures there are no such flags, and none are needed
-  if (processors.length === 0 && (cpuinfo !== null || machine() === 'x86_64')) {
+  if (processors.length === 0 && (cpuinfo !== null ? architectureIn(text) === null : machine() === 'x86_64')) {
     throw new AdminError('UNEXPECTED_ANSWER', `${file} shows no processor with \`flags\``, [`grep -m1 flags ${file}`])
   }
-  const architecture = cpuinfo === null ? machine() : processors.some((flags) => flags.includes('lm')) ? 'x86_64' : null
-  return { name: hostname(), architecture, processors }
+  return {
+    name: hostname(),
+    architecture: cpuinfo === null ? machine() : architectureIn(text),
+    processors,
+    // the firmware is this machine's, whatever the file says
+    hypervisor: cpuinfo === null && isVirtual(processors) ? hypervisorNamed(await firmware()) : null,
+  }
 }
 
 async function textOf(file: string): Promise<string> {
@@ -27,4 +34,10 @@ async function textOf(file: string): Promise<string> {
       { cause: error },
     )
   }
+}
+
+/** As systemd-detect-virt asks for them, in its order; what this user may not read says nothing. */
+async function firmware(): Promise<string[]> {
+  const names = ['product_name', 'sys_vendor', 'board_vendor', 'bios_vendor', 'product_version']
+  return Promise.all(names.map(async (name) => readFile(`/sys/class/dmi/id/${name}`, 'utf8').catch(() => '')))
 }

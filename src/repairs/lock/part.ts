@@ -118,7 +118,7 @@ async function release(
     risks: risk === null ? [] : [risk],
     evidence: [
       ...shown,
-      ...zoneEvidence(row, around, service),
+      ...zoneEvidence(row, situation, around, service),
       ...lockEvidence(database, situation, around, service, identity.user),
     ],
     notes: [`${holder} holds it${since}`, ...(holding.holder === 'dead' ? [`the holder is dead: ${holding.why.join('; ')}`] : [])],

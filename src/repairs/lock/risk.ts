@@ -32,6 +32,6 @@ const proofs: Readonly<Record<Lack, (of: { user: string; host: string }) => stri
   'another-host': ({ host }) => `see on ${host} that nothing of the service, and no Liquibase, runs there`,
   'another-process': ({ host }) => `see on ${host} that no Liquibase runs beside the service; or stop the service, and plan again`,
   zone: () => "the time zone of the service's JVM in the configuration: timeZone; or stop the service, and plan again",
-  'young-session': () => "the time zone of the service's JVM in the configuration: timeZone; or wait until that session has ended",
+  'young-session': () => "the time zone of the service's JVM in the configuration, if it is not there: timeZone; or wait until that session has ended",
   'open-session': () => 'see whose session that is and end it, or stop the service, and plan again',
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { parseYaml } from '../../adapters/yaml.ts'
+import { parseYaml } from '../../adapters/yaml/index.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { typed } from '../../core/typed.ts'

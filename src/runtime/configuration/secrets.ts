@@ -65,8 +65,8 @@ async function fetch(reference: SecretReference, options: SecretOptions): Promis
       const { at, variable } = reference
       const value = options.environment[variable]
       const what = placeOf(reference)
-      if (value === undefined) throw missing(at, `${what} is not set`)
-      return secretOf(value, at, { what, empty: 'is empty', holds: 'holds' })
+      if (value === undefined) throw missing(at, `${what} is not set`, [setAnew(variable)])
+      return secretOf(value, at, { what, empty: 'is empty', holds: 'holds', next: setAnew(variable) })
     }
     case 'file':
       return fromFile(reference, options)
@@ -90,7 +90,7 @@ async function fromFile(reference: SecretReference & { form: 'file' }, options: 
     throw missing(at, `${what} cannot be read: ${whyUnreadable(error)}`, hintsOn(error, path), error)
   }
   if (!content) throw unusable(at, `${what} holds more than ${maxSecretBytes} bytes`)
-  return secretOf(content.toString(), at, { what, empty: 'is empty', holds: 'holds' })
+  return secretOf(content.toString(), at, { what, empty: 'is empty', holds: 'holds', next: `${typed(['wc', path])}   # one line, and nothing beside the secret` })
 }
 
 async function fromCommand(reference: SecretReference & { form: 'command' }, options: SecretOptions): Promise<Secret> {
@@ -112,19 +112,19 @@ async function fromCommand(reference: SecretReference & { form: 'command' }, opt
   }
   // what it printed may be half of the secret
   if (result.exitCode !== 0) throw missing(at, `${what} ${withoutLinesOf(result.stdout, endOf({ ...result, stdout: '' }))}`, [again])
-  return secretOf(result.stdout, at, { what, empty: 'printed nothing', holds: 'printed' })
+  return secretOf(result.stdout, at, { what, empty: 'printed nothing', holds: 'printed', next: `${again} | wc   # one line, and nothing beside the secret` })
 }
 
 /** Judges what was found: a secret is one line of characters that can be printed. */
-function secretOf(value: string, at: string, { what, empty, holds }: { what: string; empty: string; holds: string }): Secret {
+function secretOf(value: string, at: string, { what, empty, holds, next }: { what: string; empty: string; holds: string; next: string }): Secret {
   const content = value.replace(/\r?\n$/, '')
-  if (content === '') throw missing(at, `${what} ${empty}`)
+  if (content === '') throw missing(at, `${what} ${empty}`, [next])
   const { length } = content.split('\n')
   if (length > 1) {
     const isAround = !content.trim().includes('\n')
-    throw unusable(at, `${what} ${isAround ? 'begins or ends with an empty line' : `${holds} ${length} lines`}, and a secret is one line`)
+    throw unusable(at, `${what} ${isAround ? 'begins or ends with an empty line' : `${holds} ${length} lines`}, and a secret is one line`, [next])
   }
-  if (/\p{Cc}/u.test(content.replaceAll('\t', ''))) throw unusable(at, `${what} ${holds} control characters`)
+  if (/\p{Cc}/u.test(content.replaceAll('\t', ''))) throw unusable(at, `${what} ${holds} control characters`, [next])
   return new Secret(content)
 }
 
@@ -149,8 +149,13 @@ function missing(at: string, what: string, hints: readonly string[] = [], cause?
   return new AdminError('SECRET_MISSING', `the secret at ${at} is missing: ${what}`, hints, { cause })
 }
 
-function unusable(at: string, what: string): AdminError {
-  return new AdminError('SECRET_MISSING', `the secret at ${at} cannot be used: ${what}`)
+function unusable(at: string, what: string, hints: readonly string[] = []): AdminError {
+  return new AdminError('SECRET_MISSING', `the secret at ${at} cannot be used: ${what}`, hints)
+}
+
+/** So that it is in no history of commands. */
+function setAnew(variable: string): string {
+  return `read -rs ${variable} && export ${variable}   # then paste it: one line`
 }
 
 function hintsOn(error: unknown, path: string): readonly string[] {

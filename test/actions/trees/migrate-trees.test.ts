@@ -74,9 +74,8 @@ describe('repeated failures', () => {
     expect([error, account.failed.length]).toEqual([null, 12])
   })
 
-  test.each(['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED', 'UNEXPECTED_ANSWER'] as const)('no answer (%s) counts as one, and is asked for again by who goes on', async (code) => {
-    const none = new AdminError(code, 'no answer')
-    const { account, deployment } = await performed(failsAt([2], none), actionOf(3))
+  test('no answer counts as one, and is asked for again by who goes on', async () => {
+    const { account, deployment } = await performed(failsAt([2], { status: 'refused', httpStatus: 0, message: 'no answer' }), actionOf(3))
     expect(account).toEqual({ requested: 3, accepted: 2, skipped: 0, failed: [{ project: 1, tree: 2, status: 0, message: 'no answer' }] })
     expect(await migrateTrees.isDone(actionOf(3), workshopOf(deployment))).toBe(false)
     await migrateTrees.perform(actionOf(3), workshopOf(deployment))
@@ -84,8 +83,71 @@ describe('repeated failures', () => {
   })
 })
 
-test('a token that is refused stops it at once, and nothing that was answered is lost', async () => {
-  const refused = new AdminError('UNAUTHENTICATED', 'the API token was refused')
+describe('a call that may have been taken is made once more at most, in all of a run:', () => {
+  const lost: MigrationAnswer = { status: 'unknown', httpStatus: 0, message: 'the connection broke' }
+
+  test('by who goes on, where it was not made again before', async () => {
+    const action = actionOf(3)
+    const { account, deployment } = await performed(failsAt([2], lost), action)
+    const message = 'the connection broke: whether the service took it is not known'
+    expect(account.failed).toEqual([{ project: 1, tree: 2, status: 0, message }])
+    for (const isLeft of [true, false, false]) {
+      expect(await migrateTrees.isDone(action, workshopOf(deployment))).toBe(!isLeft)
+      await migrateTrees.perform(action, workshopOf(deployment))
+    }
+    expect(deployment.api.asked.map(({ tree }) => tree)).toEqual([1, 2, 3, 2])
+    expect(migrateTrees.account!(action, deployment.notes).failed).toEqual([{ project: 1, tree: 2, status: 0, message }])
+  })
+
+  test('what was on record as being asked for counts as made', async () => {
+    const action = actionOf(40)
+    const allowed: [number | null, boolean][] = []
+    const deployment = fakeDeployment({ api: fakeApiControl(async ({ tree }, { again }) => (allowed.push([tree, await again()]), accepted)) })
+    deployment.notes.push(JSON.stringify({ event: 'answered', accepted: [0], failed: [], asking: [[0, 3]] }))
+    await migrateTrees.perform(action, workshopOf(deployment))
+    expect(allowed.slice(0, 5)).toEqual([[2, false], [3, false], [4, false], [5, true], [6, true]])
+  })
+
+  test('what was asked for twice and has no answer is not asked for again, and is told', async () => {
+    const action = actionOf(4)
+    const deployment = fakeDeployment()
+    for (const asking of [[[0, 3]], [[0, 1]]]) deployment.notes.push(JSON.stringify({ event: 'answered', accepted: [], failed: [], asking }))
+    await migrateTrees.perform(action, workshopOf(deployment))
+    expect(deployment.api.asked.map(({ tree }) => tree)).toEqual([3, 4])
+    const message = 'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
+    expect(migrateTrees.account!(action, deployment.notes)).toEqual({
+      requested: 4, accepted: 2, skipped: 0, failed: [1, 2].map((tree) => ({ project: 1, tree, status: 0, message })),
+    })
+    expect(await migrateTrees.isDone(action, workshopOf(deployment))).toBe(true)
+  })
+
+  test('what is asked for is on record before, and little more than that', async () => {
+    const action = actionOf(200)
+    const deployment = fakeDeployment()
+    const announced: number[] = []
+    const workshop = workshopOf(deployment)
+    const note = async (text: string): Promise<void> => {
+      const { asking = [] } = JSON.parse(text) as { asking?: [number, number][] }
+      announced.push(...asking.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index + 1)))
+      expect(announced.length - deployment.api.asked.length).toBeLessThanOrEqual(Math.max(4, 2 * deployment.api.asked.length))
+      return workshop.journal.note(text)
+    }
+    const failpoint = async (name: string): Promise<void> => void (name === 'asking' && expect(announced).toContain(deployment.api.asked.length + 1))
+    await migrateTrees.perform(action, { ...workshop, failpoint, journal: { ...workshop.journal, note } })
+    expect(announced).toEqual(Array.from({ length: 200 }, (_, index) => index + 1))
+  })
+
+  test('what was not sent when it was stopped does not count', async () => {
+    const action = actionOf(9)
+    const gone = new AdminError('UNREACHABLE', 'the service has gone away')
+    const deployment = fakeDeployment({ api: fakeApiControl(({ tree }, { underway }) => (tree === 3 ? (underway(false), gone) : accepted)) })
+    for (let times = 0; times < 4; times++) await expect(migrateTrees.perform(action, workshopOf(deployment))).rejects.toBe(gone)
+    expect(migrateTrees.account!(action, deployment.notes)).toEqual({ requested: 9, accepted: 2, skipped: 7, failed: [] })
+  })
+})
+
+test.each(['UNAUTHENTICATED', 'UNREACHABLE', 'EXHAUSTED'] as const)('what concerns every call (%s) stops it at once, and nothing that was answered is lost', async (code) => {
+  const refused = new AdminError(code, 'no call would be taken')
   const { error, asked, account } = await performed(failsAt([3], refused), actionOf(9))
   expect([error, asked, account]).toEqual([refused, [1, 2, 3], { requested: 9, accepted: 2, skipped: 7, failed: [] }])
 })
@@ -131,4 +193,20 @@ test('a 403 says which role it takes', async () => {
   expect(account.failed).toEqual([
     { project: 1, tree: 1, status: 403, message: "HTTP 403, 'Forbidden: Access is denied'; it takes the project role `Владелец проекта` or the global role `Администратор`" },
   ])
+})
+
+describe('what failed is named by one command,', () => {
+  const noted = (count: number): string[] => [JSON.stringify({ event: 'answered', accepted: [], failed: Array.from({ length: count }, (_, item) => ({ item, status: 404, message: `HTTP 404, 'no tree ${item + 1}'` })) })]
+  const shortfall = (count: number) => migrateTrees.shortfall!(actionOf(20_000), noted(count))
+
+  test('that holds a few', () => {
+    expect(shortfall(2)).toEqual({ message: '2 of 20,000 calls failed', suggestions: ['testops-admin migrate-trees -d {deployment} --tree 1/1 --tree 1/2   # once the cause is gone'] })
+  })
+
+  test('that reads more from a file, with their reasons as long as that can be read again', () => {
+    const { suggestions, file } = shortfall(11)!
+    expect([suggestions, file?.command]).toEqual([[], 'testops-admin migrate-trees -d {deployment} --from-file {file}   # all of them, each with its reason; once the cause is gone'])
+    expect(file?.text.split('\n').slice(9)).toEqual(["1/10   # HTTP 404, 'no tree 10'", "1/11   # HTTP 404, 'no tree 11'", ''])
+    expect(shortfall(10_001)?.file?.text.split('\n')[10_000]).toBe('1/10001')
+  })
 })

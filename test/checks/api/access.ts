@@ -12,6 +12,9 @@ const hour = 60 * minute
 const log = (...requests: readonly (LoggedRequest | readonly LoggedRequest[])[]): Parts => ({
   accessLog: fakeAccessLog({ recent: logged(requests.flat()) }),
 })
+/** Of a log of which older parts were not read. */
+const tail = (...requests: readonly LoggedRequest[]): Parts => ({ accessLog: fakeAccessLog({ recent: logged(requests, { complete: false }) }) })
+const shortTail = 'the last 5 h, as far as its newest 4 MB go back'
 /** So many alike, a second apart, the last a minute ago. */
 const times = (count: number, of: Partial<LoggedRequest>, apartMs = 1000): LoggedRequest[] =>
   Array.from({ length: count }, (_, index) => request({ at: ago(minute + (count - 1 - index) * apartMs), ...of }))
@@ -46,7 +49,14 @@ const missing: Case = {
 export const apiTokenUseTable: CheckTable = {
   check: apiTokenUse,
   cases: [
-    { situation: 'Bearer tokens', status: 'ok', says: ['20 calls with a Bearer token, 0 with the API token itself'] },
+    {
+      situation: 'Bearer tokens',
+      status: 'ok',
+      says: ['20 calls with a Bearer token, 0 with the API token itself, in /var/log/nginx/access.log (the last 1 min, as far as it goes back)'],
+    },
+    { situation: 'Bearer tokens, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request()), status: 'ok', says: [shortTail], silentOn: ['24 h'] },
+    { situation: 'Bearer tokens, in a log that goes back further', sources: tail(request({ at: ago(25 * hour) }), request()), status: 'ok', says: ['(the last 24 h)'], silentOn: ['4 MB'] },
+    { situation: 'Bearer tokens, at times that cannot be read', sources: tail(request({ at: null })), status: 'ok', says: ['(its newest 4 MB, whose times cannot be read)'], silentOn: ['24 h'] },
     {
       situation: 'a program sends the API token itself',
       sources: log(request(), times(30, itself), request()),
@@ -54,11 +64,12 @@ export const apiTokenUseTable: CheckTable = {
       severity: 'warning',
       says: [
         /mcp-server\/1\.2\.0 at 10\.0\.0\.9 sends the API token itself: 30 calls, first 20\S+ \S+Z, last /,
-        'in the last 24 h: GET /api/project 200 (30)',
+        'in the last 1 min, as far as it goes back: GET /api/project 200 (30)',
         `tail -c 4000000 /var/log/nginx/access.log | grep -cE '[\\" ]api-token[\\" ]'`,
         'printf %s',
         'https://testops.example.org/api/uaa/oauth/token',
         'after 1 h unless set otherwise',
+        'testops-admin token -d prod   # prints a Bearer token for a script',
       ],
       silentOn: ['allurectl'],
     },
@@ -142,7 +153,7 @@ export const apiSystemLoginTable: CheckTable = {
       severity: 'warning',
       says: [
         /https:\/\/testops\.example\.org\/login\/system is not let through: 3 requests, first .*, last [^,]*, all sent elsewhere or refused \(302, Mozilla\/5\.0 at 10\.0\.0\.5\)/,
-        'in the last 24 h: GET /login/system 302 (3)',
+        'in the last 1 min, as far as it goes back: GET /login/system 302 (3)',
         'curl -sI https://testops.example.org/login/system',
         'pass /login/system and /api/login/system to the service',
       ],
@@ -166,8 +177,9 @@ export const apiSystemLoginTable: CheckTable = {
       situation: 'nobody has asked for it',
       sources: log(request(), request({ ...page, method: 'POST', path: '/api/login/system', status: 401 })),
       status: 'skipped',
-      says: ['the built-in administrator signs in at https://testops.example.org/login/system', 'nobody has asked for it in the last 24 h of /var/log/nginx/access.log'],
+      says: ['the built-in administrator signs in at https://testops.example.org/login/system', 'nobody has asked for it in /var/log/nginx/access.log (the last 1 min, as far as it goes back)'],
     },
+    { situation: 'nobody has asked for it, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request()), status: 'skipped', says: [shortTail], silentOn: ['24 h'] },
     ...without,
     {
       situation: 'the log is not there',
@@ -185,7 +197,9 @@ const away: Partial<LoggedRequest> = { status: 502 }
 export const apiProxyTable: CheckTable = {
   check: apiProxy,
   cases: [
-    { situation: 'nothing is cut', status: 'ok', says: ['none of 22 requests in 24 h of /var/log/nginx/access.log was cut by it'] },
+    { situation: 'nothing is cut', status: 'ok', says: ['none of 22 requests in /var/log/nginx/access.log (the last 1 min, as far as it goes back) was cut by it'] },
+    { situation: 'nothing is cut, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request()), status: 'ok', says: [`none of 2 requests in /var/log/nginx/access.log (${shortTail}) was cut by it`] },
+    { situation: 'a request is too large, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request(large)), status: 'problem', severity: 'warning', says: [`in ${shortTail}: POST /upload 413 (1)`] },
     {
       situation: 'a request is too large',
       sources: log(request(), request(large), request()),
@@ -194,7 +208,7 @@ export const apiProxyTable: CheckTable = {
       says: [
         /1 request at 20\S+ \S+Z: refused as too large \(413\), the last by allurectl\/2\.16\.0 at 10\.0\.0\.5/,
         `grep -cE '(\\"|\\":\\"?) ?413[ ,\\"}]'`,
-        'in the last 24 h: POST /upload 413 (1)',
+        'in the last 1 min, as far as it goes back: POST /upload 413 (1)',
         'client_max_body_size, 1 MB unless set',
         "sudo nginx -T | grep -nE 'client_max_body_size'   # where the proxy runs",
         'Results that are uploaded go missing',

@@ -8,6 +8,7 @@ import type { Case, CheckTable, Parts } from '../table.ts'
 
 const noToken = new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
 const refused = new AdminError('UNAUTHENTICATED', 'https://testops.example.org refused the API token (401)')
+const unknown = { isService: false, shown: 'POST https://testops.example.org/api/uaa/oauth/token does not answer as the exchange does' }
 const down: Case = {
   situation: 'the API is down',
   sources: { api: unreachable('api') },
@@ -28,14 +29,33 @@ export const apiReachableTable: CheckTable = {
     },
     {
       situation: 'something else answers at its address',
-      sources: { api: fakeApi({ health: { httpStatus: 200, status: null, durationMs: 5 } }) },
+      sources: { api: fakeApi({ health: { httpStatus: 200, status: null, durationMs: 5 }, recognized: unknown }) },
       status: 'problem',
       severity: 'error',
-      says: ['answers, but not as the service does: HTTP 200, without a health status', 'Correct its address (`url` in'],
+      says: ['answers, but not as the service does: HTTP 200, without a health status', 'does not answer as the exchange does', 'Correct its address (`url` in'],
+    },
+    {
+      situation: 'the address of a page is taken for its own',
+      sources: { api: fakeApi({ target: 'https://testops.example.org/project/1', health: { httpStatus: 404, status: null, durationMs: 5 }, recognized: unknown }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['Unless the service has a path of its own there, the address is https://testops.example.org.'],
+    },
+    ...[200, 302, 401, 403, 404].map((httpStatus) => ({
+      situation: `a proxy guards its health with ${httpStatus}, and nothing else`,
+      sources: { api: fakeApi({ health: { httpStatus, status: null, durationMs: 5 } }) },
+      status: 'ok' as const,
+      says: [`https://testops.example.org answers: POST /api/uaa/oauth/token exchanges the API token; its health is not shown to this machine (HTTP ${httpStatus}, without`],
+    })),
+    {
+      situation: 'its health is not shown, and it takes no more calls',
+      sources: { api: fakeApi({ health: { httpStatus: 403, status: null, durationMs: 5 }, recognized: new AdminError('EXHAUSTED', 'takes no more calls') }) },
+      status: 'unknown',
+      code: 'EXHAUSTED',
     },
     {
       situation: 'a proxy that wants another sign-in answers at its address',
-      sources: { api: fakeApi({ health: { httpStatus: 401, status: null, durationMs: 5 } }) },
+      sources: { api: fakeApi({ health: { httpStatus: 401, status: null, durationMs: 5 }, recognized: unknown }) },
       status: 'problem',
       severity: 'error',
       says: ['answers, but not as the service does: HTTP 401', 'Correct its address'],
@@ -101,8 +121,13 @@ export const apiTokenTable: CheckTable = {
 }
 
 const lifetime = (seconds: number, set: string | undefined): Parts => ({
-  api: fakeApi({ accessToken: { issuedAt: 1_000_000, expiresAt: 1_000_000 + seconds, expiresInSeconds: 1 } }),
+  api: fakeApi({ accessToken: { issuedAt: 1_000_000, expiresAt: 1_000_000 + seconds, expiresInSeconds: 1, answeredAt: 1_000_000 } }),
   service: fakeService({ environment: settings({ VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: set }) }),
+})
+
+/** A token that shows its end alone, so many seconds after the answer that brought it. */
+const dated = (seconds: number): Parts => ({
+  api: fakeApi({ accessToken: { issuedAt: null, expiresAt: 1_000_000 + seconds, expiresInSeconds: null, answeredAt: 1_000_000 } }),
 })
 
 export const apiTokenLifetimeTable: CheckTable = {
@@ -139,8 +164,16 @@ export const apiTokenLifetimeTable: CheckTable = {
     },
     {
       situation: 'the token says nothing',
-      sources: { api: fakeApi({ accessToken: { issuedAt: null, expiresAt: null, expiresInSeconds: null } }) },
+      sources: { api: fakeApi({ accessToken: { issuedAt: null, expiresAt: null, expiresInSeconds: null, answeredAt: 1_000_000 } }) },
       status: 'skipped',
+    },
+    { situation: 'its end alone, as set', sources: dated(3620), status: 'ok', says: ['as set'] },
+    {
+      situation: 'its end alone, and something else is set',
+      sources: dated(7200),
+      status: 'problem',
+      severity: 'warning',
+      says: ['Bearer tokens live for 7200 s, the settings say 3600 s', 'lives for 7200 s (exp in its second part - Date of the answer)'],
     },
     { situation: 'no token is configured', sources: { api: fakeApi({ accessToken: noToken }) }, status: 'skipped' },
     down,
@@ -152,6 +185,7 @@ export const apiLatencyTable: CheckTable = {
   cases: [
     { situation: 'it answers at once', status: 'ok', says: ['a small call takes 10 ms in the middle of 3 (9 ms to 11 ms)'] },
     { situation: 'one slow answer among quick ones', sources: { api: fakeApi({ latencies: [20, 4000, 30] }) }, status: 'ok' },
+    { situation: 'a page is all that answers', sources: { api: fakeApi({ latencies: [] }) }, status: 'skipped', says: ['what answers GET https://testops.example.org/api/management/health does not answer as the service does'] },
     {
       situation: 'it answers late',
       sources: { api: fakeApi({ latencies: [1500, 1600, 1700] }) },

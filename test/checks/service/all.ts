@@ -271,7 +271,7 @@ export const serviceClocksTable: CheckTable = {
       deployment: { platform: 'kubernetes' },
       status: 'problem',
       severity: 'warning',
-      says: ['the clock of this machine is 1 h behind', 'Set this machine to network time'],
+      says: ['the clock of this machine is 1 h behind the ', 'Set this machine to network time'],
       silentOn: ['# on'],
     },
     {

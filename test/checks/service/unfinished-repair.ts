@@ -29,6 +29,14 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       ],
     },
     {
+      situation: 'a repair was killed of which nothing can be taken back',
+      sources: { runs: fakeRuns({ list: [runState({ onlyCloses: true })] }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['What it did cannot be taken back.', `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`],
+      silentOn: ['or take back'],
+    },
+    {
       situation: 'a repair was killed on another machine',
       sources: { broker: fakeBroker({ queues: [itsQueue] }) },
       status: 'problem',

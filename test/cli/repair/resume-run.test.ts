@@ -5,10 +5,11 @@ import { resumeIn, undoIn } from '../../../src/cli/repair/resume-run.ts'
 import type { Going } from '../../../src/cli/repair/resume-run.ts'
 import { repairIn } from '../../../src/cli/repair/run-repair.ts'
 import { AdminError } from '../../../src/core/error.ts'
+import type { BrokerSource } from '../../../src/core/sources.ts'
 import type { Performed } from '../../../src/engine/perform.ts'
 import { errorOf } from '../../adapters/failure-of.ts'
-import { free, machine, passing, planOf, recordOf, run, stuck } from '../../engine/repairing.ts'
-import { fakeRunStore } from '../../fakes/index.ts'
+import { eventOf, free, machine, passing, planOf, recordOf, run, stuck } from '../../engine/repairing.ts'
+import { brokerWorld, fakeDeployment, fakeRunStore, unreachable } from '../../fakes/index.ts'
 import { flags, operator, saidBy, wish } from './session.ts'
 import type { Operator } from './session.ts'
 
@@ -18,6 +19,12 @@ function ending(performed: Performed | null): Ending {
   if (performed === null) return ['nothing-to-do', 0]
   const { document, exitCode } = performed
   return document.error ? [document.outcome, exitCode, document.error.message] : [document.outcome, exitCode]
+}
+
+async function told(work: () => Promise<Performed | null>): Promise<Performed | null> {
+  let performed: Performed | null = null
+  await saidBy(async () => void (performed = await work()))
+  return performed
 }
 
 async function quietly(work: () => Promise<Performed | null>): Promise<Ending> {
@@ -52,13 +59,18 @@ function elsewhere({ deployment, journals }: Operator): Operator {
 
 describe('resume', () => {
   test('says that all have come to their end only where all could be seen', async () => {
-    const there = async (): Promise<never> => Promise.reject(new AdminError('UNREACHABLE', 'RabbitMQ at mq:5672 refused the connection', ['nc -z mq 5672']))
+    let times = 0
+    const there = async (): Promise<never> => {
+      times += 1
+      throw new AdminError('UNREACHABLE', 'RabbitMQ at mq:5672 refused the connection', ['nc -z mq 5672'])
+    }
     expect(await resumed(operator({ there }))).toEqual([
       'error',
       69,
       'this machine has no run to go on with; whether one was begun on another is not known: RabbitMQ at mq:5672 refused the connection',
       ['nc -z mq 5672'],
     ])
+    expect(times).toBe(1)
     const none = async (): Promise<never> => Promise.reject(new AdminError('NOT_CONFIGURED', 'no broker is configured'))
     expect(await resumed(operator({ there: none }))).toEqual(['nothing-to-do', 0])
     const of = operator()
@@ -122,6 +134,36 @@ describe('resume', () => {
     await saidBy(() => Promise.race([killed, undoIn({ ...of.session, failpoint }, flags, name, ['undo'])]))
     expect(await resumed(of)).toEqual(['done', 0])
     expect([of.deployment.service, of.deployment.rows]).toEqual(['running', [stuck]])
+  })
+})
+
+describe('a run that has deleted queues, and was being taken back', () => {
+  const transient = { name: 'upload', durable: false, autoDelete: false, arguments: {} }
+  const plan = planOf({
+    repair: 'reset-queues',
+    steps: [{ title: 'delete them', action: { kind: 'delete-queues', queues: [{ queue: transient, holding: null }], bindings: [], discards: false, counts: { messages: 0 } }, interrupts: false }],
+  })
+  const deleted = [eventOf({ event: 'intent', step: 0 }, 1)]
+  const asked = [...deleted, eventOf({ event: 'undo-intent', step: 0 }, 2)]
+
+  test('is told of as a run where the broker cannot be asked for what it takes', async () => {
+    const deployment = fakeDeployment()
+    const of = operator({ deployment: { ...deployment, sources: { ...deployment.sources, broker: unreachable('broker') as unknown as BrokerSource } } })
+    await of.journals.here.begin(recordOf({ plan }), asked)
+    expect((await resumed(of)).slice(0, 2)).toEqual(['interrupted', 6])
+  })
+
+  test('cannot be, once the broker takes them no more: resume goes on with it, which the undo that is refused says', async () => {
+    const of = operator({ deployment: fakeDeployment({ broker: brokerWorld({ deniesTransient: true }) }) })
+    await of.journals.here.begin(recordOf({ plan }), deleted)
+    const refused = await told(() => undoIn(of.session, flags, run, ['undo', run]))
+    expect([refused?.exitCode, refused?.document.outcome, refused?.document.error?.suggestions]).toEqual([
+      4,
+      'refused',
+      ['testops-admin doctor -d prod --config own.yaml', `testops-admin resume ${run} -d prod --config own.yaml   # goes forward`],
+    ])
+    await (await of.journals.here.reopen(run)).append(asked[1]!)
+    expect(await resumed(of)).toEqual(['done', 0])
   })
 })
 

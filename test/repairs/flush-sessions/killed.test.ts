@@ -68,7 +68,7 @@ test('interrupted between two batches, it ends half done and says how to go on',
   const { run, error } = documentOf(ended)
   expect({ code: ended.code, error }).toEqual({
     code: 6,
-    error: { code: 'INTERRUPTED', message: 'interrupted by SIGINT', suggestions: [`testops-admin resume ${run} -d prod`] },
+    error: { code: 'INTERRUPTED', message: 'interrupted by SIGINT', suggestions: [`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`] },
   })
   expect(await client.dbsize()).toBeGreaterThan(0)
   expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { failpointsOf } from '../support/failpoints.ts'
-import { documentOf, endOf, freshTrees, treeWords } from './support.ts'
+import { documentOf, endOf, firstTree, freshTrees, treeWords } from './support.ts'
 
 const count = 30
 const words = ['migrate-trees', ...treeWords(count)]
@@ -50,6 +50,17 @@ describe('killed, and gone on with, each tree is asked for once more at most:', 
     expect(most(after)[0]).toBe(count)
   })
 
+  test('a call whose answer was lost, killed before it was made again: that counts as made', async () => {
+    const { someone, taken, plan } = await freshTrees({ more: count })
+    await plan([{ method: 'POST', path: `/api/project/1/test-case/tree/${firstTree}/migration`, times: 1, ending: 'lost' }])
+    await someone.killedAt('migrate-trees:announced#2', [...words, '--concurrency', '1'])
+    expect(await taken()).toEqual({ [`1/${firstTree}`]: 1 })
+    const resumed = await someone.run(['resume', '--json'])
+    const message = 'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
+    expect(endOf(resumed)).toMatchObject({ code: 1, accepted: count - 1, failed: [{ project: 1, tree: firstTree, status: 0, message }] })
+    expect(most(await taken())).toEqual([count, 1])
+  })
+
   test('on another machine, from the journal that the deployment keeps', async () => {
     const { someone, taken, plan } = await freshTrees({ more: count, broker: true })
     await plan([{ method: 'POST', path: '/api/project/*/migration', delayMs: 60 }])
@@ -75,7 +86,7 @@ test('interrupted, it ends half done and says how far it is and how to go on', a
   expect(error).toEqual({
     code: 'INTERRUPTED',
     message: `interrupted by SIGINT after ${accepted} of ${count} calls`,
-    suggestions: [`testops-admin resume ${run} -d prod`],
+    suggestions: [`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`],
   })
   expect(endOf(await someone.run(['resume', '--json']))).toEqual(done)
   expect(most(await taken())[1]).toBeLessThanOrEqual(2)

@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { admin, guest, owner } from '../../lab/practice-service/support/client.ts'
@@ -59,6 +59,49 @@ test('a job that fails is told by --wait', async () => {
   })
 })
 
+test('a job that is cancelled is no success of --wait', async () => {
+  const { someone, query } = await freshTrees()
+  await query(`CREATE FUNCTION cancel() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.tree_id = 2 THEN NEW.status := 'CANCELLED'; END IF; RETURN NEW; END $$`)
+  await query('CREATE TRIGGER cancelled BEFORE INSERT ON async_job FOR EACH ROW EXECUTE FUNCTION cancel()')
+  const ended = await someone.repair(['migrate-trees', '--project', '1', '--wait'])
+  expect(endOf(ended)).toMatchObject({ code: 1, outcome: 'failed', accepted: 1, error: 'FAILED 1 migration job was cancelled: test-case-tree-migration: project 1, tree 2' })
+})
+
+test('a job that does not end is waited for as long as the patience lasts: resume waits again, undo closes the run', async () => {
+  const { someone, query, taken } = await freshTrees()
+  await query(`CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.status := 'IN_PROGRESS'; RETURN NEW; END $$`)
+  await query('CREATE TRIGGER hanging BEFORE UPDATE ON async_job FOR EACH ROW EXECUTE FUNCTION hang()')
+  const ended = await someone.repair(['migrate-trees', '--tree', '1/1', '--wait', '--patience', '1'])
+  const error = 'INTERRUPTED 1 migration job is not over after 1 s: the calls are accepted, and the service goes on with the work'
+  expect(endOf(ended)).toMatchObject({ code: 6, outcome: 'interrupted', accepted: 1, skipped: 0, error })
+  const { run, error: told } = documentOf(ended)
+  expect(told?.suggestions.slice(-2)).toEqual([`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`])
+  expect(endOf(await someone.run(['resume', '--json', '--patience', '1']))).toMatchObject({ code: 6, error })
+  const closed = await someone.run(['undo', run!, '--confirm', 'prod'])
+  expect([closed.code, closed.stdout]).toEqual([0, `Closed: what it did stays. Run ${run}.\n  1 of 1 call accepted\n`])
+  expect(endOf(await someone.repair(['migrate-trees', '--tree', '1/2']))).toMatchObject({ code: 0, accepted: 1 })
+  expect(await taken()).toEqual({ '1/1': 1, '1/2': 1 })
+})
+
+describe('who may not see the migration jobs:', () => {
+  const hidden = { method: 'GET', path: '/api/migration/job', status: 403 }
+
+  test('asks for migrations, and is told that the outcome could not be judged', async () => {
+    const { someone, plan } = await freshTrees()
+    await plan([hidden])
+    const ended = await someone.run(['migrate-trees', '--project', '1', '--confirm', 'prod'])
+    expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^ {2}trees\/migrated {2}skipped\n {4}GET \S+\/api\/migration\/job is not allowed for this API\n/m) as string])
+  })
+
+  test('cannot wait for them, and is told so before anything is asked for', async () => {
+    const { someone, plan, taken } = await freshTrees()
+    await plan([hidden])
+    const { code, stdout } = await someone.repair(['migrate-trees', '--project', '1', '--wait'])
+    const message = expect.stringMatching(/^--wait has to see the service's migration jobs, and nothing was asked for yet: GET /) as string
+    expect([code, JSON.parse(stdout), await taken()]).toMatchObject([69, { error: { code: 'FORBIDDEN', message } }, {}])
+  })
+})
+
 describe('what is refused keeps none of the others:', () => {
   test('a project and a tree that are not there', async () => {
     const { someone, taken } = await freshTrees()
@@ -82,6 +125,19 @@ describe('what is refused keeps none of the others:', () => {
     expect((await someone.repair(['undo', run!])).json()).toMatchObject({ error: { code: 'REFUSED', message: `what run ${run} did cannot be taken back: there is no undo` } })
   })
 
+  test('more than a line can hold: they are in a file beside the journal, by which they are asked for again', async () => {
+    const { someone, query } = await freshTrees({ more: 30 })
+    await query('DELETE FROM tree WHERE id >= 1009')
+    const ended = await someone.repair(['migrate-trees', ...treeWords(30)])
+    const { failed, error } = documentOf(ended)
+    expect([failed?.length, error?.message]).toEqual([22, '22 of 30 calls failed'])
+    const [, file = ''] = /^testops-admin migrate-trees -d prod --from-file (\S+)   # all of them, each with its reason; once the cause is gone$/.exec(error?.suggestions[0] ?? '') ?? []
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    await query(`INSERT INTO tree (id, project_id, name, migrated) SELECT n, 1, 'Tree ' || n, TRUE FROM generate_series(1009, 1030) n`)
+    expect(endOf(await someone.repair(['migrate-trees', '--from-file', file]))).toEqual({ code: 0, outcome: 'done', requested: 22, accepted: 22, ...clean })
+    expect((await someone.run(['history', '--json'])).json<{ runs: unknown[]; unreadable: unknown[] }>()).toMatchObject({ runs: { length: 2 }, unreadable: [] })
+  })
+
   test('who lacks the role in one project', async () => {
     const { someone, taken } = await freshTrees({ user: owner })
     const ended = await someone.repair(['migrate-trees', '--project', '2', '1'])
@@ -101,7 +157,7 @@ describe('a service that does not take them:', () => {
     const failed = Array.from({ length: 5 }, (_, index) => ({ project: 1, tree: firstTree + 5 + index, status: 500, message: expect.stringMatching(/^HTTP 500/) as string }))
     const error = expect.stringMatching(/^INTERRUPTED stopped after 5 failures in a row, the last: HTTP 500/) as string
     expect(endOf(ended)).toEqual({ code: 6, outcome: 'interrupted', requested: 20, accepted: 5, skipped: 10, failed, error })
-    expect(documentOf(ended).error?.suggestions.at(-1)).toBe(`testops-admin resume ${documentOf(ended).run} -d prod`)
+    expect(documentOf(ended).error?.suggestions).toContain(`testops-admin resume ${documentOf(ended).run} -d prod`)
     expect(endOf(await someone.run(['resume', '--json']))).toEqual({ code: 0, outcome: 'done', requested: 20, accepted: 20, ...clean })
     expect(Object.values(await taken())).toEqual(Array.from({ length: 20 }, () => 1))
   })

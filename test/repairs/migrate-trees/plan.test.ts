@@ -4,7 +4,7 @@ import type { ApiSource } from '../../../src/core/sources.ts'
 import { makePlan } from '../../../src/engine/make-plan.ts'
 import { migrateTrees } from '../../../src/repairs/migrate-trees.ts'
 import type { MigrateOptions } from '../../../src/repairs/migrate-trees/chosen.ts'
-import { fakeApi, fakeService, migrationJob, noProject, openFakes, unreachable } from '../../fakes/index.ts'
+import { fakeApi, fakeService, jobsOf, migrationJob, noProject, openFakes, unreachable } from '../../fakes/index.ts'
 import type { Answers } from '../../fakes/index.ts'
 
 const deployment = { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' } as const
@@ -145,14 +145,25 @@ test.each([
 describe('--wait', () => {
   test('waits for the jobs that are newer than those of now', async () => {
     const jobs = [migrationJob({ id: 7 }), migrationJob({ id: 5 })]
-    const { steps } = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: jobs })
+    const { steps } = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: jobsOf(jobs) })
     expect(steps[1]?.action).toEqual({ kind: 'await-migration', counts: { newestJob: 7 } })
-    const none = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: [] })
+    const none = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: jobsOf([]) })
     expect(none.steps[1]?.action).toEqual({ kind: 'await-migration', counts: { newestJob: 0 } })
   })
 
   test('is told to be idle where the service lists no jobs', async () => {
     const { steps, notes } = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: null })
     expect([steps.length, notes]).toEqual([1, ['the service does not list its migration jobs, so that --wait has nothing to wait for']])
+  })
+
+  test('is refused before anything is asked for where this user may not see the jobs; without it they are not asked for', async () => {
+    const forbidden = new AdminError('FORBIDDEN', "GET /api/migration/job is not allowed for this API token's user (HTTP 403)", ['curl'])
+    const error: unknown = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: forbidden }).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      code: 'FORBIDDEN',
+      message: `--wait has to see the service's migration jobs, and nothing was asked for yet: ${forbidden.message}`,
+      suggestions: ['the same command without --wait   # asks for the migration, and leaves the jobs to the service', 'curl'],
+    })
+    expect((await planned({ items: [project(1)] }, { ...listing, migrationJobs: forbidden })).steps).toHaveLength(1)
   })
 })

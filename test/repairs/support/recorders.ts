@@ -108,7 +108,7 @@ function methodOf(payload: Buffer): string {
   return payload[flags]! & 1 ? `${name} passive` : name
 }
 
-/** Requests by their methods. */
+/** Requests by their methods; an exchange of the API token changes nothing. */
 export async function recordHttp(of: Address): Promise<Recorder> {
   const asked: string[] = []
   const server = createHttpServer((incoming, answer) => {
@@ -121,7 +121,7 @@ export async function recordHttp(of: Address): Promise<Recorder> {
     onward.on('error', () => answer.destroy())
     incoming.pipe(onward)
   })
-  return opened(server, asked, (it) => /^(GET|HEAD) /.test(it))
+  return opened(server, asked, (it) => /^(GET|HEAD) |^POST \/api\/uaa\/oauth\/token$/.test(it))
 }
 
 /** A reader of a stream that takes whole messages off its beginning: `take` gives how many bytes the first one had, 0 where it is not whole. */

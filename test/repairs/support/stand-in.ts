@@ -14,7 +14,7 @@ export interface StandIn {
   readonly directory: string
   /** `host` of a configuration */
   readonly host: HostSettings
-  /** answers health while the service runs, 503 while `isUp` is false, and nothing while it is stopped: `url` of a configuration */
+  /** answers health while the service runs, and what is asked for with any API token; 503 while `isUp` is false, and nothing while it is stopped: `url` of a configuration */
   readonly url: string
   /** how the commands behave from now on; null: as they should */
   behave(how: Partial<Record<'start' | 'stop' | 'status', Misbehaviour | null>>): Promise<void>
@@ -70,12 +70,12 @@ export async function standIn({ running = true, settings = '' } = {}): Promise<S
     if (isAsked) await rm(file('asked'), { force: true })
     busy = false
   }
-  const server = createServer((_, response) => {
+  const server = createServer(({ url = '' }, response) => {
     void isRunning().then((runs) => {
       if (!runs) return void response.socket?.destroy()
       const up = it.isUp
       response.writeHead(up ? 200 : 503, { 'content-type': up ? 'application/json' : 'text/html', connection: 'close' })
-      response.end(up ? '{"status":"UP"}' : 'starting')
+      response.end(up ? JSON.stringify(api[url.replace(/\?.*/, '')] ?? { status: 'UP' }) : 'starting')
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -116,6 +116,13 @@ export async function standIn({ running = true, settings = '' } = {}): Promise<S
   }
   if (running) await it.start()
   return it
+}
+
+const api: Readonly<Record<string, unknown>> = {
+  '/api/uaa/oauth/token': { access_token: 'bearer', expires_in: 3600 },
+  '/api/project': [{ id: 1, name: 'Web shop' }],
+  '/api/tree': [{ id: 2, name: 'Features' }],
+  '/api/migration/job': [],
 }
 
 /** start, stop, status are the operator's, and may misbehave; run, end, kill, state are the tests' own. */

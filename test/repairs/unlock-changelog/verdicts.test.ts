@@ -91,10 +91,10 @@ const cases: readonly Case[] = [
   { situation: 'the service signs in as a user that is not known, who is at work', around: () => ({ service: fakeService({ status: stopped() }), api: unreachable('api') }), before: [work], asks: ['GRANT SELECT, UPDATE, INSERT, DELETE ON databasechangeloglock TO {role}', 'GRANT pg_read_all_stats TO {role}'], expected: 'unproven-holder', says: /as whom the service signs in is not known/ },
   { situation: 'nobody knows its time zone, the service waits', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: (user) => ({ ...older(user), logs: waits }), before: [waiting], expected: 'dead', says: /its time zone is not known/ },
   { situation: 'nobody knows its time zone, and nothing else tells', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: older, expected: 'unproven-holder', says: /cannot be told/ },
-  { situation: 'taken in another time zone than the settings name, and the statement of the JVM that was killed runs', rows: inNewYork, assumed: true, around: off, before: [work], expected: 'unproven-holder', says: /^(?![^]*is dead)[^]*younger than the lock only if that was taken in the time zone that the service's settings name: database session \d+ \(active for [^]*\nthe time zone of the service's JVM in the configuration: timeZone; or wait/ },
+  { situation: 'taken in another time zone than the settings name, and the statement of the JVM that was killed runs', rows: inNewYork, assumed: true, around: off, before: [work], expected: 'unproven-holder', says: /^(?![^]*is dead)[^]*younger than the lock only if that was taken in the time zone that the service's settings name: database session \d+ \(active for [^]*\nthe time zone of the service's JVM in the configuration, if it is not there: timeZone; or wait/ },
   { situation: 'taken in another time zone than the settings name, and another process of the machine migrates beside the service', rows: inNewYork, assumed: true, around: (user) => ({ ...restarted(user), api: unreachable('api') }), before: [work], expected: 'unproven-holder', says: /younger than the lock only if/ },
   { situation: 'taken in another time zone than the settings name, and nobody is at work', rows: inNewYork, assumed: true, around: off, before: ['SELECT 1'], expected: 'dead', says: /PostgreSQL has been restarted since/ },
-  { situation: 'of former times in the time zone that the configuration names, and another works', rows: inNewYork, around: off, before: [work], expected: 'dead', says: /PostgreSQL has been restarted since/ },
+  { situation: 'of former times in the time zone that the configuration names, and somebody works while the service does not', rows: inNewYork, around: off, before: [work], expected: 'unproven-holder', says: /younger than the lock only if that was taken in the time zone that the configuration names: database session/ },
   { situation: 'locked without a time and a name, the service has given up', rows: '(1, true, NULL, NULL)', around: off, expected: 'dead', says: /half cleared: locked, without lockgranted and lockedby/ },
   { situation: 'locked without a time and a name, and a session is at work', rows: '(1, true, NULL, NULL)', around: off, after: [work], expected: 'live-holder' },
   { situation: 'locked without a name', rows: "(1, true, now() AT TIME ZONE 'UTC', NULL)", around: off, expected: 'dead', says: /half cleared: locked, without lockedby/ },
@@ -144,7 +144,7 @@ describe.concurrent('what is said of a lock:', () => {
   test('a second data source is looked at too, and does not hinder where it is down', async () => {
     const [main, second, third] = [
       fakeDatabase(),
-      fakeDatabase({ target: 'db2:5432/uploads', changelogLocks: [lockTable([lockRow({ locked: true, lockedBy: 'testops-1 (10.0.0.7)' })])], backends: { complete: true, backends: [] } }),
+      fakeDatabase({ target: 'db2:5432/uploads', changelogLocks: [lockTable([lockRow({ locked: true, lockedBy: 'testops-1 (10.0.0.7)' })])], backends: [] }),
       fakeDatabase({ target: 'db3:5432/analytics', identity: new AdminError('UNREACHABLE', 'PostgreSQL at db3:5432 refused the connection') }),
     ]
     const parts = { database: [main, second, third] as const, service: fakeService({ status: stopped() }), logs: fakeLogs(), api: unreachable('api') }
@@ -176,7 +176,7 @@ test.each([
 describe('a further data source', () => {
   const identity = { version: '15.8', user: 'testops', database: 'uploads', startedAt: ago(9e6), inRecovery: false, pooled: false }
   const stuck = lockRow({ locked: true, lockedBy: 'testops-1 (10.0.0.7)' })
-  const further = (of: Parameters<typeof fakeDatabase>[0]): ReturnType<typeof fakeDatabase> => fakeDatabase({ target: 'db2:5432/uploads', backends: { complete: true, backends: [] }, ...of })
+  const further = (of: Parameters<typeof fakeDatabase>[0]): ReturnType<typeof fakeDatabase> => fakeDatabase({ target: 'db2:5432/uploads', backends: [], ...of })
   const ways: [what: string, database: Parameters<typeof fakeDatabase>[0], said: string][] = [
     ['is down', { identity: new AdminError('UNREACHABLE', 'PostgreSQL at db2:5432 refused the connection') }, 'UNREACHABLE PostgreSQL at db2:5432 refused the connection'],
     ['may not be read', { identity, changelogLocks: [lockTable(null)] }, 'FORBIDDEN testops may not read public.databasechangeloglock at db2:5432/uploads'],
@@ -186,7 +186,7 @@ describe('a further data source', () => {
     unlockChangelog.plan({ database: [main, other], service: fakeService({ status: stopped() }), logs: fakeLogs(), api: unreachable('api') }, deployment, { restart: true, schema: null })
 
   test.each(ways)('that %s is told, and does not keep the lock of the main one', async (_, of, said) => {
-    const main = fakeDatabase({ changelogLocks: [lockTable([stuck])], backends: { complete: true, backends: [] } })
+    const main = fakeDatabase({ changelogLocks: [lockTable([stuck])], backends: [] })
     const { steps, notes } = await planOf(main, further(of))
     expect([steps.map(({ action }) => action.kind), notes.at(-1)]).toEqual([
       ['stop-service', 'release-lock', 'start-service'],
@@ -203,7 +203,7 @@ describe('a further data source', () => {
   })
 
   test('whose lock is unproven too is told of under the one risk', async () => {
-    const nobody = { backends: { complete: true, backends: [] } }
+    const nobody = { backends: [] }
     const held = (by: string): { changelogLocks: ReturnType<typeof lockTable>[] } => ({ changelogLocks: [lockTable([lockRow({ locked: true, lockedBy: by })])] })
     const { risks } = await planOf(fakeDatabase({ ...held('one (10.0.0.7)'), ...nobody }), further(held('two (10.0.0.8)')))
     expect(risks.map(({ name, message }) => [name, /what runs on one is not known.*what runs on two is not known/.test(message)])).toEqual([['unproven-holder', true]])

@@ -40,21 +40,24 @@ describe('a secret is what stands there, without the end of its line', () => {
   })
 })
 
+const oneLine = '   # one line, and nothing beside the secret'
+const setAnew = (variable: string): string => `read -rs ${variable} && export ${variable}   # then paste it: one line`
+
 describe('one that cannot be had is named with its line, what was said, and no part of it', () => {
   test.each<[what: string, reference: (folder: string) => SecretReference, message: string, hints?: string[]]>([
-    ['not set', () => env('NONE'), 'missing: the environment variable NONE is not set'],
-    ['set to nothing', () => env('EMPTY'), 'missing: the environment variable EMPTY is empty'],
-    ['several lines', () => env('LINES'), 'cannot be used: the environment variable LINES holds 2 lines, and a secret is one line'],
-    ['a line end too many', () => env('SPACED'), 'cannot be used: the environment variable SPACED begins or ends with an empty line, and a secret is one line'],
-    ['what no text has', () => env('CONTROL'), 'cannot be used: the environment variable CONTROL holds control characters'],
+    ['not set', () => env('NONE'), 'missing: the environment variable NONE is not set', [setAnew('NONE')]],
+    ['set to nothing', () => env('EMPTY'), 'missing: the environment variable EMPTY is empty', [setAnew('EMPTY')]],
+    ['several lines', () => env('LINES'), 'cannot be used: the environment variable LINES holds 2 lines, and a secret is one line', [setAnew('LINES')]],
+    ['a line end too many', () => env('SPACED'), 'cannot be used: the environment variable SPACED begins or ends with an empty line, and a secret is one line', [setAnew('SPACED')]],
+    ['what no text has', () => env('CONTROL'), 'cannot be used: the environment variable CONTROL holds control characters', [setAnew('CONTROL')]],
     ['no file', (folder) => file(join(folder, 'none')), 'missing: the file FOLDER/none cannot be read: there is no such file'],
     ['a folder', (folder) => file(folder), 'missing: the file FOLDER cannot be read: it is a directory'],
-    ['an empty file', (folder) => file(join(folder, 'empty')), 'missing: the file FOLDER/empty is empty'],
-    ['a file of lines', (folder) => file(join(folder, 'lines')), 'cannot be used: the file FOLDER/lines holds 3 lines, and a secret is one line'],
+    ['an empty file', (folder) => file(join(folder, 'empty')), 'missing: the file FOLDER/empty is empty', [`wc FOLDER/empty${oneLine}`]],
+    ['a file of lines', (folder) => file(join(folder, 'lines')), 'cannot be used: the file FOLDER/lines holds 3 lines, and a secret is one line', [`wc FOLDER/lines${oneLine}`]],
     ['a file without end', () => file('/dev/zero'), 'cannot be used: the file /dev/zero holds more than 100000 bytes'],
     ['a pipe without writer', (folder) => file(join(folder, 'pipe')), 'missing: the file FOLDER/pipe gave nothing within 1.5 s'],
     ['no program', () => command('no-such-program'), 'missing: no-such-program is not installed on this machine', ['command -v no-such-program']],
-    ['a program that prints nothing', () => command('true'), 'missing: the command `true` printed nothing'],
+    ['a program that prints nothing', () => command('true'), 'missing: the command `true` printed nothing', [`true | wc${oneLine}`]],
     [
       'a program that fails half way',
       () => shell('echo half-a-secret; echo Vault is sealed >&2; exit 2'),
@@ -71,6 +74,7 @@ describe('one that cannot be had is named with its line, what was said, and no p
       'a program that prints lines',
       (folder) => command('cat', join(folder, 'lines')),
       'cannot be used: the command `cat FOLDER/lines` printed 3 lines, and a secret is one line',
+      [`cat FOLDER/lines | wc${oneLine}`],
     ],
     [
       'a program that prints 10 MB',

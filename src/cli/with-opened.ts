@@ -3,7 +3,7 @@ import type { OpenedDeployment } from '../runtime/index.ts'
 import { interruptible } from './interrupt.ts'
 import { filledError } from './repair/session.ts'
 
-interface ApiFlags {
+interface OpenFlags {
   deployment?: string | undefined
   config?: string | undefined
   timeout?: number | undefined
@@ -12,7 +12,7 @@ interface ApiFlags {
 const defaultTimeoutSeconds = 10
 
 /** Opens the deployment, asks it something, and lets go of everything. */
-export async function withApi<T>({ deployment: name, config: file, timeout = defaultTimeoutSeconds }: ApiFlags, ask: (opened: OpenedDeployment) => Promise<T>): Promise<T> {
+export async function withOpened<T>({ deployment: name, config: file, timeout = defaultTimeoutSeconds }: OpenFlags, ask: (opened: OpenedDeployment) => Promise<T>): Promise<T> {
   const { findDeployment, openDeployment } = await import('../runtime/index.ts')
   const environment = process.env
   return interruptible(async (signal) => {

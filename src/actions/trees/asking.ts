@@ -1,0 +1,131 @@
+import type { Workshop } from '../handler.ts'
+import { mostTimes, rangesOf } from './answers.ts'
+import type { Answered, Failure } from './answers.ts'
+
+/** what was answered is noted so often at most */
+const noteMs = 250
+/** of what is asked for, so much is on record beforehand at most */
+const mostAhead = 1000
+
+/**
+ * Gives out what is left to be asked for, and keeps a record of it: what is asked for before it is, so that whoever goes on after a
+ * kill knows what may have been taken, and what came of it. A note serves many calls of either kind, so that none has to wait for it.
+ */
+export class Asking {
+  readonly #left: readonly number[]
+  readonly #maybe: Map<number, number>
+  readonly #lanes: number
+  readonly #workshop: Pick<Workshop, 'journal' | 'failpoint'>
+  /** of what is left: on record, and given out */
+  #ahead = 0
+  #asked = 0
+  #askedBefore = 0
+  #accepted: number[] = []
+  #failed: Failure[] = []
+  #untaken: number[] = []
+  #notedAt = -Infinity
+  #timer: NodeJS.Timeout | undefined
+  #noting: Promise<void> = Promise.resolve()
+
+  /** `maybe`: how often each may have been taken before; `lanes`: calls under way at a time */
+  constructor(left: readonly number[], maybe: ReadonlyMap<number, number>, lanes: number, workshop: Pick<Workshop, 'journal' | 'failpoint'>) {
+    this.#left = left
+    this.#maybe = new Map(maybe)
+    this.#lanes = lanes
+    this.#workshop = workshop
+  }
+
+  /** of what is left, given out so far */
+  get asked(): number {
+    return this.#asked
+  }
+
+  /** The next one, on record; null: there is none. */
+  async next(): Promise<number | null> {
+    while (this.#asked >= this.#ahead) {
+      if (this.#asked >= this.#left.length) return null
+      await this.#note()
+    }
+    return this.#left[this.#asked++]!
+  }
+
+  /** Whether that one may be asked for once more although it may have been taken; that it is, is on record then. */
+  async again(item: number): Promise<boolean> {
+    if (this.#timesOf(item) >= mostTimes) return false
+    this.#maybe.set(item, this.#timesOf(item) + 1)
+    await this.#inTurn(async () => this.#write({ event: 'answered', accepted: [], failed: [], asking: [[item, item]] }))
+    return true
+  }
+
+  /** What came of one. Nobody waits until it is on record; `failed` is told where it cannot be. */
+  took(outcome: number | Failure, failed: (error: unknown) => void): void {
+    // it is given out once: a record of each would grow with the list
+    this.#maybe.delete(typeof outcome === 'number' ? outcome : outcome.item)
+    if (typeof outcome === 'number') this.#accepted.push(outcome)
+    else this.#failed.push(outcome)
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#note().catch(failed)
+    }, Math.max(0, this.#notedAt + noteMs - performance.now()))
+  }
+
+  /** That one was given out, or let be asked for again, and has not been sent since. */
+  release(item: number): void {
+    this.#untaken.push(item)
+  }
+
+  /** Once nothing is under way any more: notes the rest, and what was to be asked for and was not. */
+  async end(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#note(true)
+  }
+
+  async #note(isLast = false): Promise<void> {
+    await this.#inTurn(async () => {
+      const asking = isLast ? [] : this.#more()
+      const unasked = isLast ? [...this.#untaken, ...this.#left.slice(this.#asked, this.#ahead)].sort((a, b) => a - b) : []
+      const [accepted, failed] = [this.#accepted, this.#failed]
+      if (accepted.length + failed.length + asking.length + unasked.length === 0) return
+      this.#accepted = []
+      this.#failed = []
+      this.#notedAt = performance.now()
+      this.#askedBefore = this.#asked
+      for (const item of asking) this.#maybe.set(item, this.#timesOf(item) + 1)
+      await this.#write({
+        event: 'answered',
+        accepted,
+        failed,
+        ...(asking.length > 0 && { asking: rangesOf(asking) }),
+        ...(unasked.length > 0 && { unasked: rangesOf(unasked) }),
+      })
+      this.#ahead += asking.length
+    })
+  }
+
+  /** What is to be asked for until the next note; of what may have been taken before, no more than is asked for at a time. */
+  #more(): number[] {
+    const ready = this.#ahead - this.#asked
+    const recent = this.#asked - this.#askedBefore
+    const isDoubtful = (item: number): boolean => this.#timesOf(item) > 0
+    const [next, ...others] = this.#left.slice(this.#ahead, this.#ahead + Math.min(mostAhead, Math.max(this.#lanes * 4, recent * 2)))
+    if (next === undefined || ready > (isDoubtful(next) ? 0 : recent)) return []
+    const end = others.findIndex((item) => isDoubtful(item) !== isDoubtful(next))
+    const alike = [next, ...(end < 0 ? others : others.slice(0, end))]
+    return isDoubtful(next) ? alike.slice(0, this.#lanes) : alike
+  }
+
+  #timesOf(item: number): number {
+    return this.#maybe.get(item) ?? 0
+  }
+
+  async #write(note: Answered): Promise<void> {
+    await this.#workshop.journal.note(JSON.stringify(note))
+    await this.#workshop.failpoint(note.accepted.length + note.failed.length > 0 ? 'noted' : 'announced')
+  }
+
+  /** One note at a time: what comes meanwhile goes into the next. */
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#noting = this.#noting.then(work)
+    await this.#noting
+  }
+}

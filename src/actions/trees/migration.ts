@@ -1,0 +1,122 @@
+import { counted, grouped } from '../../checks/support/format.ts'
+import type { ActionOf } from '../../core/action.ts'
+import type { ApiControl, MigrationAnswer } from '../../core/api-control.ts'
+import { AdminError } from '../../core/error.ts'
+import { roles } from '../../knowledge/roles.ts'
+import type { Workshop } from '../handler.ts'
+import { answersIn, isTrouble, leftOf, missingIn } from './answers.ts'
+import type { Failure } from './answers.ts'
+import { Asking } from './asking.ts'
+
+type Migrate = ActionOf<'migrate-trees'>
+
+/** so many in a row that the service could not take, and it is left alone */
+const troublesInRow = 5
+
+/** Asks for what is left, several at a time, each answer on record. */
+export class Migration {
+  readonly #action: Migrate
+  readonly #control: ApiControl
+  readonly #workshop: Workshop
+  readonly #asking: Asking
+  readonly #left: number
+  /** how many of them come first that have not been asked for before */
+  readonly #fresh: number
+  readonly #lanes: number
+  #answered: number
+  #inRow = 0
+  /** what keeps it from asking for more */
+  #stop: { reason: unknown } | null = null
+
+  constructor(action: Migrate, control: ApiControl, workshop: Workshop) {
+    this.#action = action
+    this.#control = control
+    this.#workshop = workshop
+    const answers = answersIn(workshop.journal.notes)
+    const { left, fresh } = leftOf(action.items, answers)
+    this.#left = left.length
+    this.#fresh = fresh
+    this.#lanes = Math.min(action.concurrency, left.length)
+    this.#answered = action.items.length - left.length
+    this.#asking = new Asking(left, answers.maybe, this.#lanes, workshop)
+  }
+
+  /** Throws what stopped it: what was answered until then is on record. */
+  async run(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#lanes }, async () => this.#lane()))
+    await this.#asking.end()
+    if (this.#stop !== null) throw this.#stop.reason
+    if (this.#answered < this.#action.items.length) throw this.#interrupted()
+  }
+
+  async #lane(): Promise<void> {
+    try {
+      while (this.#stop === null && !this.#workshop.signal.aborted) {
+        const item = await this.#asking.next()
+        if (item === null) return
+        await this.#workshop.failpoint('asking')
+        const answer = await this.#ask(item)
+        if (answer === null) return
+        await this.#workshop.failpoint('answered')
+        this.#take(item, answer)
+      }
+    } catch (error) {
+      this.#stop ??= { reason: error }
+    }
+  }
+
+  /** Null: interrupted before the answer was there, so that whoever goes on asks again. */
+  async #ask(item: number): Promise<MigrationAnswer | null> {
+    const { signal, patienceMs, progress } = this.#workshop
+    let isUnderway = false
+    try {
+      return await this.#control.migrateTrees(this.#action.items[item]!, {
+        signal,
+        patienceMs,
+        again: async () => this.#asking.again(item),
+        underway: (is) => (isUnderway = is),
+        waiting: progress,
+      })
+    } catch (error) {
+      if (!isUnderway) this.#asking.release(item)
+      if (signal.aborted) return null
+      throw error
+    }
+  }
+
+  #take(item: number, answer: MigrationAnswer): void {
+    this.#answered += 1
+    // of what was left when this process began: the rate is its own
+    const total = this.#left
+    this.#workshop.moving({ done: this.#answered - (this.#action.items.length - total), total, unit: 'calls' })
+    const failure = answer.status === 'accepted' ? null : failureOf(item, answer, this.#action.items[item]!)
+    this.#asking.took(failure ?? item, (error) => (this.#stop ??= { reason: error }))
+    if (failure === null || !isTrouble(failure)) {
+      this.#inRow = 0
+      return
+    }
+    this.#inRow += 1
+    const { asked } = this.#asking
+    // those that failed before may well fail again: that says nothing of the service as long as it answers
+    const isTelling = asked < this.#fresh || failure.status === 0 || failure.status === 429
+    if (this.#inRow >= troublesInRow && isTelling && asked < total) this.#stop ??= { reason: this.#tooMany(failure) }
+  }
+
+  #tooMany({ message }: Failure): AdminError {
+    return new AdminError('INTERRUPTED', `stopped after ${troublesInRow} failures in a row, the last: ${message}`, ['testops-admin doctor -d {deployment}'])
+  }
+
+  #interrupted(): AdminError {
+    const reason: unknown = this.#workshop.signal.reason
+    const by = reason instanceof AdminError ? reason.message : 'interrupted'
+    return new AdminError('INTERRUPTED', `${by} after ${grouped(this.#answered)} of ${counted(this.#action.items.length, 'call')}`)
+  }
+}
+
+/** What the service said, and what that means (SPEC.md 4.3). */
+function failureOf(item: number, { status, httpStatus, message }: Exclude<MigrationAnswer, { status: 'accepted' }>, of: Migrate['items'][number]): Failure {
+  if (status === 'unknown') return { item, status: httpStatus, message: `${message}: whether the service took it is not known`, unknown: true }
+  if (httpStatus === 403) return { item, status: httpStatus, message: `${message}; it takes the project role \`${roles.projectOwner}\` or the global role \`${roles.administrator}\`` }
+  if (httpStatus === 404) return { item, status: httpStatus, message: `there is no ${missingIn(of)}: ${message}` }
+  return { item, status: httpStatus, message }
+}

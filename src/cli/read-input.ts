@@ -1,0 +1,41 @@
+import { open } from 'node:fs/promises'
+import { AdminError, messageOf } from '../core/error.ts'
+
+export interface InputOptions {
+  /** so that a file that was taken for another does not fill the memory */
+  mostBytes: number
+  /** what to type where it cannot be had */
+  next: readonly string[]
+}
+
+/** A file that the operator named, - for standard input, as UTF-8. Throws USAGE where it cannot be read or is too large. */
+export async function readInput(file: string, options: InputOptions, input: AsyncIterable<Buffer | string> = process.stdin): Promise<string> {
+  try {
+    if (file === '-') return await bounded(input, file, options)
+    const handle = await open(file)
+    try {
+      return await bounded(handle.createReadStream({ autoClose: false }), file, options)
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (error instanceof AdminError) throw error
+    throw new AdminError('USAGE', `${inputName(file)} cannot be read: ${messageOf(error)}`, options.next, { cause: error })
+  }
+}
+
+async function bounded(stream: AsyncIterable<Buffer | string>, file: string, { mostBytes, next }: InputOptions): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of stream) {
+    length += chunk.length
+    if (length > mostBytes) throw new AdminError('USAGE', `${inputName(file)} is larger than ${mostBytes / 1_000_000} MB: is it the right one?`, next)
+    chunks.push(Buffer.from(chunk))
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** What the operator is told of it. */
+export function inputName(file: string): string {
+  return file === '-' ? 'standard input' : file
+}
