@@ -2,9 +2,15 @@ import type { Secret } from './secret.ts'
 
 /** Where and as whom each part is reached: what the configuration or the service's own settings come down to. */
 
+/** A server as the service's settings name it. */
+export interface HostPort {
+  host: string
+  port: number
+}
+
 export interface DatabaseEndpoint {
   /** several for JDBC addresses with several hosts: the first that is not in recovery is used */
-  hosts: readonly { host: string; port: number }[]
+  hosts: readonly HostPort[]
   database: string
   user: string | null
   password: Secret | null
@@ -33,8 +39,8 @@ export interface SessionsEndpoint {
   tls: Tls
   /** null: detected by the keys' shape */
   namespace: string | null
-  sentinel: { master: string; nodes: readonly { host: string; port: number }[]; password: Secret | null } | null
-  cluster: readonly { host: string; port: number }[] | null
+  sentinel: { master: string; nodes: readonly HostPort[]; password: Secret | null } | null
+  cluster: readonly HostPort[] | null
 }
 
 export interface ApiEndpoint {

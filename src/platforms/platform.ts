@@ -1,5 +1,7 @@
 import type { LogText } from '../adapters/log-file.ts'
 import type { ServiceControl } from '../core/controls.ts'
+import type { HostPort, Opened } from '../core/endpoint.ts'
+import type { RepairLock } from '../core/lock.ts'
 import type { Secret } from '../core/secret.ts'
 import type { ServiceCommands, ServiceSource } from '../core/sources.ts'
 
@@ -14,4 +16,21 @@ export interface Platform {
   log(): Promise<LogText>
   /** how the service is stopped and started */
   control(): Promise<ServiceControl>
+  /**
+   * A way from this machine to an address as the service writes it, kept open until it is closed; null: the address is to be used
+   * as it is. Throws UNAVAILABLE, FORBIDDEN where there is none
+   */
+  reach(address: HostPort): Promise<Opened<HostPort> | null>
+  /** what keeps a second operator out here, across machines; null: the platform has nothing for that. Throws as its `take` does */
+  lock(own: { who: string; what: string }): Promise<RepairLock | null>
+  /** lets go of every connection; never throws */
+  close(): Promise<void>
+}
+
+/** For each question that is asked of a platform. */
+export interface PlatformOptions {
+  timeoutMs: number
+  /** of the programs that are run, and where their configuration is looked for; this process's own where it is left out */
+  environment?: Readonly<Record<string, string | undefined>>
+  signal?: AbortSignal
 }

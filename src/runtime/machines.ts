@@ -5,7 +5,7 @@ import { openPlatform, readMachine } from '../platforms/index.ts'
 import { findConfiguration } from './configuration/load.ts'
 import { findDeployment } from './configuration/select.ts'
 import type { Environment } from './paths.ts'
-import { hostSettingsOf, platformOf } from './platform-of.ts'
+import { platformSettingsOf } from './platform-of.ts'
 
 export interface MachinesRequest {
   name: string | undefined
@@ -25,8 +25,12 @@ export async function machinesOf({ timeoutMs, signal, ...request }: MachinesRequ
   if (request.name === undefined && (await findConfiguration(request)) === null) return [await thisMachine()]
   const selected = await findDeployment(request)
   const options = { timeoutMs, environment: request.environment, signal }
-  const service = await openPlatform(platformOf(selected), hostSettingsOf(selected), options).service()
-  return service.machines()
+  const platform = await openPlatform(platformSettingsOf(selected), options)
+  try {
+    return await (await platform.service()).machines()
+  } finally {
+    await platform.close()
+  }
 }
 
 export async function thisMachine(): Promise<Machine> {

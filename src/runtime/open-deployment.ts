@@ -33,7 +33,7 @@ import { sessionsEndpoint } from './endpoints/sessions.ts'
 import { openings } from './openings.ts'
 import { recordsOf } from './paths.ts'
 import type { Environment } from './paths.ts'
-import { hostSettingsOf, platformOf } from './platform-of.ts'
+import { platformSettingsOf } from './platform-of.ts'
 import { rabbitmqctlFor } from './rabbitmqctl.ts'
 
 export interface OpenOptions {
@@ -77,14 +77,14 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   if (apiToken) requireApiToken(await secrets(apiToken), apiToken)
   await inOrder(certificatesOf(settings).map(readCertificates))
 
-  const platformName = platformOf(selected)
-  const platform = openPlatform(platformName, hostSettingsOf(selected), { timeoutMs, environment, ...(signal && { signal }) })
+  const settingsOfPlatform = platformSettingsOf(selected)
+  const platform = await openPlatform(settingsOfPlatform, { timeoutMs, environment, ...(signal && { signal }) })
   const context: EndpointContext = { name, settings, secrets, environment: once(() => platform.environment()) }
   const known = await environmentFor(context)
   const deployment: Deployment = {
     name,
     ...(options.config !== undefined && { config: options.config }),
-    platform: platformName,
+    platform: settingsOfPlatform.platform,
     vendor: vendorOf(settings, known),
     ...timeZoneOf(settings, known),
   }
@@ -129,7 +129,8 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
         const { openDatabaseLock } = await import('../adapters/postgres/index.ts')
         return openDatabaseLock(endpoint, own, { timeoutMs })
       })
-      return [...(await ifReached(ofDatabase())), localLock(lockFile, own)]
+      const ofPlatform = (await ifReached(platform.lock(own))).filter((lock) => lock !== null)
+      return [...ofPlatform, ...(await ifReached(ofDatabase())), localLock(lockFile, own)]
     },
     journals: {
       here: runFolder(runs),
@@ -167,7 +168,10 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       runs: share(async () => unheld(runsSource(runs, lockFile))),
       network: share(async () => unheld(networkSource({ timeoutMs }))),
     },
-    close,
+    async close() {
+      await close()
+      await platform.close()
+    },
   }
 }
 

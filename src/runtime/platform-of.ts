@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import type { PlatformName } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
-import type { Command, HostSettings } from '../platforms/index.ts'
+import type { Command, HostSettings, PlatformSettings } from '../platforms/index.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
 
 const sections = ['host', 'compose', 'kubernetes'] as const
@@ -18,7 +18,13 @@ export function platformOf({ name, settings, file }: SelectedDeployment): Platfo
   )
 }
 
-export function hostSettingsOf({ settings, file }: SelectedDeployment): HostSettings {
+/** What its configuration says of the platform of a deployment. Throws CONFIGURATION. */
+export function platformSettingsOf(selected: SelectedDeployment): PlatformSettings {
+  const platform = platformOf(selected)
+  return platform === 'host' ? { platform, host: hostSettingsOf(selected) } : { platform }
+}
+
+function hostSettingsOf({ settings, file }: SelectedDeployment): HostSettings {
   const { unit, commands, logs, environmentFile } = settings.host ?? {}
   const folder = dirname(file)
   return {

@@ -4,7 +4,8 @@ import type { ServiceStatus } from '../../core/sources.ts'
 import type { ServiceManager } from './manager.ts'
 import { parseProperties, statusOf } from './properties.ts'
 import { runStarter } from './run-starter.ts'
-import type { HostOptions, HostSettings } from './settings.ts'
+import type { PlatformOptions } from '../platform.ts'
+import type { HostSettings } from './settings.ts'
 import { typed } from '../../core/typed.ts'
 
 /**
@@ -12,7 +13,7 @@ import { typed } from '../../core/typed.ts'
  * behind: LSB), and may print what `systemctl show` prints, which then stands above the exit code.
  * Its methods throw UNAVAILABLE, TIMED_OUT, FAILED, UNEXPECTED_ANSWER.
  */
-export function ownCommands(commands: NonNullable<HostSettings['commands']>, options: HostOptions): ServiceManager {
+export function ownCommands(commands: NonNullable<HostSettings['commands']>, options: PlatformOptions): ServiceManager {
   return {
     async status() {
       const result = await runProgram(commands.status, options)

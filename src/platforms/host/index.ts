@@ -3,28 +3,28 @@ import type { LogOrigin, LogText } from '../../adapters/log-file.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ServiceCommands } from '../../core/sources.ts'
 import { springSettings } from '../../knowledge/settings.ts'
-import type { Platform } from '../platform.ts'
+import type { Platform, PlatformOptions } from '../platform.ts'
 import { ownCommands } from './commands.ts'
 import type { ServiceManager } from './manager.ts'
 import { startService, stopService } from './control.ts'
 import { hostService, withoutManager } from './service.ts'
 import { trySetting, writeSetting } from './setting.ts'
-import type { HostOptions, HostSettings } from './settings.ts'
+import type { HostSettings } from './settings.ts'
 import { systemdUnit } from './systemd.ts'
 
 export { restartService, startService, stopService } from './control.ts'
 export { parseEnvironmentFile } from './environment-file.ts'
 export type { ServiceManager } from './manager.ts'
-export type { Command, HostOptions, HostSettings } from './settings.ts'
+export type { Command, HostSettings } from './settings.ts'
 
 /** What starts and stops the service as configured; null where nothing is. */
-export function serviceManager(settings: HostSettings, options: HostOptions): ServiceManager | null {
+export function serviceManager(settings: HostSettings, options: PlatformOptions): ServiceManager | null {
   if (settings.unit !== null) return systemdUnit(settings.unit, { ...options, superuser: process.getuid?.() === 0 })
   return settings.commands === null ? null : ownCommands(settings.commands, options)
 }
 
 /** The platform `host`: the service runs on this machine, as a systemd unit or under commands of the operator's own. */
-export function openHost(settings: HostSettings, options: HostOptions): Platform & { readonly commands: ServiceCommands } {
+export function openHost(settings: HostSettings, options: PlatformOptions): Platform & { readonly commands: ServiceCommands } {
   const manager = serviceManager(settings, options)
   const service = hostService(settings, manager, options)
   return {
@@ -57,6 +57,11 @@ export function openHost(settings: HostSettings, options: HostOptions): Platform
       if (written) return openLog(written, options)
       throw new AdminError('NOT_CONFIGURED', "the service's log is not known: set `host.logs`")
     },
+    // what the service reaches from this machine, this program does too
+    reach: async () => null,
+    // a machine of its own has the file that local operators share
+    lock: async () => null,
+    close: async () => undefined,
   }
 }
 

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProgramResult } from '../../adapters/process.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import type { Command, HostOptions } from './settings.ts'
+import type { PlatformOptions } from '../platform.ts'
+import type { Command } from './settings.ts'
 import { typed } from '../../core/typed.ts'
 
 const keptCharacters = 10_000
@@ -13,7 +14,7 @@ const keptCharacters = 10_000
  * not its output's, and its standard output goes nowhere, lest the service writes into a pipe that nobody reads.
  * Throws UNAVAILABLE, TIMED_OUT, INTERRUPTED.
  */
-export async function runStarter(command: Command, { timeoutMs, environment, signal }: HostOptions): Promise<ProgramResult> {
+export async function runStarter(command: Command, { timeoutMs, environment, signal }: PlatformOptions): Promise<ProgramResult> {
   const [file, ...parameters] = command
   const deadline = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)))
   const child = spawn(file, parameters, { stdio: ['ignore', 'ignore', 'pipe'], env: environment })

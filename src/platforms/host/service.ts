@@ -5,7 +5,8 @@ import { readEnvironment } from './environment.ts'
 import { declaredImage } from './image.ts'
 import { readMachine } from './machine.ts'
 import type { ServiceManager } from './manager.ts'
-import type { HostOptions, HostSettings } from './settings.ts'
+import type { PlatformOptions } from '../platform.ts'
+import type { HostSettings } from './settings.ts'
 import { typed } from '../../core/typed.ts'
 
 /** how long the answer that opening the platform took serves the first who asks: each question may start a program */
@@ -15,7 +16,7 @@ const firstStatusLifeMs = 1000
  * The service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED. `forget`: it is about to be
  * changed, so that no earlier answer holds.
  */
-export function hostService(settings: HostSettings, manager: ServiceManager | null, options: HostOptions): ServiceSource & { forget(): void } {
+export function hostService(settings: HostSettings, manager: ServiceManager | null, options: PlatformOptions): ServiceSource & { forget(): void } {
   const network = networkSource({ timeoutMs: options.timeoutMs })
   let first: { at: number; status: Promise<ServiceStatus> } | null = null
   let isOpened = false

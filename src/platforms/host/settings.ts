@@ -17,11 +17,3 @@ export interface HostSettings {
 
 /** A program and its arguments; run without a shell. */
 export type Command = readonly [string, ...string[]]
-
-export interface HostOptions {
-  /** for each program that is run */
-  timeoutMs: number
-  /** of the programs that are run; this process's own where it is left out */
-  environment?: Readonly<Record<string, string | undefined>>
-  signal?: AbortSignal
-}

@@ -4,14 +4,14 @@ import { AdminError } from '../../core/error.ts'
 import type { ServiceManager } from './manager.ts'
 import type { Properties } from './properties.ts'
 import { one, parseProperties, statusOf } from './properties.ts'
-import type { HostOptions } from './settings.ts'
+import type { PlatformOptions } from '../platform.ts'
 import { typed } from '../../core/typed.ts'
 import { wordsOf } from './shell.ts'
 
 const statusProperties = 'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainStatus,NRestarts'
 
 /** A unit of this machine's systemd. Its methods throw UNAVAILABLE, FORBIDDEN, TIMED_OUT, FAILED. */
-export function systemdUnit(name: string, options: HostOptions & { superuser: boolean }): ServiceManager {
+export function systemdUnit(name: string, options: PlatformOptions & { superuser: boolean }): ServiceManager {
   const unit = /\.(service|target|scope)$/.test(name) ? name : `${name}.service`
   const short = unit.replace(/\.service$/, '')
 

@@ -1,12 +1,9 @@
+import type { HostPort } from '../../core/endpoint.ts'
+
 /**
  * Readers of the addresses that a configuration or the service's own settings hold. Each throws a plain `Error` that says
  * in a few words what is wrong and never repeats the address, since one that is wrong may hold a password.
  */
-
-export interface HostPort {
-  host: string
-  port: number
-}
 
 /** `host:port`, `[ipv6]:port` or a host alone. */
 export function parseHostPort(address: string, defaultPort: number): HostPort {

@@ -1,4 +1,4 @@
-import type { HostPort } from './addresses.ts'
+import type { HostPort } from '../../core/endpoint.ts'
 import { decode, parseAddress, parseHostPort } from './addresses.ts'
 
 export interface BrokerAddress extends HostPort {

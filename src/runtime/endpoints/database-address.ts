@@ -1,5 +1,4 @@
-import type { Tls } from '../../core/endpoint.ts'
-import type { HostPort } from './addresses.ts'
+import type { HostPort, Tls } from '../../core/endpoint.ts'
 import { decode, parseAddress } from './addresses.ts'
 
 export interface DatabaseAddress {

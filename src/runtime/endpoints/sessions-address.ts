@@ -1,4 +1,4 @@
-import type { HostPort } from './addresses.ts'
+import type { HostPort } from '../../core/endpoint.ts'
 import { parseAddress } from './addresses.ts'
 
 export interface SessionsAddress extends HostPort {

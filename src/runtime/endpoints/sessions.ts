@@ -1,9 +1,8 @@
-import type { SessionsEndpoint } from '../../core/endpoint.ts'
+import type { HostPort, SessionsEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import { parseBoolean, springSettings } from '../../knowledge/settings.ts'
 import type { SessionsSettings } from '../configuration/schema.ts'
-import type { HostPort } from './addresses.ts'
 import { parseHostPorts, parsePort } from './addresses.ts'
 import type { Credentials, EndpointContext, ServiceEnvironment, WithLogin } from './context.ts'
 import {

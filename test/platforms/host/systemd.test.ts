@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
 import { openHost, serviceManager, startService, stopService } from '../../../src/platforms/host/index.ts'
-import type { HostOptions, HostSettings } from '../../../src/platforms/host/index.ts'
+import type { HostSettings } from '../../../src/platforms/host/index.ts'
+import type { PlatformOptions } from '../../../src/platforms/platform.ts'
 import { errorOf } from '../../runtime/error-of.ts'
 import { folderWith } from '../../runtime/folder.ts'
 import { nothing } from './nothing.ts'
@@ -24,7 +25,7 @@ NRestarts=0
 `
 
 /** A machine whose systemctl answers `show` with this text, and keeps what it was asked. */
-async function machine(show: string, { stderr = '', exitCode = 0 } = {}): Promise<{ folder: string; options: HostOptions }> {
+async function machine(show: string, { stderr = '', exitCode = 0 } = {}): Promise<{ folder: string; options: PlatformOptions }> {
   const folder = await folderWith({
     show,
     stderr,
