@@ -42,6 +42,8 @@ it('every check that stands for a source says what is done about each reason', (
   expect(checks.filter(({ guards: source, unopened }) => (source === undefined) !== (unopened === undefined))).toEqual([])
 })
 
+const unbootable = (id: string): string[] => (id === 'broker/reachable' ? ['testops-admin explain broker/reachable   # where it will not start'] : [])
+
 describe('nothing listens', () => {
   it.each([
     [databaseReachable, 'PostgreSQL', "systemctl status 'postgresql*'", 'sudo systemctl start postgresql'],
@@ -53,6 +55,7 @@ describe('nothing listens', () => {
     expect(there.commands).toEqual([
       `${status}   # on far.example.org`,
       `${start}   # on far.example.org`,
+      ...unbootable(check.id),
       `testops-admin doctor -d prod --only ${check.id}`,
       'systemctl restart testops',
     ])
@@ -63,7 +66,7 @@ describe('nothing listens', () => {
 
   it.each(servers)('$id runs in a container of which systemd knows nothing', async (check) => {
     const { commands } = await remedyOf({ check, kind: 'refused', platform: 'kubernetes' })
-    expect(commands).toEqual([`testops-admin doctor -d prod --only ${check.id}`, 'systemctl restart testops'])
+    expect(commands).toEqual([...unbootable(check.id), `testops-admin doctor -d prod --only ${check.id}`, 'systemctl restart testops'])
   })
 
   it('the service is looked at where its API is silent', async () => {

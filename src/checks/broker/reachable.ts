@@ -12,7 +12,7 @@ export const brokerReachable = defineCheck({
   guards: 'broker',
   explains: serviceFails,
   unopened: unopened('broker/reachable', {
-    ...server('RabbitMQ', { unit: 'rabbitmq-server', service: 'rabbitmq-server' }, kept),
+    ...server('RabbitMQ', { unit: 'rabbitmq-server', service: 'rabbitmq-server', unbootable: 'testops-admin explain broker/reachable' }, kept),
     tls: { scheme: 'its address (amqp:// is plain, amqps:// encrypted)', key: 'broker: {ca: FILE}' },
     said: {
       UNAUTHENTICATED: `Correct the user or the password (${kept}), or give the user that password at the broker: rabbitmqctl change_password.`,

@@ -104,10 +104,13 @@ function stepForCode({ code, suggestions }: AdminError, { kept, said, unwell }: 
   }
 }
 
-/** How the start of a server is told: `unit` as systemctl finds it whatever its version, `service` as it is mostly called. */
+/**
+ * How the start of a server is told: `unit` as systemctl finds it whatever its version, `service` as it is mostly called; `unbootable`:
+ * what is typed where it will not start.
+ */
 export function server(
   name: string,
-  { unit, service }: { unit: string; service: string },
+  { unit, service, unbootable }: { unit: string; service: string; unbootable?: string },
   kept: string,
 ): Pick<Part, 'kept' | 'refused' | 'unwell'> {
   return {
@@ -115,10 +118,10 @@ export function server(
     refused: (host, { platform }) => ({
       text: `Start ${name} on ${hostInWords(host)}, or correct its address (${kept}). The service reconnects by itself or needs a restart.`,
       // in a container systemd knows nothing of it
-      commands:
-        platform === 'host'
-          ? [`systemctl status ${unit}`, `sudo systemctl start ${service}`].map((command) => typedOn(host, command))
-          : [],
+      commands: [
+        ...(platform === 'host' ? [`systemctl status ${unit}`, `sudo systemctl start ${service}`].map((command) => typedOn(host, command)) : []),
+        ...(unbootable === undefined ? [] : [`${unbootable}   # where it will not start`]),
+      ],
       afterwards: ['{restart}'],
     }),
     unwell: {
