@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
+import type { HostPort, Reach } from '../core/endpoint.ts'
 import { namesOfMisnamed } from './certificate-names.ts'
 
 /** Another part of the deployment, as errors name it. */
@@ -15,6 +16,13 @@ export interface Peer {
   suggestions: readonly string[]
   /** the protocol that begins unencrypted, as openssl names it */
   starttls?: 'postgres'
+  reach?: Reach | undefined
+}
+
+/** What a socket to a server is made with: its own address, or that of the way to it. Throws where there is no way. */
+export async function placeOf({ host, port, reach }: HostPort & { reach?: Reach | undefined }): Promise<HostPort> {
+  const way = (await reach?.({ host, port })) ?? null
+  return way === null ? { host, port } : { host: way.host, port: way.port }
 }
 
 const unverified = new Set([
@@ -147,7 +155,7 @@ export async function withDeadline<T>(
     stop = () => reject(signal?.reason as Error)
     signal?.addEventListener('abort', stop)
     const ask = (): void => {
-      const accepts = acceptsConnections(peer.host, peer.port, timeoutMs * 0.35)
+      const accepts = acceptsConnections(peer, timeoutMs * 0.35)
       timer = setTimeout(() => void accepts.then((did) => reject(tooLate(peer, timeoutMs, did))), timeoutMs * 0.4)
     }
     // the question whether anything listens is asked before the deadline, so that its answer is there in time
@@ -170,7 +178,10 @@ function tooLate({ what, where, suggestions }: Peer, timeoutMs: number, accepts:
   return new AdminError('TIMED_OUT', `${what} at ${where} ${did} within ${seconds(timeoutMs)}`, suggestions)
 }
 
-async function acceptsConnections(host: string, port: number, timeoutMs: number): Promise<boolean> {
+async function acceptsConnections(peer: Peer, timeoutMs: number): Promise<boolean> {
+  const place = await placeOf(peer).catch(() => null)
+  if (place === null) return false
+  const { host, port } = place
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect({ host, port })
   try {
     return await new Promise<boolean>((resolve) => {
@@ -187,8 +198,10 @@ async function acceptsConnections(host: string, port: number, timeoutMs: number)
  * The first line that whatever listens there says, after it was sent `greeting`: names the culprit where something
  * else has taken the port. Null where it says nothing readable.
  */
-export async function firstAnswer(host: string, port: number, greeting: Buffer, timeoutMs: number): Promise<string | null> {
-  const socket = connect({ host, port })
+export async function firstAnswer(peer: Pick<Peer, 'host' | 'port' | 'reach'>, greeting: Buffer, timeoutMs: number): Promise<string | null> {
+  const place = await placeOf(peer).catch(() => null)
+  if (place === null) return null
+  const socket = connect(place)
   try {
     return await new Promise<string | null>((resolve) => {
       socket.once('connect', () => socket.write(greeting))

@@ -2,16 +2,21 @@ import type { Agent, RequestOptions } from 'node:http'
 import type { request as requestOf } from 'node:http'
 import { env } from 'node:process'
 import { getProxyForUrl } from 'proxy-from-env'
+import type { HostPort } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import { hostPort } from './failure.ts'
 import type { Peer } from './failure.ts'
+import { tlsOptions } from './tls-options.ts'
+import type { TlsOptions, Trust } from './tls-options.ts'
 
 /** How requests to one server travel. */
 export interface Route {
   agent: Agent
   request: typeof requestOf
   /** what every request needs beside its own options */
-  tls: Pick<RequestOptions & Tls, 'ca' | 'rejectUnauthorized'>
+  tls: TlsOptions
+  /** where its sockets lead, if not to the server's own address */
+  place: Pick<RequestOptions, 'host' | 'hostname' | 'port'>
   /** without its user and password */
   proxy: Proxy | null
 }
@@ -21,22 +26,19 @@ interface Proxy {
   port: number
 }
 
-interface Tls {
-  ca?: string
-  rejectUnauthorized: boolean
-}
-
 /**
  * A route that keeps its connections, through the proxy that the environment names for this address (HTTP_PROXY, HTTPS_PROXY,
- * ALL_PROXY, NO_PROXY); what runs on this machine is reached directly, whatever they say. Throws CONFIGURATION for a proxy of
+ * ALL_PROXY, NO_PROXY); what runs on this machine, or has a way of its own, is reached directly, whatever they say. Throws CONFIGURATION for a proxy of
  * another kind.
  */
-export async function openRoute(url: URL, tls: Tls): Promise<Route> {
+export async function openRoute(url: URL, trust: Trust, way: HostPort | null): Promise<Route> {
   const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
-  const named = isLoopback(url.hostname) ? '' : proxyFor(url)
-  if (named === '') return { agent: new Agent({ keepAlive: true }), request, tls, proxy: null }
+  const tls = tlsOptions(bare(url.hostname), trust)
+  const place = way === null ? {} : { host: way.host, hostname: way.host, port: way.port }
+  const named = way !== null || isLoopback(url.hostname) ? '' : proxyFor(url)
+  if (named === '') return { agent: new Agent({ keepAlive: true }), request, tls, place, proxy: null }
   const proxy = parseProxy(named)
-  return { agent: await proxyAgent(url, proxy), request, tls, proxy: { host: bare(proxy.hostname), port: portOf(proxy) } }
+  return { agent: await proxyAgent(url, proxy), request, tls, place, proxy: { host: bare(proxy.hostname), port: portOf(proxy) } }
 }
 
 /** What a proxy says where it does not let a request through: nothing that the server behind it has said. */
@@ -53,7 +55,7 @@ export function proxyRefusal({ host, port }: Proxy, status: number, peer: Peer):
 const lookUp = 'env | cut -d= -f1 | grep -i proxy   # the variables that name it'
 
 /** The proxy that the environment names; '' for none. Without a scheme it is one for http, as for curl. */
-function proxyFor(url: URL): string {
+export function proxyFor(url: URL): string {
   const named = getProxyForUrl(url.href)
   const bareName = named.slice(url.protocol.length + '//'.length)
   return named !== '' && Object.values(env).includes(bareName) ? `http://${bareName}` : named
@@ -69,7 +71,7 @@ export function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-async function proxyAgent(url: URL, proxy: URL): Promise<Agent> {
+export async function proxyAgent(url: URL, proxy: URL): Promise<Agent> {
   if (url.protocol === 'https:') {
     const { HttpsProxyAgent } = await import('https-proxy-agent')
     return new HttpsProxyAgent(proxy, { keepAlive: true })
@@ -78,7 +80,7 @@ async function proxyAgent(url: URL, proxy: URL): Promise<Agent> {
   return new HttpProxyAgent(proxy, { keepAlive: true })
 }
 
-function parseProxy(named: string): URL {
+export function parseProxy(named: string): URL {
   const proxy = URL.canParse(named) ? new URL(named) : null
   const isHttp = proxy?.protocol === 'http:' || proxy?.protocol === 'https:'
   if (proxy && isHttp && proxy.hostname !== '' && isEncoded(proxy.username + proxy.password)) return proxy
@@ -103,6 +105,6 @@ function isEncoded(text: string): boolean {
   }
 }
 
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Reach } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import { hostPort, peerFailure, systemCode, withDeadline } from './failure.ts'
 import type { Peer } from './failure.ts'
@@ -47,6 +48,8 @@ export interface HttpOptions {
   /** for the connection alone: for who wants to know in time for something else that there is none */
   connectMs?: number
   maxBytes: number
+  /** a way of its own to the server, which no proxy has a part in */
+  reach?: Reach | undefined
 }
 
 /**
@@ -57,8 +60,10 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
   const { what, timeoutMs, connectMs = timeoutMs, maxBytes } = options
   const base = options.baseUrl.replace(/\/+$/, '')
   const url = parseBase(base, what)
-  const peer: Peer = { what, host: bare(url.hostname), port: portOf(url), where: base, suggestions: options.suggestions }
-  const route = await openRoute(url, { rejectUnauthorized: options.verify, ...(options.ca === null ? {} : { ca: options.ca }) })
+  const { reach, suggestions } = options
+  const peer: Peer = { what, host: bare(url.hostname), port: portOf(url), where: base, suggestions, reach }
+  const way = (await reach?.({ host: peer.host, port: peer.port })) ?? null
+  const route = await openRoute(url, { verify: options.verify, ca: options.ca }, way)
 
   const ask = async (path: string, request: HttpRequest, held: Held): Promise<HttpAnswer> => {
     const started = performance.now()
@@ -117,9 +122,10 @@ async function send(url: URL, request: HttpRequest & { path: string; connectMs: 
       held.request = route.request(url, {
         agent: route.agent,
         ...route.tls,
+        ...route.place,
         path,
         method,
-        headers: { accept: 'application/json', 'user-agent': 'testops-admin', ...content?.headers, ...headers },
+        headers: { host: url.host, accept: 'application/json', 'user-agent': 'testops-admin', ...content?.headers, ...headers },
       })
       held.request.once('proxyConnect', ({ statusCode = 200 }: { statusCode?: number }) => {
         held.isThrough = statusCode === 200

@@ -16,6 +16,8 @@ export interface ProgramOptions {
   /** it gets `environment` and nothing of this process's own */
   isolated?: boolean
   directory?: string
+  /** as errors name it, where its parameters may be secrets */
+  shown?: readonly string[]
   /** whom it runs as, where that is not this process's own user */
   account?: { uid: number; gid: number } | null
   /** of standard output and standard error each; 10 MB unless told otherwise */
@@ -44,7 +46,7 @@ export interface ProgramResult {
  */
 export async function runProgram(command: readonly [string, ...string[]], options: ProgramOptions): Promise<ProgramResult> {
   const [file, ...parameters] = command
-  const shown = typed(command)
+  const shown = typed(options.shown ?? command)
   const maxBytes = options.maxBytes ?? 10_000_000
   const keep = options.keepNewest === true
   const stdout = new Newest(maxBytes)

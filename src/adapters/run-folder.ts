@@ -71,6 +71,10 @@ export function runFolder(directory: string): RunStore {
       }
       return file
     },
+    async keptText(run, name) {
+      const file = join(folderOf(run), name)
+      return readFile(file, 'utf8').catch(ifMissing(dirname(file), null))
+    },
     async remove(run) {
       const folder = folderOf(run)
       try {

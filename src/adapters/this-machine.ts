@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises'
 import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { env } from 'node:process'
 
 /** Whether a host is this machine: its name leads to an address of its own. Never throws. */
 export async function isThisMachine(host: string): Promise<boolean> {
@@ -11,8 +12,8 @@ export async function isThisMachine(host: string): Promise<boolean> {
   return addresses.length > 0 && addresses.every(({ address }) => /^127\./.test(address) || address === '::1' || own.includes(address))
 }
 
-/** Whether a program of that name can be run from these folders. */
-export async function isOnPath(name: string, path: string): Promise<boolean> {
+/** Whether a program of that name can be run from these folders; by default from those of this process. */
+export async function isOnPath(name: string, path: string = env['PATH'] ?? ''): Promise<boolean> {
   const found = await Promise.all(
     path.split(delimiter).map(async (folder) =>
       access(join(folder, name), constants.X_OK).then(

@@ -8,6 +8,15 @@ export interface HostPort {
   port: number
 }
 
+/** Where a server is really reached from here. Whatever is told, planned or verified keeps the server's own address. */
+export interface Way extends HostPort {
+  /** what an operator would type for a way of their own; null: nothing is needed */
+  command: string | null
+}
+
+/** The way to an address, open for as long as the deployment is; null: the address is to be used as it is. Throws where there is none. */
+export type Reach = (address: HostPort) => Promise<Way | null>
+
 export interface DatabaseEndpoint {
   /** several for JDBC addresses with several hosts: the first that is not in recovery is used */
   hosts: readonly HostPort[]
@@ -17,6 +26,7 @@ export interface DatabaseEndpoint {
   tls: Tls
   /** the schema that the service's address names (`currentSchema`), null: the user's search path */
   schema: string | null
+  reach?: Reach
 }
 
 export interface BrokerEndpoint {
@@ -28,6 +38,7 @@ export interface BrokerEndpoint {
   tls: Tls
   /** without credentials; null: not known */
   managementUrl: string | null
+  reach?: Reach
 }
 
 export interface SessionsEndpoint {
@@ -41,6 +52,7 @@ export interface SessionsEndpoint {
   namespace: string | null
   sentinel: { master: string; nodes: readonly HostPort[]; password: Secret | null } | null
   cluster: readonly HostPort[] | null
+  reach?: Reach
 }
 
 export interface ApiEndpoint {
@@ -49,6 +61,7 @@ export interface ApiEndpoint {
   apiToken: Secret | null
   /** PEM text of an own certificate authority */
   ca: string | null
+  reach?: Reach
 }
 
 export interface Tls {

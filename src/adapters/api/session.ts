@@ -59,6 +59,7 @@ export async function openSession(endpoint: ApiEndpoint, options: ApiOptions): P
     verify: true,
     timeoutMs,
     maxBytes: 10_000_000,
+    reach: endpoint.reach,
   })
   try {
     const answer = await http.request(healthPath)

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import type { Socket } from 'node:net'
 import type { Client } from 'pg'
-import type { DatabaseEndpoint } from '../../core/endpoint.ts'
+import type { DatabaseEndpoint, HostPort } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { hostPort, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
@@ -38,7 +38,7 @@ export class DatabaseSession {
 
   static async open(
     endpoint: DatabaseEndpoint,
-    at: { host: string; port: number },
+    at: HostPort,
     { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   ): Promise<DatabaseSession> {
     const login: Login = {
@@ -48,7 +48,9 @@ export class DatabaseSession {
     }
     const peer: Peer = {
       what: 'PostgreSQL',
-      ...at,
+      host: at.host,
+      port: at.port,
+      reach: endpoint.reach,
       where: `${hostPort(at.host, at.port)}/${endpoint.database}`,
       starttls: 'postgres',
       suggestions: [`pg_isready -h ${at.host} -p ${at.port}`, psql(at, login, endpoint.database, `-c 'SELECT 1'`)],

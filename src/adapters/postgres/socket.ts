@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls'
 import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
 import type { Tls } from '../../core/endpoint.ts'
-import { oneLine, readable } from '../failure.ts'
+import { oneLine, placeOf, readable } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 
 /** The frame that asks a PostgreSQL server for TLS. */
@@ -15,9 +15,8 @@ const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
  * offers it). `onSocket` gets the socket at once, so that a deadline can destroy it.
  */
 export async function openSocket(peer: Peer, tls: Tls, onSocket: (socket: Socket) => void): Promise<Socket> {
-  const socket = peer.host.startsWith('/')
-    ? connect(`${peer.host}/.s.PGSQL.${peer.port}`)
-    : connect({ host: peer.host, port: peer.port })
+  const place = await placeOf(peer)
+  const socket = place.host.startsWith('/') ? connect(`${place.host}/.s.PGSQL.${place.port}`) : connect(place)
   onSocket(socket)
   // a reset must never end the process; whoever waits is told by other listeners
   socket.on('error', () => undefined)

@@ -4,8 +4,9 @@ import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'
-import { firstAnswer, hostPort, networkFailure, oneLine, peerFailure, withDeadline } from '../failure.ts'
+import { firstAnswer, hostPort, networkFailure, oneLine, peerFailure, placeOf, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
+import { tlsOptions } from '../tls-options.ts'
 import { remembered } from './own-connections.ts'
 
 interface BrokerIdentity {
@@ -36,17 +37,18 @@ export async function openConnection(
 }
 
 async function connect(
-  { host, port, user, password, vhost, tls }: BrokerEndpoint,
+  { host, port, user, password, vhost, tls, reach }: BrokerEndpoint,
   timeoutMs: number,
   heartbeatSeconds = 0,
 ): Promise<ChannelModel> {
   const { default: amqp } = await import('amqplib')
   const encrypted = tls.mode === 'require' || tls.mode === 'verify'
+  const place = await placeOf({ host, port, reach })
   const model = await amqp.connect(
     {
       protocol: encrypted ? 'amqps' : 'amqp',
-      hostname: host,
-      port,
+      hostname: place.host,
+      port: place.port,
       username: user,
       password: password?.reveal() ?? '',
       // amqplib decodes it as a part of an address
@@ -58,7 +60,7 @@ async function connect(
       timeout: timeoutMs + 100,
       noDelay: true,
       clientProperties: { connection_name: ownConnectionName },
-      ...(encrypted ? { rejectUnauthorized: tls.mode === 'verify', ...(tls.ca === null ? {} : { ca: [tls.ca] }) } : {}),
+      ...(encrypted ? tlsOptions(host, { verify: tls.mode === 'verify', ca: tls.ca }) : {}),
     },
   )
   model.on('error', () => undefined)
@@ -117,7 +119,7 @@ async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer:
   const header = Buffer.from('AMQP\u0000\u0000\u0009\u0001', 'latin1')
   const line =
     endpoint.tls.mode === 'disable' || endpoint.tls.mode === 'prefer'
-      ? await firstAnswer(host, port, header, Math.min(1000, timeoutMs / 4))
+      ? await firstAnswer(peer, header, Math.min(1000, timeoutMs / 4))
       : null
   if (line !== null && !line.startsWith('AMQP')) {
     return make('UNEXPECTED_ANSWER', `what listens at ${hostPort(host, port)} is not RabbitMQ: it answered '${line}'`, [

@@ -47,7 +47,7 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
         howToEnable(endpoint),
       )
     }
-    const { user, managementUrl, tls } = endpoint
+    const { user, managementUrl, tls, reach } = endpoint
     return openHttp({
       what: `RabbitMQ's management API`,
       baseUrl: managementUrl,
@@ -58,6 +58,7 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
       // `rabbitmqctl` may have to be asked within the same time
       connectMs: timeoutMs * 0.4,
       maxBytes: 50_000_000,
+      reach,
     })
   }
 

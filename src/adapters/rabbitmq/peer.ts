@@ -4,11 +4,12 @@ import { hostPort } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 
 /** Who is spoken to over AMQP, as errors name it. */
-export function brokerPeer({ host, port, vhost }: BrokerEndpoint): Peer {
+export function brokerPeer({ host, port, vhost, reach }: BrokerEndpoint): Peer {
   return {
     what: 'RabbitMQ',
     host,
     port,
+    reach,
     where: `${hostPort(host, port)}, vhost ${vhost}`,
     suggestions: [`curl -sv --max-time 3 telnet://${hostPort(host, port)} </dev/null`, typedOn(host, 'rabbitmq-diagnostics listeners')],
   }

@@ -1,10 +1,11 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import type { SessionsEndpoint } from '../../core/endpoint.ts'
+import type { HostPort, SessionsEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
 import type { Secret } from '../../core/secret.ts'
-import { firstAnswer, hostPort } from '../failure.ts'
+import { firstAnswer, hostPort, placeOf } from '../failure.ts'
 import type { Peer } from '../failure.ts'
+import { tlsOptions } from '../tls-options.ts'
 import { isForeign, redisFailure } from './errors.ts'
 
 /** A broken connection stays broken: nothing is sent later than it was asked for. */
@@ -22,11 +23,10 @@ type SharedOptions = Pick<
   | 'autoResendUnfulfilledCommands'
   | 'disableClientInfo'
   | 'connectionName'
-  | 'tls'
 >
 
-/** What all connections have in common, to a server, a node of a cluster or a sentinel: encryption too, as in Spring Data Redis. */
-export function shared({ tls: { mode, ca } }: SessionsEndpoint, timeoutMs: number): SharedOptions {
+/** What all connections have in common, to a server, a node of a cluster or a sentinel. */
+export function shared(timeoutMs: number): SharedOptions {
   return {
     lazyConnect: true,
     // RESP 2, so that servers before 6 answer too, and AUTH is a command of its own with an answer of its own
@@ -40,10 +40,22 @@ export function shared({ tls: { mode, ca } }: SessionsEndpoint, timeoutMs: numbe
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
     connectionName: 'testops-admin',
-    ...(mode === 'require' || mode === 'verify'
-      ? { tls: { rejectUnauthorized: mode === 'verify', ...(ca === null ? {} : { ca }) } }
-      : {}),
   }
+}
+
+/** Where the sockets to a server lead, and how they are encrypted: those to a sentinel too, as in Spring Data Redis. */
+export async function socketTo(endpoint: SessionsEndpoint, { host, port }: HostPort): Promise<RedisSocket> {
+  const place = await placeOf({ host, port, reach: endpoint.reach })
+  return { ...place, ...tlsOf(endpoint, host) }
+}
+
+export type RedisSocket = HostPort & Pick<RedisOptions, 'tls'>
+
+/** `host`: whose certificate it has to be; left out, that of whatever each socket is made to. */
+export function tlsOf({ tls: { mode, ca } }: SessionsEndpoint, host?: string): Pick<RedisOptions, 'tls'> {
+  if (mode !== 'require' && mode !== 'verify') return {}
+  const verify = mode === 'verify'
+  return { tls: host === undefined ? { rejectUnauthorized: verify, ...(ca === null ? {} : { ca }) } : tlsOptions(host, { verify, ca }) }
 }
 
 /** Connects and asks. Whatever goes wrong is thrown as the operator's error. */
@@ -92,7 +104,7 @@ function isReply(error: unknown): boolean {
 }
 
 async function foreign(peer: Peer, timeoutMs: number): Promise<AdminError> {
-  const line = await firstAnswer(peer.host, peer.port, Buffer.from('PING\r\n'), Math.min(1000, timeoutMs / 4))
+  const line = await firstAnswer(peer, Buffer.from('PING\r\n'), Math.min(1000, timeoutMs / 4))
   return new AdminError(
     'UNEXPECTED_ANSWER',
     `what listens at ${hostPort(peer.host, peer.port)} is not Redis${line === null ? '' : `: it answered '${line}'`}`,

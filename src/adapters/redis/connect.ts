@@ -3,7 +3,8 @@ import type { SessionsEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { hostPort, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
-import { alone, authenticate, redisCli, shared, talk } from './client.ts'
+import { alone, authenticate, redisCli, shared, socketTo, talk, tlsOf } from './client.ts'
+import { clusterPlaces } from './cluster-places.ts'
 import { redisFailure } from './errors.ts'
 import { findMaster } from './sentinel.ts'
 
@@ -34,9 +35,9 @@ export async function connectRedis(endpoint: SessionsEndpoint, timeoutMs: number
 
 async function connectServer(endpoint: SessionsEndpoint, timeoutMs: number): Promise<Connection> {
   const { default: ioredis } = await import('ioredis')
-  const { host, port, database } = endpoint
+  const { database } = endpoint
   const peer = peerOf(endpoint)
-  const server = new ioredis.Redis({ ...shared(endpoint, timeoutMs), ...alone, host, port })
+  const server = new ioredis.Redis({ ...shared(timeoutMs), ...alone, ...(await socketTo(endpoint, endpoint)) })
   const close = (): void => server.disconnect()
   const connecting = talk(server, { peer, timeoutMs }, () => signIn(server, endpoint, peer))
   const info = await withDeadline(connecting, timeoutMs, peer, { abandon: close })
@@ -55,12 +56,14 @@ async function connectCluster(
     ...(endpoint.user === null ? {} : { username: endpoint.user }),
     ...(endpoint.password === null ? {} : { password: endpoint.password.reveal() }),
   }
-  const cluster = new ioredis.Cluster([...nodes], {
+  const places = await clusterPlaces(endpoint, nodes, timeoutMs)
+  const cluster = new ioredis.Cluster([...places.seeds], {
     lazyConnect: true,
     clusterRetryStrategy: () => null,
     // each node has its share of the time; a little more, so that the deadline is what is told where all of them are silent
-    slotsRefreshTimeout: timeoutMs / nodes.length + 50,
-    redisOptions: { ...shared(endpoint, timeoutMs), ...credentials },
+    slotsRefreshTimeout: timeoutMs / places.seeds.length + 50,
+    redisOptions: { ...shared(timeoutMs), ...credentials, ...tlsOf(endpoint) },
+    ...(places.natMap && { natMap: places.natMap }),
   })
   const close = (): void => cluster.disconnect()
   const connecting = talk(cluster, { peer, timeoutMs }, async () => {
@@ -111,6 +114,7 @@ function peerOf(endpoint: SessionsEndpoint): Peer {
     what: 'Redis',
     host,
     port,
+    reach: endpoint.reach,
     where: cluster ? `${hostPort(host, port)} (cluster)` : `${hostPort(host, port)}${found}/${database}`,
     suggestions: [cluster ? `${server} CLUSTER INFO` : `${server} PING`],
   }

@@ -3,7 +3,7 @@ import type { SessionsEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { hostPort, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
-import { alone, authenticate, redisCli, shared, talk } from './client.ts'
+import { alone, authenticate, redisCli, shared, socketTo, talk } from './client.ts'
 
 type Sentinels = NonNullable<SessionsEndpoint['sentinel']>
 type Address = Sentinels['nodes'][number]
@@ -17,18 +17,17 @@ type Address = Sentinels['nodes'][number]
 export async function findMaster(endpoint: SessionsEndpoint, sentinels: Sentinels, timeoutMs: number): Promise<Address> {
   const { default: ioredis } = await import('ioredis')
   const over = new AbortController()
-  const opened = sentinels.nodes.map((node) => ({
-    client: new ioredis.Redis({ ...shared(endpoint, timeoutMs), ...alone, ...node }),
-    peer: peerOf(endpoint, sentinels, node),
-  }))
-  const answers = opened.map(({ client, peer }) =>
-    withDeadline(
-      talk(client, { peer, timeoutMs }, () => ask(client, sentinels, peer)),
-      timeoutMs,
-      peer,
-      { signal: over.signal },
-    ),
-  )
+  const opened: Redis[] = []
+  const answers = sentinels.nodes.map(async (node) => {
+    const peer = peerOf(endpoint, sentinels, node)
+    const asking = async (): Promise<Address> => {
+      const client = new ioredis.Redis({ ...shared(timeoutMs), ...alone, ...(await socketTo(endpoint, node)) })
+      if (over.signal.aborted) throw over.signal.reason as Error
+      opened.push(client)
+      return talk(client, { peer, timeoutMs }, () => ask(client, sentinels, peer))
+    }
+    return withDeadline(asking(), timeoutMs, peer, { signal: over.signal })
+  })
   try {
     return await Promise.any(answers)
   } catch (error) {
@@ -37,7 +36,7 @@ export async function findMaster(endpoint: SessionsEndpoint, sentinels: Sentinel
     throw failures.find(({ code }) => code !== 'UNREACHABLE' && code !== 'TIMED_OUT') ?? failures[0]!
   } finally {
     over.abort()
-    for (const { client } of opened) client.disconnect()
+    for (const client of opened) client.disconnect()
   }
 }
 
@@ -51,12 +50,13 @@ async function ask(client: Redis, { master, password }: Sentinels, peer: Peer): 
   return { host, port: Number(port) }
 }
 
-function peerOf({ tls }: SessionsEndpoint, { master, password }: Sentinels, { host, port }: Address): Peer {
+function peerOf({ tls, reach }: SessionsEndpoint, { master, password }: Sentinels, { host, port }: Address): Peer {
   const client = redisCli({ user: null, password, tls }, { host, port })
   return {
     what: 'Redis',
     host,
     port,
+    reach,
     where: `${hostPort(host, port)} (sentinel, master ${master})`,
     suggestions: [`${client} SENTINEL masters`],
   }

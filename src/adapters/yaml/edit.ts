@@ -50,16 +50,17 @@ const schemas = [YAML11_SCHEMA, CORE_SCHEMA]
 
 /** An empty file is one without values, as Helm takes it. */
 function documentOf(text: string): YamlNode | null {
-  if (isEmpty(text)) return null
+  if (isEmptyYaml(text)) return null
   parseYaml(text)
   return yamlTrees(text)[0] ?? null
 }
 
 function valueOf(text: string, schema: typeof CORE_SCHEMA): unknown {
-  return isEmpty(text) ? {} : (load(text, { schema }) ?? {})
+  return isEmptyYaml(text) ? {} : (load(text, { schema }) ?? {})
 }
 
-function isEmpty(text: string): boolean {
+/** Whether it holds nothing but comments. */
+export function isEmptyYaml(text: string): boolean {
   return /^\uFEFF?(?:[ \t]*(?:#.*)?(?:\r?\n|$))*(?:---[ \t]*(?:#.*)?(?:\r?\n|$))?(?:[ \t]*(?:#.*)?(?:\r?\n|$))*$/.test(text)
 }
 

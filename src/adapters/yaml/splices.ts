@@ -83,6 +83,8 @@ function settings(text: string, { node, entry, rest }: Place, to: string): Splic
 function replacements(text: string, node: ScalarNode, to: string): Splice[] {
   const { start, end, style } = node
   if (style === 'empty') return [{ start, end, insert: ` ${scalarText(to)}` }, { start, end, insert: `: ${scalarText(to)}` }]
+  // an image needs no quotes for its slashes and variables: reading it back tells
+  if (style === 'plain' && /^[\w$][\w${}.:/@+-]*\/[\w${}.:/@+-]*$/.test(to)) return [{ start, end, insert: to }, { start, end, insert: scalarText(to, 'double') }]
   if (style !== 'block') return [{ start, end, insert: scalarText(to, style) }, { start, end, insert: scalarText(to, 'double') }]
   // the comment behind the sign and the blank lines below stay
   const header = Math.max(text.lastIndexOf('|', start), text.lastIndexOf('>', start))

@@ -9,8 +9,10 @@ import {
   addressUnknown,
   credentialsOf,
   environmentOrNone,
+  hasLogin,
   optionalCertificates,
   parseSetting,
+  reachOf,
   secretOf,
   settingOf,
 } from './context.ts'
@@ -20,7 +22,7 @@ import { parsePort } from './addresses.ts'
 export async function brokerEndpoint(context: EndpointContext): Promise<WithLogin<BrokerEndpoint>> {
   const settings = context.settings.broker ?? {}
   const configured = settings.url === undefined ? null : parseBrokerAddress(settings.url)
-  const { environment, why } = await environmentOrNone(context)
+  const { environment, why } = await environmentOrNone(context, { isLoginTold: hasLogin(settings) })
   const address = configured ?? discoveredAddress(environment)
   if (!address) throw usesSqs(environment) ? withoutBroker() : addressUnknown('message broker', context, 'broker.url', why)
 
@@ -36,6 +38,7 @@ export async function brokerEndpoint(context: EndpointContext): Promise<WithLogi
     password: password ?? (guest ? new Secret(defaultBrokerUser.password) : null),
     tls: { mode: address.encrypted ? 'verify' : 'disable', ca: await optionalCertificates(settings.ca) },
     managementUrl: settings.managementUrl?.replace(/\/+$/, '') ?? usualManagementUrl(address),
+    ...reachOf(context, { isConfigured: configured !== null || settings.managementUrl !== undefined }),
     login,
   }
 }

@@ -1,5 +1,7 @@
+import { isLoopback } from '../../adapters/http-route.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { Secret } from '../../core/secret.ts'
+import type { Reach } from '../../core/endpoint.ts'
+import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import type { FileReference, SecretReference } from '../configuration/nodes.ts'
 import type { DeploymentSettings } from '../configuration/schema.ts'
 import type { SecretReader } from '../configuration/secrets.ts'
@@ -15,9 +17,24 @@ export interface EndpointContext {
   secrets: SecretReader
   /** the service's environment; throws where the platform cannot tell */
   environment(): Promise<ServiceEnvironment>
+  /** left out: each address is reached as it is */
+  reach?: Reach
 }
 
-/** The value in clear, for what is made of it at once; undefined where the variable is absent or blank. */
+/**
+ * How the server of an endpoint is reached, as a part of the endpoint. An address of the configuration that means this machine is used
+ * as it is: to the service it would mean its own container or pod.
+ */
+export function reachOf({ reach }: EndpointContext, { isConfigured }: { isConfigured: boolean }): { reach?: Reach } {
+  if (!reach) return {}
+  return { reach: isConfigured ? async (address) => (isThisMachine(address.host) ? null : reach(address)) : reach }
+}
+
+function isThisMachine(host: string): boolean {
+  return isLoopback(host.includes(':') ? `[${host}]` : host)
+}
+
+/** The value in clear, for what is made of it at once; undefined where the variable is absent or blank. Throws why it may not be read. */
 export function settingOf(environment: ServiceEnvironment, name: string): string | undefined {
   const value = environment.get(name)
   const clear = typeof value === 'string' ? value : value?.reveal()
@@ -40,16 +57,31 @@ export function parseSetting<T>(environment: ServiceEnvironment, name: string, p
   }
 }
 
-/** The service's environment; an empty one, and why, where the platform cannot tell. */
+/** What is left of the settings without those that may not be read. */
+export function readable(environment: ServiceEnvironment): ServiceEnvironment {
+  return new Map([...environment].filter(([, value]) => !(value instanceof UnreadableSecret)))
+}
+
+/**
+ * The service's environment; an empty one, and why, where the platform cannot tell. Who has a login of the configuration needs none of
+ * the service's: what may not be read of that is left out.
+ */
 export async function environmentOrNone(
   context: EndpointContext,
+  { isLoginTold }: { isLoginTold: boolean },
 ): Promise<{ environment: ServiceEnvironment; why: AdminError | null }> {
   try {
-    return { environment: await context.environment(), why: null }
+    const environment = await context.environment()
+    return { environment: isLoginTold ? readable(environment) : environment, why: null }
   } catch (error) {
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
     return { environment: new Map(), why: error }
   }
+}
+
+/** Whether the configuration says in full who signs in. */
+export function hasLogin({ url = '', user, password }: { url?: string | undefined; user?: string | undefined; password?: SecretReference | undefined }): boolean {
+  return password !== undefined && (user !== undefined || /\/\/[^/@]+@/.test(url))
 }
 
 /** For a part whose address neither the configuration names nor the service's settings, of which `why` says why they cannot be had. */

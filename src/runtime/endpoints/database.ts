@@ -8,9 +8,11 @@ import {
   addressUnknown,
   credentialsOf,
   environmentOrNone,
+  hasLogin,
   notConfigured,
   optionalCertificates,
   parseSetting,
+  reachOf,
   secretOf,
   settingOf,
 } from './context.ts'
@@ -23,7 +25,7 @@ import { parseDatabaseAddress } from './database-address.ts'
  */
 export async function databaseEndpoints(context: EndpointContext): Promise<Endpoints> {
   const [first, ...others] = context.settings.database ?? []
-  const { environment, why } = await environmentOrNone(context)
+  const { environment, why } = await environmentOrNone(context, { isLoginTold: hasLogin(first ?? {}) })
   const known = { ...context, why }
   if (first?.url !== undefined) {
     const own = datasources(environment)[0]
@@ -74,7 +76,7 @@ async function endpointOf(
   const ca = await optionalCertificates(settings.ca ?? named)
   // a certificate authority is named in order to be used
   const mode = settings.ca !== undefined && address.tlsMode === 'prefer' ? 'verify' : address.tlsMode
-  return { hosts: address.hosts, database: address.database, user, password, tls: { mode, ca }, schema: address.schema, login }
+  return { hosts: address.hosts, database: address.database, user, password, tls: { mode, ca }, schema: address.schema, ...reachOf(context, { isConfigured: configured !== null }), login }
 }
 
 /** Helm gives all data sources one address by default: each database is looked at once. */

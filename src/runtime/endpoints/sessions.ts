@@ -12,6 +12,7 @@ import {
   optionalCertificates,
   optionalSecret,
   parseSetting,
+  reachOf,
   secretOf,
   settingOf,
 } from './context.ts'
@@ -30,7 +31,7 @@ interface Location extends HostPort {
 export async function sessionsEndpoint(context: EndpointContext): Promise<WithLogin<SessionsEndpoint>> {
   const settings = context.settings.sessions ?? {}
   const configured = await configuredLocation(settings, context)
-  const { environment, why } = await environmentOrNone(context)
+  const { environment, why } = await environmentOrNone(context, { isLoginTold: settings.password !== undefined })
   const discovered = configured ? discoverIfReadable(environment) : discover(environment)
   const location = configured ?? discovered
   if (!location) throw addressUnknown('session store', context, 'sessions.url', why)
@@ -51,6 +52,7 @@ export async function sessionsEndpoint(context: EndpointContext): Promise<WithLo
     namespace: settings.namespace ?? settingOf(environment, springSettings.sessionNamespace) ?? null,
     sentinel,
     cluster,
+    ...reachOf(context, { isConfigured: configured !== null }),
     login,
   }
 }

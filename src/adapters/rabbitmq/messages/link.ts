@@ -1,8 +1,10 @@
-import { connect as connectPlain, isIP } from 'node:net'
+import { connect as connectPlain } from 'node:net'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { BrokerEndpoint } from '../../../core/endpoint.ts'
 import { ownConnectionName } from '../../../knowledge/broker.ts'
+import { placeOf } from '../../failure.ts'
+import { tlsOptions } from '../../tls-options.ts'
 import { remembered } from '../own-connections.ts'
 import { FrameReader, FrameWriter, methodFrame, readShort } from './frames.ts'
 import type { OnFrame } from './frames.ts'
@@ -59,7 +61,7 @@ export class Link {
 
   /** Signs in. The password has been tried by `shakeHands`, which tells apart what can be wrong with it. */
   static async open(endpoint: BrokerEndpoint, timeoutMs: number): Promise<Link> {
-    const link = new Link(socketTo(endpoint), timeoutMs)
+    const link = new Link(await socketTo(endpoint), timeoutMs)
     try {
       await link.#signIn(endpoint)
       return link
@@ -229,15 +231,10 @@ export class Link {
   }
 }
 
-function socketTo({ host, port, tls }: BrokerEndpoint): Socket {
-  if (tls.mode !== 'require' && tls.mode !== 'verify') return connectPlain({ host, port })
-  return connectTls({
-    host,
-    port,
-    rejectUnauthorized: tls.mode === 'verify',
-    ...(isIP(host) ? {} : { servername: host }),
-    ...(tls.ca === null ? {} : { ca: [tls.ca] }),
-  })
+async function socketTo({ host, port, tls, reach }: BrokerEndpoint): Promise<Socket> {
+  const place = await placeOf({ host, port, reach })
+  if (tls.mode !== 'require' && tls.mode !== 'verify') return connectPlain(place)
+  return connectTls({ ...place, ...tlsOptions(host, { verify: tls.mode === 'verify', ca: tls.ca }) })
 }
 
 type Table = { readonly [name: string]: string | boolean | Table }

@@ -1,0 +1,81 @@
+import { open } from 'node:fs/promises'
+import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import { isEmptyYaml } from '../yaml/edit.ts'
+import { parseYaml, YamlError } from '../yaml/index.ts'
+import { parsedYaml } from '../yaml/look.ts'
+import type { ParsedYaml } from '../yaml/look.ts'
+
+/** a release with all its values fits into a Secret of 1 MB (helm's own storage), so that what is larger is something else */
+const mostBytes = 1_000_000
+
+/** A file of settings as it is now, and what it says. */
+export interface SettingsFile extends ParsedYaml {
+  bytes: Buffer
+}
+
+/** Reads files of settings, each anew, and takes one apart only where it is another than the last. Throws as `FilesSource`. */
+export function settingsFiles(): (file: string) => Promise<SettingsFile> {
+  let last: SettingsFile | null = null
+  return async (file) => {
+    const bytes = await bytesOf(file)
+    if (!last?.bytes.equals(bytes)) last = { bytes, ...parsedYaml(textOf(file, bytes)) }
+    return last
+  }
+}
+
+function textOf(file: string, bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  if (!Buffer.from(text, 'utf8').equals(bytes)) throw refused(file, null, 'it is not UTF-8')
+  refuseEncrypted(file, text)
+  try {
+    if (!isEmptyYaml(text)) parseYaml(text)
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const [line = ''] = text.split('\n').slice(error.line - 1)
+    const reason = line.includes('{{') ? 'it is a template, not values: what stands there is not known before it is filled in' : error.message
+    throw refused(file, error.line, reason, error)
+  }
+  return text
+}
+
+/** Throws REFUSED: what was to be changed was not. */
+export function refused(file: string, line: number | null, reason: string, cause?: unknown): AdminError {
+  const at = line === null ? file : `${file} line ${line}`
+  return new AdminError('REFUSED', `${at} cannot be edited safely: ${reason}`, line === null ? [typed(['head', '-n', '5', file])] : [typed(['sed', '-n', `${line}p`, file])], {
+    cause,
+  })
+}
+
+/** Throws as `FilesSource`. */
+export async function bytesOf(file: string): Promise<Buffer> {
+  try {
+    const handle = await open(file, 'r')
+    try {
+      const about = await handle.stat()
+      if (!about.isFile()) throw new AdminError('USAGE', `${file} is ${about.isDirectory() ? 'a folder' : 'no plain file'}`, [typed(['ls', '-l', file])])
+      if (about.size > mostBytes) throw refused(file, null, `it is larger than ${mostBytes / 1_000_000} MB: is it the right one?`)
+      return await handle.readFile()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (error instanceof AdminError) throw error
+    const look = [typed(['ls', '-l', file])]
+    const code = codeOf(error)
+    if (code === 'ENOENT') throw new AdminError('USAGE', `there is no file ${file}`, look, { cause: error })
+    if (code === 'EACCES') throw new AdminError('FORBIDDEN', `${file} may not be read by this user`, [...look, 'run this with sudo'], { cause: error })
+    throw new AdminError('UNAVAILABLE', `${file} cannot be read: ${messageOf(error)}`, look, { cause: error })
+  }
+}
+
+/** SOPS signs the whole file: whatever else changes it makes it unreadable (getsops.io, "Message Authentication Code"). */
+function refuseEncrypted(file: string, text: string): void {
+  const lines = text.split('\n')
+  const index = lines.findIndex((line) => /^["']?sops["']?\s*:/.test(line) || /\bENC\[[A-Z0-9_]+,/.test(line))
+  if (index < 0) return
+  const reason = 'it is encrypted with SOPS, which signs the whole file'
+  throw new AdminError('REFUSED', `${file} line ${index + 1} cannot be edited safely: ${reason}`, [
+    `${typed(['sops', file])}   # opens it in an editor, and signs it again`,
+  ])
+}

@@ -1,0 +1,46 @@
+import type { HostPort, Opened, Reach, Way } from '../core/endpoint.ts'
+import { AdminError } from '../core/error.ts'
+
+interface Ways {
+  reach: Reach
+  /** What opening something gives; an error of it names first how an operator opens the ways that it took. */
+  told: <T>(opening: (reach: Reach) => Promise<T>) => Promise<T>
+  /** never throws */
+  close: () => Promise<void>
+}
+
+/** The ways to the addresses of a deployment, each opened once; one that cannot be is tried again when it is asked for again. */
+export function waysThrough(platform: { reach: (address: HostPort) => Promise<Opened<Way> | null> }): Ways {
+  const open = new Map<string, Promise<Opened<Way> | null>>()
+  const reach: Reach = async ({ host, port }) => {
+    const key = JSON.stringify([host, port])
+    const held = open.get(key)
+    if (held) return (await held)?.source ?? null
+    const opening = platform.reach({ host, port })
+    open.set(key, opening)
+    opening.catch(() => open.delete(key))
+    return (await opening)?.source ?? null
+  }
+  return {
+    reach,
+    async told(opening) {
+      const commands = new Set<string>()
+      try {
+        return await opening(async (address) => {
+          const way = await reach(address)
+          if (way?.command) commands.add(way.command)
+          return way
+        })
+      } catch (error) {
+        if (!(error instanceof AdminError) || commands.size === 0 || error.code === 'INTERRUPTED') throw error
+        const { code, message, suggestions, cause, obstacle } = error
+        throw new AdminError(code, message, [...commands, ...suggestions], { cause, obstacle })
+      }
+    },
+    async close() {
+      const all = await Promise.allSettled(open.values())
+      open.clear()
+      await Promise.allSettled(all.map(async (it) => (it.status === 'fulfilled' ? it.value?.close() : undefined)))
+    },
+  }
+}
