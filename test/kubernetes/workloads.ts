@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto'
+import type { Cluster, Fate } from './cluster.ts'
+import { hashOf, timestamp } from './cluster.ts'
+import { crashed, pending, running, waiting } from './pod-states.ts'
+import type { Metadata, Pod, Stored, Workload } from './resources.ts'
+
+/** Makes pods follow the replicas of Deployments and StatefulSets, one step after another, over a short time. */
+export class Workloads {
+  readonly #cluster: Cluster
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #isSettling = false
+  #isClosed = false
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster
+  }
+
+  /** Looks at all workloads once whoever changes them is done. */
+  settle(): void {
+    if (this.#isSettling || this.#isClosed || this.#cluster.isFrozen) return
+    this.#isSettling = true
+    this.#after(0, () => {
+      this.#isSettling = false
+      for (const it of this.#cluster.list('deployments') as Workload[]) this.#settleDeployment(it)
+      for (const it of this.#cluster.list('statefulsets') as Workload[]) this.#settleSet('statefulsets', it, it)
+      this.#removeOrphans()
+    })
+  }
+
+  terminate(pod: Pod): void {
+    if (pod.metadata.deletionTimestamp !== undefined) return
+    this.#cluster.update('pods', pod, ({ metadata }) => {
+      metadata.deletionTimestamp = timestamp(new Date())
+      metadata.deletionGracePeriodSeconds = 30
+    })
+    this.settle()
+    if (this.#cluster.deadNodes.has(pod.spec.nodeName ?? '')) return
+    this.#after(this.#cluster.timing.stopMs, async () => {
+      await this.#cluster.hooks.stopping?.(pod)
+      this.#cluster.remove('pods', pod)
+    })
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const timer of this.#timers) clearTimeout(timer)
+  }
+
+  #settleDeployment(deployment: Workload): void {
+    const sets = this.#owned('replicasets', deployment) as Workload[]
+    const current = sets.find((set) => isSameTemplate(set, deployment)) ?? this.#newSet(deployment)
+    const { replicas = 1 } = deployment.spec
+    if (current.spec.replicas !== replicas) this.#cluster.update('replicasets', current, (set) => void ((set as Workload).spec.replicas = replicas))
+    this.#settleSet('replicasets', current, deployment)
+    const isUp = this.#podsOf(current).filter(isReady).length >= replicas
+    for (const old of sets.filter((it) => it !== current)) {
+      // those of before go once the new ones are there
+      if (isUp) for (const pod of this.#podsOf(old)) this.terminate(pod)
+    }
+    this.#report('deployments', deployment, [current, ...sets.filter((it) => it !== current)])
+  }
+
+  #settleSet(plural: string, set: Workload, workload: Workload): void {
+    const { replicas = 1 } = workload.spec
+    const alive = this.#podsOf(set)
+    for (const pod of alive.slice(replicas)) this.terminate(pod)
+    for (let index = alive.length; index < replicas; index++) this.#start(set, plural === 'statefulsets' ? index : null)
+    if (plural === 'statefulsets') this.#report(plural, set, [set])
+  }
+
+  #newSet({ metadata, spec }: Workload): Workload {
+    const hash = hashOf(spec.template)
+    const labels = { ...spec.template.metadata.labels, 'pod-template-hash': hash }
+    const set: Stored = {
+      metadata: { name: `${metadata.name}-${hash}`, ...namespaceOf(metadata), labels, ownerReferences: [ownerOf('Deployment', metadata)] },
+      spec: {
+        replicas: spec.replicas ?? 1,
+        selector: { matchLabels: { ...spec.selector.matchLabels, 'pod-template-hash': hash } },
+        template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
+      },
+      status: {},
+    }
+    return this.#cluster.create('replicasets', set) as Workload
+  }
+
+  #start(set: Workload, index: number | null): void {
+    const { name } = set.metadata
+    const suffix = index === null ? randomBytes(4).toString('hex').slice(0, 5) : String(index)
+    const node = this.#cluster.list('nodes').find(({ metadata }) => !this.#cluster.deadNodes.has(metadata.name))
+    const { labels } = set.spec.template.metadata
+    const pod = this.#cluster.create('pods', {
+      metadata: {
+        name: `${name}-${suffix}`,
+        generateName: `${name}-`,
+        ...namespaceOf(set.metadata),
+        labels,
+        ownerReferences: [ownerOf(index === null ? 'ReplicaSet' : 'StatefulSet', set.metadata)],
+      },
+      spec: { ...set.spec.template.spec, ...(node && { nodeName: node.metadata.name }) },
+      status: pending(set.spec.template.spec),
+    }) as Pod
+    this.#after(this.#cluster.timing.startMs, async () => {
+      if (this.#isGone(pod)) return
+      this.#become(pod, running(pod, { isReady: false }))
+      const fate = (await this.#cluster.hooks.starting?.(pod)) ?? 'ready'
+      if (fate !== 'never-ready') this.#after(this.#cluster.timing.readyMs, () => this.#meet(pod, fate))
+    })
+  }
+
+  #meet(pod: Pod, fate: Exclude<Fate, 'never-ready'>): void {
+    if (this.#isGone(pod)) return
+    if (fate === 'ready') return this.#become(pod, running(pod, { isReady: true }))
+    if ('waiting' in fate) return this.#become(pod, waiting(pod, fate.waiting, fate.message))
+    const { namespace = '', name } = pod.metadata
+    for (const { name: container } of pod.spec.containers.slice(0, 1)) {
+      for (const text of fate.log.split('\n')) this.#cluster.print(name, container, text, { namespace, previous: true })
+    }
+    this.#become(pod, crashed(pod, fate))
+  }
+
+  #become(pod: Pod, status: Pod['status']): void {
+    this.#cluster.update('pods', pod, (it) => void (it['status'] = status))
+    this.settle()
+  }
+
+  #report(plural: string, workload: Workload, sets: readonly Workload[]): void {
+    const all = sets.flatMap((set) => this.#podsOf(set))
+    const ready = all.filter(isReady).length
+    const updated = sets[0] ? this.#podsOf(sets[0]).length : 0
+    const counts = {
+      ...(all.length > 0 && { replicas: all.length }),
+      ...(updated > 0 && { updatedReplicas: updated }),
+      ...(ready > 0 && { readyReplicas: ready, availableReplicas: ready }),
+    }
+    const { replicas: _r, updatedReplicas: _u, readyReplicas: _ready, availableReplicas: _a, ...rest } = workload.status ?? {}
+    const status = { ...rest, observedGeneration: workload.metadata.generation ?? 1, ...counts }
+    const known = Object.entries(workload.status ?? {})
+    const isSame = known.length === Object.keys(status).length && known.every(([key, it]) => JSON.stringify(it) === JSON.stringify(status[key as keyof typeof status]))
+    if (!isSame) this.#cluster.update(plural, workload, (it) => void (it['status'] = status))
+  }
+
+  #removeOrphans(): void {
+    for (const set of this.#cluster.list('replicasets')) if (!this.#hasOwner(set)) this.#cluster.remove('replicasets', set)
+    for (const pod of this.#cluster.pods) if (!this.#hasOwner(pod)) this.terminate(pod)
+  }
+
+  #hasOwner({ metadata: { namespace, ownerReferences = [] } }: Stored): boolean {
+    return ownerReferences.every(({ kind, name }) => this.#cluster.find(`${kind.toLowerCase()}s`, namespace, name) !== null)
+  }
+
+  #owned(plural: string, { metadata }: Stored): Stored[] {
+    return this.#cluster.list(plural, metadata.namespace ?? null).filter((it) => it.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid))
+  }
+
+  /** Those that are not told to end. */
+  #podsOf(set: Workload): Pod[] {
+    return (this.#owned('pods', set) as Pod[]).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  }
+
+  #isGone({ metadata: { namespace, name, uid } }: Pod): boolean {
+    const found = this.#cluster.find('pods', namespace, name)
+    return found?.metadata.uid !== uid || found?.metadata.deletionTimestamp !== undefined
+  }
+
+  #after(ms: number, work: () => void | Promise<void>): void {
+    if (this.#isClosed) return
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      void work()
+    }, ms)
+    this.#timers.add(timer)
+  }
+}
+
+function isSameTemplate(set: Workload, deployment: Workload): boolean {
+  return JSON.stringify(set.spec.template.spec) === JSON.stringify(deployment.spec.template.spec)
+}
+
+function isReady({ status }: Pod): boolean {
+  return status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True')
+}
+
+function namespaceOf({ namespace }: Metadata): { namespace?: string } {
+  return namespace === undefined ? {} : { namespace }
+}
+
+function ownerOf(kind: string, { name, uid = '' }: Metadata): NonNullable<Metadata['ownerReferences']>[number] {
+  return { apiVersion: 'apps/v1', kind, name, uid, controller: true, blockOwnerDeletion: true }
+}
