@@ -41,7 +41,9 @@ export default {
     ...arrows,
     onlyIn(['pg', '@types/pg', 'amqplib', 'ioredis'], ['adapters/', 'lab/']),
     onlyIn(['js-yaml', 'proxy-from-env', 'http-proxy-agent', 'https-proxy-agent'], ['adapters/', 'lab/']),
+    onlyIn(['@kubernetes/client-node'], ['platforms/kubernetes/']),
     onlyIn(['@oclif/core'], ['cli/', 'commands/', 'main.ts']),
+    onlyIn(['@inquirer/prompts'], ['cli/']),
   ],
   options: {
     doNotFollow: {path: 'node_modules'},

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import { oneLine } from '../../adapters/failure.ts'
+import { isRecord } from '../../adapters/http.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Status } from './refusal.ts'
+
+/** What the API server answers, read. */
+
+const maxBytes = 100_000_000
+
+export function isOk({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode < 300
+}
+
+export function statusIn(text: string, status: number): Status | null {
+  // of a group of the API that it does not have
+  if (status === 404 && text.trim() === '404 page not found') return { code: 404, reason: 'NotFound', message: text.trim() }
+  const body = parsed(text)
+  if (!isRecord(body) || body['kind'] !== 'Status') return null
+  const { message, reason, code } = body
+  return { code: typeof code === 'number' ? code : status, reason: typeof reason === 'string' ? reason : null, message: typeof message === 'string' ? oneLine(message) : '' }
+}
+
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export async function bodyOf(answer: AsyncIterable<unknown>): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > maxBytes) throw new AdminError('UNEXPECTED_ANSWER', `the API server answers with more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** The end of a text, whole lines. */
+export async function newestOf(answer: AsyncIterable<unknown>, wanted: number): Promise<{ complete: boolean; text: string }> {
+  const chunks: Buffer[] = []
+  let length = 0
+  let dropped = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    length += chunk.length
+    for (let first = chunks[0]; first && length - first.length > wanted; first = chunks[0]) {
+      chunks.shift()
+      length -= first.length
+      dropped += first.length
+    }
+  }
+  const all = Buffer.concat(chunks)
+  const start = Math.max(0, all.length - wanted)
+  if (start === 0 && dropped === 0) return { complete: true, text: new TextDecoder().decode(all) }
+  const lines = all.subarray(start)
+  return { complete: false, text: new TextDecoder().decode(lines.subarray(lines.indexOf(0x0a) + 1)) }
+}
+
+/** A text's lines, as they come. */
+export async function* linesOf(answer: AsyncIterable<unknown>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}

@@ -1,0 +1,160 @@
+import type { IncomingMessage } from 'node:http'
+import { env } from 'node:process'
+import { peerFailure } from '../../adapters/failure.ts'
+import { isRecord } from '../../adapters/http.ts'
+import type { AdminError } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import type { PlatformOptions } from '../platform.ts'
+import { findAccess } from './access.ts'
+import { bodyOf, isOk, linesOf, newestOf, parsed, statusIn } from './bodies.ts'
+import { openConnection } from './connection.ts'
+import type { SocketOptions } from './connection.ts'
+import { credentialsOf } from './credentials.ts'
+import { notKubernetes, refusal } from './refusal.ts'
+import type { Speaker } from './refusal.ts'
+import { groupOf, pathOf } from './resources.ts'
+import type { Asked } from './resources.ts'
+import type { KubernetesSettings } from './settings.ts'
+
+/** What is changed, and how. */
+type Change =
+  | { verb: 'create' | 'update'; body: unknown }
+  | { verb: 'patch'; kind: 'merge' | 'strategic' | 'json'; body: unknown }
+  | { verb: 'delete'; body?: unknown }
+
+/**
+ * The API of one cluster. Every method throws `Refusal` (UNAUTHENTICATED, FORBIDDEN with verb, resource and namespace, UNAVAILABLE
+ * for what is not there, REFUSED for a conflict, …), and UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, INTERRUPTED.
+ */
+export interface KubernetesClient {
+  /** null: in a pod of the cluster */
+  readonly context: string | null
+  /** the context's own */
+  readonly namespace: string
+  /** address of the API server */
+  readonly server: string
+  /** `the cluster of context prod`, for people */
+  readonly cluster: string
+  /** a command for this cluster, as it is typed */
+  kubectl(...words: string[]): string
+  get<T>(asked: Asked & { name: string }): Promise<T>
+  /** all pages of it */
+  list<T>(asked: Asked): Promise<readonly T[]>
+  change<T>(asked: Asked, change: Change): Promise<T>
+  /** the newest of a text, at most so many bytes of it; `complete` is false where older text was left out */
+  text(asked: Asked, options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
+  /** changes as they come, until the server or the signal ends it; both are ends like any other */
+  watch<T>(asked: Asked, signal?: AbortSignal): AsyncGenerator<{ type: string; object: T }>
+  /** whether this user may do that */
+  may(verb: string, asked: Asked): Promise<boolean>
+  /** for a WebSocket: its address and what its socket is made with */
+  socket(asked: Asked): Promise<SocketOptions & { url: string }>
+  /** what it means that a WebSocket was answered like this instead of opened */
+  refused(asked: Asked, answer: { status: number; text: string; contentType: string }): AdminError
+  /** what it means that it led nowhere */
+  unreached(error: unknown): AdminError
+  /** the same, not given up by an interruption: what is held then has to be let go of in order */
+  readonly lasting: KubernetesClient
+  close(): void
+}
+
+const methods = { create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
+const patchTypes = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json', json: 'application/json-patch+json' } as const
+const pageSize = 500
+
+/** Throws CONFIGURATION (a wrong context, a broken kubeconfig), UNAVAILABLE (no cluster is known). Asks the cluster nothing yet. */
+export async function openClient(settings: Pick<KubernetesSettings, 'context'>, options: PlatformOptions): Promise<KubernetesClient> {
+  const access = await findAccess(settings, options.environment ?? env)
+  const { context, namespace } = access
+  const kubectl = (...words: string[]): string => typed(['kubectl', ...(context === null ? [] : ['--context', context]), ...words])
+  const connection = await openConnection(access, { ...options, suggestions: [kubectl('version')] })
+  const credentials = credentialsOf(access, options)
+  const speaker: Speaker = { cluster: context === null ? 'this cluster' : `the cluster of context \`${context}\``, user: access.user === null ? 'nobody' : `user \`${access.user.name}\``, kubectl }
+
+  const failure = async (answer: IncomingMessage, verb: string, asked: Asked): Promise<AdminError> => {
+    const text = await bodyOf(answer)
+    const status = statusIn(text, answer.statusCode ?? 0)
+    return status ? refusal(verb, asked, status, speaker) : notKubernetes({ status: answer.statusCode ?? 0, text, contentType: answer.headers['content-type'] ?? '' }, connection.peer.where, kubectl)
+  }
+
+  /** Once more with other credentials, where these were refused and there may be others. */
+  const askUntil = (signal?: AbortSignal) => async <T>(verb: string, asked: Asked, sent: { method: string; body?: string; contentType?: string }, read: (answer: IncomingMessage) => Promise<T>): Promise<T> => {
+    for (let isFirst = true; ; isFirst = false) {
+      const given = await credentials.current()
+      const outcome = await connection.exchange({ ...sent, path: pathOf(asked), credentials: given }, async (answer) =>
+        isOk(answer) ? { value: await read(answer) } : { failure: await failure(answer, verb, asked) },
+        signal,
+      )
+      if ('value' in outcome) return outcome.value
+      if (outcome.failure.code !== 'UNAUTHENTICATED' || !isFirst || !credentials.renew()) throw outcome.failure
+    }
+  }
+
+  const json = async <T>(answer: IncomingMessage): Promise<T> => {
+    const text = await bodyOf(answer)
+    const value = parsed(text)
+    if (isRecord(value)) return value as T
+    throw notKubernetes({ status: answer.statusCode ?? 0, text, contentType: answer.headers['content-type'] ?? '' }, connection.peer.where, kubectl)
+  }
+
+  const clientThat = (ask: ReturnType<typeof askUntil>): Omit<KubernetesClient, 'lasting'> => ({
+    context,
+    namespace,
+    server: connection.peer.where,
+    cluster: speaker.cluster,
+    kubectl,
+    get: async <T>(asked: Asked) => ask('get', asked, { method: 'GET' }, json<T>),
+    async list<T>(asked: Asked) {
+      const items: T[] = []
+      for (let next: string | undefined; ; ) {
+        const query = { limit: pageSize, ...asked.query, ...(next !== undefined && { continue: next }) }
+        const page = await ask('list', { ...asked, query }, { method: 'GET' }, json<{ items?: T[]; metadata?: { continue?: string } }>)
+        items.push(...(page.items ?? []))
+        next = page.metadata?.continue
+        if (!next) return items
+      }
+    },
+    async change<T>(asked: Asked, change: Change) {
+      const { verb, body } = change
+      return ask(verb, asked, { method: methods[verb], ...(body !== undefined && { body: JSON.stringify(body) }), ...(verb === 'patch' && { contentType: patchTypes[change.kind] }) }, json<T>)
+    },
+    text: async (asked, options) => ask('get', asked, { method: 'GET' }, (answer) => newestOf(answer, options.maxBytes)),
+    async *watch<T>(asked: Asked, signal?: AbortSignal) {
+      const sent = { method: 'GET', path: pathOf({ ...asked, query: { ...asked.query, watch: true } }), credentials: await credentials.current() }
+      const answer = await connection.stream(sent, signal)
+      if (!isOk(answer)) throw await failure(answer, 'watch', asked)
+      try {
+        for await (const line of linesOf(answer)) {
+          const event = parsed(line)
+          if (isRecord(event) && typeof event['type'] === 'string') yield event as { type: string; object: T }
+        }
+      } catch (error) {
+        if (signal?.aborted !== true) throw peerFailure(error, connection.peer)
+      } finally {
+        answer.destroy()
+      }
+    },
+    async may(verb, { resource, namespace: where, name, subresource }) {
+      const attributes = { verb, group: groupOf(resource), resource, ...(where !== null && { namespace: where }), ...(name !== undefined && { name }), ...(subresource !== undefined && { subresource }) }
+      const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: attributes } }
+      const review = await ask('create', { resource: 'selfsubjectaccessreviews', namespace: null }, { method: 'POST', body: JSON.stringify(body) }, json<{ status?: { allowed?: boolean } }>)
+      return review.status?.allowed === true
+    },
+    async socket(asked) {
+      return { ...connection.socketOptions(await credentials.current()), url: `${access.cluster.server.replace(/^http/, 'ws')}${pathOf(asked)}` }
+    },
+    refused(asked, { status, text, contentType }) {
+      const said = statusIn(text, status)
+      return said ? refusal('create', asked, said, speaker) : notKubernetes({ status, text, contentType }, connection.peer.where, kubectl)
+    },
+    unreached: (error) => peerFailure(error, connection.peer),
+    close: () => connection.close(),
+  })
+  const lasting: KubernetesClient = {
+    ...clientThat(askUntil()),
+    get lasting() {
+      return lasting
+    },
+  }
+  return { ...clientThat(askUntil(options.signal)), lasting }
+}

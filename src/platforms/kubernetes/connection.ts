@@ -1,0 +1,106 @@
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+import { bare, isLoopback, parseProxy, portOf, proxyAgent, proxyFor } from '../../adapters/http-route.ts'
+import { hostPort, peerFailure, systemCode, withDeadline } from '../../adapters/failure.ts'
+import type { Peer } from '../../adapters/failure.ts'
+import { AdminError } from '../../core/error.ts'
+import { redactUrl } from '../../core/secret.ts'
+import type { PlatformOptions } from '../platform.ts'
+import type { Access } from './access.ts'
+import type { Credentials } from './credentials.ts'
+
+interface Sent {
+  method: string
+  /** with its query, below the server's address */
+  path: string
+  contentType?: string | undefined
+  body?: string | undefined
+  credentials: Credentials
+}
+
+/** What a socket to the API server is made with, for a protocol of its own. */
+export interface SocketOptions extends Credentials {
+  agent: Agent
+}
+
+/** The way to an API server; keeps its connections. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, INTERRUPTED. */
+export interface Connection {
+  readonly peer: Peer
+  /** what it answers, from its head on; `read` is given as long as the deadline leaves it; `signal` gives it up */
+  exchange<T>(sent: Sent, read: (answer: IncomingMessage) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** an answer without end: no deadline after its head */
+  stream(sent: Sent, signal?: AbortSignal): Promise<IncomingMessage>
+  socketOptions(credentials: Credentials): SocketOptions
+  close(): void
+}
+
+export async function openConnection(access: Access, options: PlatformOptions & { suggestions: readonly string[] }): Promise<Connection> {
+  const url = new URL(access.cluster.server)
+  const isTls = url.protocol === 'https:'
+  const { Agent, request } = await (isTls ? import('node:https') : import('node:http'))
+  const named = access.cluster.proxyUrl ?? (isLoopback(url.hostname) ? '' : proxyFor(url))
+  const proxy = named === '' ? null : parseProxy(named)
+  const agent = proxy === null ? new Agent({ keepAlive: true }) : await proxyAgent(url, proxy)
+  const next = proxy ?? url
+  const [host, port] = [bare(next.hostname), portOf(next)]
+  const server = redactUrl(access.cluster.server).replace(/\/+$/, '')
+  const peer: Peer = { what: 'Kubernetes', host, port, where: proxy === null ? server : `${server} through the proxy ${hostPort(host, port)}`, suggestions: options.suggestions }
+
+  const socketOptions = ({ headers, ...given }: Credentials): SocketOptions => ({ ...given, agent, headers: { 'user-agent': 'testops-admin', ...headers } })
+
+  const send = async (sent: Sent, held: Held): Promise<IncomingMessage> => {
+    const { method, path, body, contentType = 'application/json', credentials } = sent
+    const { headers, ...how } = socketOptions(credentials)
+    const kind = body === undefined ? {} : { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) }
+    try {
+      return await new Promise<IncomingMessage>((resolve, reject) => {
+        held.request = request(url, {
+          ...how,
+          method,
+          path: `${url.pathname.replace(/\/+$/, '')}${path}`,
+          headers: { accept: 'application/json', ...headers, ...kind },
+        })
+        held.request.on('response', resolve)
+        held.request.on('error', reject)
+        held.request.end(body)
+      })
+    } catch (error) {
+      // a server may close a kept connection at the moment when it is used again
+      const again = held.request?.reusedSocket === true && method === 'GET' && systemCode(error) === 'ECONNRESET'
+      if (again) return send(sent, held)
+      throw error
+    }
+  }
+
+  const inTime = async <T>(work: (held: Held) => Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+    const held: Held = { request: null }
+    if (signal?.aborted) throw interrupted(signal)
+    try {
+      return await withDeadline(work(held), options.timeoutMs, peer, { abandon: () => held.request?.destroy(), ...(signal && { signal }) })
+    } catch (error) {
+      if (signal?.aborted) throw interrupted(signal)
+      throw peerFailure(error, peer)
+    }
+  }
+
+  return {
+    peer,
+    exchange: (sent, read, signal) => inTime(async (held) => read(await send(sent, held)), signal),
+    async stream(sent, signal = options.signal) {
+      const answer = await inTime((held) => send(sent, held), signal)
+      const end = (): void => void answer.destroy()
+      signal?.addEventListener('abort', end)
+      answer.once('close', () => signal?.removeEventListener('abort', end))
+      return answer
+    },
+    socketOptions,
+    close: () => agent.destroy(),
+  }
+}
+
+interface Held {
+  request: ClientRequest | null
+}
+
+function interrupted({ reason }: AbortSignal): AdminError {
+  return reason instanceof AdminError ? reason : new AdminError('INTERRUPTED', 'interrupted')
+}

@@ -1,0 +1,139 @@
+import { AdminError } from '../../core/error.ts'
+import type { Controller } from '../../core/sources.ts'
+import type { KubernetesClient } from './client.ts'
+import type { Asked } from './resources.ts'
+import type { WorkloadRef } from './scale.ts'
+
+interface Thing<Spec = unknown> {
+  metadata: {
+    name: string
+    namespace?: string
+    labels?: Readonly<Record<string, string>>
+    annotations?: Readonly<Record<string, string>>
+    ownerReferences?: readonly { kind: string; name: string; controller?: boolean }[]
+  }
+  spec?: Spec
+}
+
+type ScaledObject = Thing<{ scaleTargetRef?: Target }>
+
+interface Target {
+  kind?: string
+  name?: string
+}
+
+/**
+ * What may start the service again by itself, or set back what is changed: as the workload's own marks tell, and those that are aimed
+ * at it. What cannot be seen for want of a right is taken for one that is at work. Throws as the client does.
+ */
+export async function controllersOf(client: KubernetesClient, workload: WorkloadRef): Promise<readonly Controller[]> {
+  const found = await client.get<Thing>(workload)
+  const scaled = await ifSeen(client.list<ScaledObject>({ resource: 'scaledobjects', namespace: workload.namespace }))
+  const all = await Promise.all([argo(client, found), ...flux(client, found), autoscalers(client, workload, scaled)])
+  return [...all.flat(), ...keda(client, workload, scaled), ...operators(client, workload, found)]
+}
+
+/** Argo CD marks what it keeps by an annotation, or by a label (argo-cd.readthedocs.io, "Resource Tracking"). */
+async function argo(client: KubernetesClient, { metadata: { labels = {}, annotations = {} } }: Thing): Promise<Controller[]> {
+  const tracked = annotations['argocd.argoproj.io/tracking-id']?.split(':')[0] ?? labels['argocd.argoproj.io/instance'] ?? annotations['argocd.argoproj.io/instance']
+  if (!tracked) return []
+  interface Spec {
+    syncPolicy?: { automated?: { enabled?: boolean } | null }
+  }
+  const all = await ifSeen(client.list<Thing<Spec>>({ resource: 'applications', namespace: null }))
+  const same = all?.filter(({ metadata: { name, namespace = '' } }) => name === tracked || `${namespace}_${name}` === tracked) ?? []
+  const [application] = same
+  const where = application?.metadata.namespace ?? 'argocd'
+  const automated = application?.spec?.syncPolicy?.automated
+  const isManual = automated === undefined || automated === null || automated.enabled === false
+  const name = application?.metadata.name ?? tracked
+  return [
+    {
+      name: `Argo CD (Application \`${name}\`)`,
+      paused: same.length === 1 ? isManual : null,
+      pause: [client.kubectl('-n', where, 'patch', 'applications.argoproj.io', name, '--type', 'merge', '-p', '{"spec":{"syncPolicy":{"automated":null}}}')],
+    },
+  ]
+}
+
+/** Flux labels what it applies with the object that it comes from (fluxcd.io, "Kustomization", "HelmRelease"). */
+function flux(client: KubernetesClient, { metadata: { labels = {}, namespace: own = '' } }: Thing): Promise<Controller[]>[] {
+  const kinds = [
+    { prefix: 'kustomize.toolkit.fluxcd.io', resource: 'kustomizations', kind: 'Kustomization' },
+    { prefix: 'helm.toolkit.fluxcd.io', resource: 'helmreleases', kind: 'HelmRelease' },
+  ] as const
+  return kinds.map(async ({ prefix, resource, kind }) => {
+    const name = labels[`${prefix}/name`]
+    if (!name) return []
+    const namespace = labels[`${prefix}/namespace`] ?? own
+    const asked: Asked & { name: string } = { resource, namespace, name }
+    const found = await ifSeen(client.get<Thing<{ suspend?: boolean }>>(asked))
+    return [
+      {
+        name: `Flux (${kind} \`${name}\` in namespace \`${namespace}\`)`,
+        paused: found === null ? null : found.spec?.suspend === true,
+        pause: [client.kubectl('-n', namespace, 'patch', `${resource}.${prefix}`, name, '--type', 'merge', '-p', '{"spec":{"suspend":true}}')],
+      },
+    ]
+  })
+}
+
+/** A ScaledObject starts its target from zero, unless it is paused (keda.sh, "Pausing Autoscaling of Deployments"). */
+function keda(client: KubernetesClient, { namespace, ...workload }: WorkloadRef, all: readonly ScaledObject[] | null): Controller[] {
+  return (all ?? [])
+    .filter(({ spec }) => isAimedAt(workload, spec?.scaleTargetRef))
+    .map(({ metadata: { name, annotations = {} } }) => ({
+      name: `KEDA (ScaledObject \`${name}\`)`,
+      paused: annotations['autoscaling.keda.sh/paused'] === 'true' || annotations['autoscaling.keda.sh/paused-replicas'] === '0',
+      pause: [pauseOf(client, namespace, name)],
+    }))
+}
+
+function pauseOf(client: KubernetesClient, namespace: string, name: string): string {
+  return client.kubectl('-n', namespace, 'annotate', 'scaledobjects.keda.sh', name, 'autoscaling.keda.sh/paused=true')
+}
+
+/**
+ * An autoscaler leaves alone what is scaled to zero by others (kubernetes.io, "Horizontal Pod Autoscaling", "Implicit maintenance-mode
+ * deactivation"), unless it may scale to zero itself. One of KEDA's tells of it where its own objects may not be seen.
+ */
+async function autoscalers(client: KubernetesClient, { namespace, ...workload }: WorkloadRef, scaled: readonly ScaledObject[] | null): Promise<Controller[]> {
+  const all = await ifSeen(client.list<Thing<{ scaleTargetRef?: Target; minReplicas?: number }>>({ resource: 'horizontalpodautoscalers', namespace }))
+  return (all ?? [])
+    .filter(({ spec }) => isAimedAt(workload, spec?.scaleTargetRef))
+    .flatMap(({ metadata: { name, ownerReferences = [] }, spec }): Controller[] => {
+      const owner = ownerReferences.find(({ kind }) => kind === 'ScaledObject')
+      if (owner) return scaled === null ? [{ name: `KEDA (ScaledObject \`${owner.name}\`)`, paused: null, pause: [pauseOf(client, namespace, owner.name)] }] : []
+      return [
+        {
+          name: `the autoscaler \`${name}\``,
+          paused: spec?.minReplicas !== 0,
+          pause: [client.kubectl('-n', namespace, 'patch', 'horizontalpodautoscalers', name, '--type', 'merge', '-p', '{"spec":{"minReplicas":1}}')],
+        },
+      ]
+    })
+}
+
+function operators(client: KubernetesClient, { namespace, resource, name }: WorkloadRef, { metadata: { ownerReferences = [] } }: Thing): Controller[] {
+  return ownerReferences
+    .filter(({ controller }) => controller === true)
+    .map((owner) => ({
+      name: `the operator of ${owner.kind} \`${owner.name}\``,
+      paused: null,
+      pause: [`pause it as its own documentation says; ${owner.kind} \`${owner.name}\` owns ${client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`)}`],
+    }))
+}
+
+function isAimedAt({ resource, name }: Omit<WorkloadRef, 'namespace'>, target: Target | undefined): boolean {
+  return target?.name === name && (target.kind ?? 'Deployment') === (resource === 'deployments' ? 'Deployment' : 'StatefulSet')
+}
+
+/** Null where there is no such kind or object, or it may not be seen. */
+async function ifSeen<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof AdminError && (error.code === 'FORBIDDEN' || error.code === 'UNAVAILABLE')) return null
+    throw error
+  }
+}

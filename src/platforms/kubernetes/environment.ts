@@ -1,0 +1,98 @@
+import { AdminError } from '../../core/error.ts'
+import { Secret, UnreadableSecret } from '../../core/secret.ts'
+import { isSecretSetting } from '../../knowledge/settings.ts'
+import type { KubernetesClient } from './client.ts'
+import type { ConfigMap, Container, EnvVar, Secret as SecretObject } from './objects.ts'
+import { isRefusal } from './refusal.ts'
+
+type Settings = ReadonlyMap<string, string | Secret>
+
+/** The values that an object gives by their keys; an error where it cannot be read; null where there is none. */
+type Values = ReadonlyMap<string, string | Secret> | AdminError | null
+
+/**
+ * The environment that a container is started with: `envFrom` first, then `env`, of which the last of a name wins. Each Secret and
+ * ConfigMap is read once. What cannot be read for want of a right is there all the same, as a Secret that throws FORBIDDEN when it is
+ * revealed. Fields of the pod (`fieldRef`) are left out. Throws as the client does.
+ */
+export async function environmentOf(client: KubernetesClient, namespace: string, { env = [], envFrom = [] }: Container): Promise<Settings> {
+  const objects = new Map<string, Promise<Values>>()
+  const read = (kind: 'secrets' | 'configmaps', name: string): Promise<Values> => {
+    const key = `${kind}/${name}`
+    const values = objects.get(key) ?? valuesOf(client, namespace, kind, name)
+    objects.set(key, values)
+    return values
+  }
+  const sources = envFrom.flatMap(({ prefix = '', secretRef, configMapRef }) => [
+    ...(secretRef?.name ? [{ prefix, values: read('secrets', secretRef.name) }] : []),
+    ...(configMapRef?.name ? [{ prefix, values: read('configmaps', configMapRef.name) }] : []),
+  ])
+  const entries = env.map(({ name, value, valueFrom }) => ({ name, value: valueFrom ? referred(name, valueFrom, read) : (value ?? '') }))
+
+  const all = new Map<string, string | Secret>()
+  for (const { prefix, values } of sources) {
+    const found = await values
+    // which names it would give is not known
+    if (found === null || found instanceof AdminError) continue
+    for (const [key, value] of found) all.set(`${prefix}${key}`, value)
+  }
+  for (const { name, value } of entries) {
+    const found = await value
+    if (found !== null) all.set(name, kept(name, expanded(found, all)))
+  }
+  return all
+}
+
+async function referred(
+  name: string,
+  { secretKeyRef, configMapKeyRef }: NonNullable<EnvVar['valueFrom']>,
+  read: (kind: 'secrets' | 'configmaps', name: string) => Promise<Values>,
+): Promise<string | Secret | null> {
+  if (secretKeyRef?.name) return valueAt(await read('secrets', secretKeyRef.name), secretKeyRef.key, name)
+  if (configMapKeyRef?.name) return valueAt(await read('configmaps', configMapKeyRef.name), configMapKeyRef.key, name)
+  return null
+}
+
+/** `$(NAME)` stands for what was set before it; `$$` for a dollar sign. */
+function expanded(value: string | Secret, before: Settings): string | Secret {
+  if (typeof value !== 'string' || !value.includes('$')) return value
+  let isSecret = false
+  const text = value.replace(/\$\$|\$\(([A-Za-z_][\w.-]*)\)/g, (all, name?: string) => {
+    if (name === undefined) return '$'
+    const known = before.get(name)
+    if (known === undefined) return all
+    if (typeof known === 'string') return known
+    isSecret = true
+    return known instanceof UnreadableSecret ? all : known.reveal()
+  })
+  return isSecret ? new Secret(text) : text
+}
+
+function kept(name: string, value: string | Secret): string | Secret {
+  return typeof value === 'string' && isSecretSetting(name, value) ? new Secret(value) : value
+}
+
+function valueAt(values: Values, key: string, name: string): string | Secret | null {
+  if (values instanceof AdminError) return unreadable(name, values)
+  return values?.get(key) ?? null
+}
+
+function unreadable(name: string, { code, message, suggestions }: AdminError): Secret {
+  return new UnreadableSecret(
+    new AdminError(code, `the service's setting ${name} cannot be read: ${message}`, suggestions, { obstacle: { kind: 'settings' } }),
+  )
+}
+
+async function valuesOf(client: KubernetesClient, namespace: string, kind: 'secrets' | 'configmaps', name: string): Promise<Values> {
+  try {
+    const asked = { resource: kind, namespace, name } as const
+    if (kind === 'configmaps') return new Map(Object.entries((await client.get<ConfigMap>(asked)).data ?? {}))
+    const { data = {} } = await client.get<SecretObject>(asked)
+    return new Map(Object.entries(data).map(([key, value]) => [key, new Secret(Buffer.from(value, 'base64').toString())]))
+  } catch (error) {
+    // a pod whose reference is not optional would not start; that is not for its settings to say
+    if (isRefusal(error, 404)) return null
+    if (isRefusal(error, 403)) return error
+    throw error
+  }
+}

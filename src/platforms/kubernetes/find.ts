@@ -1,0 +1,115 @@
+import { AdminError } from '../../core/error.ts'
+import { images } from '../../knowledge/images.ts'
+import type { KubernetesClient } from './client.ts'
+import { serviceContainer } from './image.ts'
+import type { Container, Workload } from './objects.ts'
+import { isRefusal } from './refusal.ts'
+import type { KubernetesSettings } from './settings.ts'
+
+/** What runs the service in a cluster. */
+export interface FoundService {
+  resource: 'deployments' | 'statefulsets'
+  namespace: string
+  name: string
+  /** as it was when it was found */
+  workload: Workload
+  /** of its pods, the one that is the service */
+  container: Container
+  /** which it is and why, in one sentence */
+  why: string
+}
+
+/**
+ * The one Deployment or StatefulSet whose pods have a container of the service's image; names and labels differ from chart to chart.
+ * Looks in the configured namespace, else in the context's own, and where it is not there in all that may be seen.
+ * Throws UNAVAILABLE where there is none, CONFIGURATION where there are several, and as the client does.
+ */
+export async function findService(client: KubernetesClient, settings: Pick<KubernetesSettings, 'namespace' | 'release'>): Promise<FoundService> {
+  const { namespace, release } = settings
+  const first = namespace ?? client.namespace
+  const near = await candidatesIn(client, first)
+  const chosen = ofRelease(near, release)
+  if (chosen.length > 0) return only(chosen, client, namespace === null ? `the context's namespace \`${first}\`` : `namespace \`${first}\``)
+  if (namespace !== null) throw none(near, client, `namespace \`${first}\``, release)
+
+  const elsewhere = await candidatesIn(client, null).catch((error: unknown) => {
+    if (!isRefusal(error, 403)) throw error
+    throw none(near, client, `namespace \`${first}\``, release, error)
+  })
+  const found = ofRelease(elsewhere, release)
+  if (found.length === 0) throw none(elsewhere, client, 'any namespace', release)
+  return only(found, client, `all namespaces, since there is none in the context's own, \`${first}\``)
+}
+
+/** One that may be the service, before it is known to be the only one. */
+export type Candidate = Omit<FoundService, 'why'>
+
+export async function candidatesIn(client: KubernetesClient, namespace: string | null): Promise<Candidate[]> {
+  const lists = await Promise.allSettled(
+    (['deployments', 'statefulsets'] as const).map(async (resource) => {
+      const all = await client.list<Workload>({ resource, namespace })
+      return all.flatMap((workload): Candidate[] => {
+        const container = serviceContainer(workload.spec.template.spec)
+        const { name, namespace: its = namespace ?? '' } = workload.metadata
+        return container ? [{ resource, namespace: its, name, workload, container }] : []
+      })
+    }),
+  )
+  const found = lists.flatMap((it) => (it.status === 'fulfilled' ? it.value : []))
+  const failed = lists.find((it) => it.status === 'rejected')
+  // who may see one kind alone, and finds it there, needs no more
+  if (failed && found.length === 0) throw failed.reason
+  return found
+}
+
+function ofRelease(all: readonly Candidate[], release: string | null): readonly Candidate[] {
+  if (release === null) return all
+  const named = all.filter(({ workload }) => releaseOf(workload) === release)
+  return named.length > 0 ? named : all.filter(({ name }) => name === release)
+}
+
+/** As Helm notes it, and as charts label it. */
+export function releaseOf({ metadata: { annotations = {}, labels = {} } }: Workload): string | null {
+  return annotations['meta.helm.sh/release-name'] ?? labels['release'] ?? labels['app.kubernetes.io/instance'] ?? null
+}
+
+function only([first, ...others]: readonly Candidate[], client: KubernetesClient, where: string): FoundService {
+  if (!first) throw new TypeError('there is no candidate')
+  if (others.length > 0) throw several([first, ...others], client, where)
+  return { ...first, why: `${placeOf(first)} of ${client.cluster} runs image ${first.container.image}, as the only one of ${where}` }
+}
+
+/** `Deployment testops-testops in namespace testops`, for people. */
+export function placeOf({ resource, namespace, name }: Pick<FoundService, 'resource' | 'namespace' | 'name'>): string {
+  return `${resource === 'deployments' ? 'Deployment' : 'StatefulSet'} \`${name}\` in namespace \`${namespace}\``
+}
+
+function several(all: readonly Candidate[], client: KubernetesClient, where: string): AdminError {
+  const releases = all.map(({ workload, namespace }) => `${namespace}/${releaseOf(workload)}`)
+  const suggestions = all.map(({ namespace, name, workload, container }) => {
+    const release = releaseOf(workload)
+    const isOne = release !== null && releases.filter((it) => it === `${namespace}/${release}`).length === 1
+    return `kubernetes: {namespace: ${namespace}, release: ${isOne ? release : name}}   # ${name}, image ${container.image}`
+  })
+  const names = all.map(placeOf).join(' and ')
+  return new AdminError('CONFIGURATION', `the service runs ${all.length} times in ${client.cluster}, looked for in ${where}: ${names}. Say in the configuration which is meant`, suggestions)
+}
+
+function none(others: readonly Candidate[], client: KubernetesClient, where: string, release: string | null, refused: AdminError | null = null): AdminError {
+  const names = Object.values(images).map((name) => `\`${name}\``)
+  const what = `no Deployment or StatefulSet with an image named ${names.join(' or ')}`
+  const which = release === null ? '' : ` and release \`${release}\``
+  const more = refused === null ? '' : `; other namespaces were not looked at: ${refused.message}`
+  const seen = others.length === 0 ? '' : `; there is ${others.map(placeOf).join(', ')}`
+  return new AdminError(
+    'UNAVAILABLE',
+    `${client.cluster} has ${what}${which} in ${where}${seen}${more}`,
+    [
+      'set `kubernetes.namespace`, or `kubernetes.context` for another cluster',
+      client.kubectl('get', 'deployments,statefulsets', '--all-namespaces', '-o', 'wide'),
+      ...(refused?.suggestions ?? []),
+      'kubectl config get-contexts',
+    ],
+    { cause: refused ?? undefined },
+  )
+}

@@ -1,0 +1,103 @@
+import { createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import type { HostPort, Opened } from '../../core/endpoint.ts'
+import { closeSignal } from './channels.ts'
+import type { Channels } from './channels.ts'
+
+/** What is understood of `pods/portforward`: two channels for each port, data and errors, whose first message is the port. */
+export const forwardProtocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const
+
+const data = 0
+const errors = 1
+/** how long what was asked last is waited for, once a client has said all that it has to say */
+const lingerMs = 1000
+
+/**
+ * An address of this machine whose connections each are a stream of their own. The first is opened at once, so that what stands in
+ * the way is told here; throws what `open` throws. One that cannot be opened later, or breaks, is a broken connection.
+ */
+export async function listenForward(open: () => Promise<Channels>): Promise<Opened<HostPort>> {
+  const streams = new Set<Channels>()
+  const sockets = new Set<Socket>()
+  const opened = async (): Promise<Channels> => {
+    const stream = await open()
+    streams.add(stream)
+    return stream
+  }
+  let ready: Channels | null = await opened()
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => undefined)
+    const held = ready
+    ready = null
+    const opening = held?.isOpen ? Promise.resolve(held) : opened()
+    opening.then((stream) => join(socket, stream, () => streams.delete(stream)), () => socket.resetAndDestroy())
+  })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(0, '127.0.0.1', resolve)
+    })
+  } catch (error) {
+    ready.destroy()
+    throw error
+  }
+  // of itself it keeps no command from ending
+  server.unref()
+  return {
+    source: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      for (const socket of sockets) socket.destroy()
+      for (const stream of streams) stream.destroy()
+      await closed
+    },
+  }
+}
+
+/** Passes everything on in both directions, no faster than it is taken. */
+function join(socket: Socket, stream: Channels, over: () => void): void {
+  const isBegun = new Set<number>()
+  let failure = ''
+  let linger: NodeJS.Timeout | undefined
+  const lingering = (): void => {
+    clearTimeout(linger)
+    linger = setTimeout(() => stream.close(), lingerMs)
+  }
+
+  stream.use(
+    (channel, bytes) => {
+      if (socket.destroyed) return
+      if (channel === closeSignal) return void (bytes[0] === data && socket.end())
+      const content = isBegun.has(channel) ? bytes : bytes.subarray(2)
+      isBegun.add(channel)
+      if (content.length === 0) return
+      if (channel === errors) failure += content.toString()
+      if (channel !== data) return
+      if (linger) lingering()
+      if (!socket.write(content)) stream.pause()
+    },
+    ({ isBroken }) => {
+      clearTimeout(linger)
+      over()
+      // whoever is connected is to see that it was not the server that has ended it
+      if (isBroken || failure !== '') socket.resetAndDestroy()
+      else socket.end()
+    },
+  )
+  socket.on('drain', () => stream.resume())
+  socket.on('data', (bytes) => {
+    socket.pause()
+    stream.send(data, bytes, () => socket.resume())
+  })
+  socket.on('end', () => {
+    if (!stream.end(data)) lingering()
+  })
+  socket.on('close', () => {
+    clearTimeout(linger)
+    stream.close()
+  })
+  if (socket.destroyed) stream.close()
+  else socket.resume()
+}

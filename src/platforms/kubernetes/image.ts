@@ -1,0 +1,22 @@
+import type { ServiceImage } from '../../core/sources.ts'
+import { parseBuild } from '../../knowledge/builds.ts'
+import { images } from '../../knowledge/images.ts'
+import type { Container, PodSpec } from './objects.ts'
+
+/** `registry:5000/repository/name:tag@digest` taken apart. */
+function partsOf(image: string): { name: string; tag: string | null } {
+  const last = image.split('@')[0]?.split('/').at(-1) ?? ''
+  const [name = '', tag] = last.split(':')
+  return { name, tag: tag || null }
+}
+
+/** The container that runs one of the service's images (SPEC.md 1), whatever its own name is; null: none does. */
+export function serviceContainer({ containers }: Pick<PodSpec, 'containers'>): Container | null {
+  const names: readonly string[] = Object.values(images)
+  return containers.find(({ image = '' }) => names.includes(partsOf(image).name)) ?? null
+}
+
+export function imageOf({ image = '' }: Container, declaredIn: string): ServiceImage {
+  const { name, tag } = partsOf(image)
+  return { name: name || null, tag, build: tag === null ? null : (parseBuild(tag)?.label ?? null), declaredIn }
+}

@@ -1,0 +1,94 @@
+import { isIP } from 'node:net'
+import { isLoopback } from '../../adapters/http-route.ts'
+import type { HostPort } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Platform, PlatformOptions } from '../platform.ts'
+import { openClient } from './client.ts'
+import type { KubernetesClient } from './client.ts'
+import { clusterNames } from './cluster-name.ts'
+import { clusterControl } from './control.ts'
+import { findService } from './find.ts'
+import { leaseLock } from './lease.ts'
+import { logOf } from './log.ts'
+import { reachFrom } from './reach.ts'
+import { clusterService } from './service.ts'
+import type { ClusterService } from './service.ts'
+import type { KubernetesSettings } from './settings.ts'
+
+export { clusterAt } from './cluster-at.ts'
+export { readClusterSecret } from './secret.ts'
+export type { KubernetesSettings } from './settings.ts'
+
+/** How long a failure serves those who ask meanwhile, so that a cluster that does not answer is waited for once. */
+const failureLifeMs = 2000
+
+/** The platform `kubernetes`: the service runs in a cluster, of which kubectl's configuration or the pod's own account knows. */
+export async function openKubernetes(settings: KubernetesSettings, options: PlatformOptions): Promise<Platform> {
+  let client: KubernetesClient | null = null
+  let found: ClusterService | null = null
+  let opening: Promise<ClusterService> | null = null
+  const open = async (): Promise<ClusterService> => {
+    client ??= await openClient(settings, options)
+    return (found = clusterService(client, await findService(client, settings)))
+  }
+  const opened = async (): Promise<{ client: KubernetesClient; service: ClusterService }> => {
+    const source = await service()
+    if (!client) throw new TypeError('a service was found without a client')
+    return { client, service: source }
+  }
+  const service = async (): Promise<ClusterService> => {
+    const now = (opening ??= open())
+    now.catch(() => setTimeout(() => void (opening = opening === now ? null : opening), failureLifeMs).unref())
+    return now
+  }
+  return {
+    get commands() {
+      return found?.commands ?? null
+    },
+    async service() {
+      const source = await service()
+      // a right that is missing to see the pods is one finding, not one of each check
+      await source.pods()
+      return source
+    },
+    environment: async () => (await service()).environment(),
+    async log() {
+      const { client: of, service: source } = await opened()
+      return logOf(of, source.commands.logs, () => source.pods())
+    },
+    async control() {
+      const { client: of, service: source } = await opened()
+      return clusterControl(of, source)
+    },
+    async reach(address) {
+      if (isLoopback(address.host.includes(':') ? `[${address.host}]` : address.host)) {
+        const { client: of, service: source } = await opened()
+        throw besideService(of, source.place, address)
+      }
+      const names = clusterNames(address.host, '')
+      if (names.length === 0 && isIP(address.host) === 0) return null
+      const it = await opened().catch((error: unknown) => {
+        // what has a name of the cluster's alone must not be mistaken for a server of that name here
+        if (!(error instanceof AdminError) || names.some(({ isCertain }) => isCertain)) throw error
+        return null
+      })
+      return it && reachFrom(it.client.lasting, it.service.place.namespace, address, options)
+    },
+    async lock(own) {
+      const { client: of, service: source } = await opened()
+      return leaseLock(of.lasting, source.place.namespace, own)
+    },
+    async close() {
+      client?.close()
+    },
+  }
+}
+
+/** To the service it is its own pod, as with the proxy of a database beside it: gone while the service is stopped, and not this machine. */
+function besideService(client: KubernetesClient, { resource, namespace, name }: ClusterService['place'], { host, port }: HostPort): AdminError {
+  const forward = client.kubectl('-n', namespace, 'port-forward', `${resource.slice(0, -1)}/${name}`, String(port))
+  return new AdminError('UNAVAILABLE', `${host}:${port} is inside the service's own pod, and not on this machine: where it leads from there is not known here`, [
+    'name the server itself in the configuration, or an address of this machine that leads to it',
+    `${forward}   # such an address, as long as the service runs`,
+  ])
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, readlink } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { identify, isAlive } from '../../adapters/process-identity.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Holder, RepairLock } from '../../core/lock.ts'
+import type { KubernetesClient } from './client.ts'
+import { isRefusal } from './refusal.ts'
+
+/** coordination.k8s.io/v1 */
+interface Lease {
+  metadata: { name: string; namespace?: string; resourceVersion?: string; annotations?: Record<string, string> | null }
+  spec?: { holderIdentity?: string; leaseDurationSeconds?: number; acquireTime?: string; renewTime?: string }
+}
+
+interface Times {
+  /** for how long a holder is believed without another word of it */
+  leaseMs: number
+  /** how often it is renewed while it is held */
+  renewMs: number
+}
+
+const name = 'testops-admin'
+const usual: Times = { leaseMs: 30_000, renewMs: 8000 }
+const annotation = { who: 'testops-admin/who', what: 'testops-admin/what', process: 'testops-admin/process' } as const
+
+/**
+ * A lock of all operators on a deployment, wherever they are (DESIGN.md 6.7): a Lease beside the service, renewed while it is held. One
+ * that is not renewed any more is taken over: at once where its holder was a process of this machine that is gone, else once it has
+ * expired and has been seen not to change. Throws FORBIDDEN where this user may not hold one, and as the client does.
+ */
+export async function leaseLock(client: KubernetesClient, namespace: string, own: { who: string; what: string }, times: Times = usual): Promise<RepairLock> {
+  const all = { resource: 'leases', namespace } as const
+  const one = { ...all, name } as const
+  for (const verb of ['get', 'create', 'update'] as const) {
+    if (await client.may(verb, verb === 'create' ? all : one)) continue
+    throw new AdminError('FORBIDDEN', `this user may not ${verb} leases in namespace \`${namespace}\` of ${client.cluster}`, [client.kubectl('auth', 'can-i', verb, 'leases.coordination.k8s.io', '-n', namespace)])
+  }
+  const identity = `${own.who}/${randomUUID()}`
+  /** the version that is ours; null: it is not held */
+  let version: string | null = null
+  let renewedAt = 0
+  let timer: NodeJS.Timeout | undefined
+  let renewing: Promise<void> = Promise.resolve()
+
+  const ours = async (acquireTime: string): Promise<Lease> => {
+    const self = await processName()
+    return {
+      metadata: {
+        name,
+        namespace,
+        annotations: {
+          [annotation.who]: own.who,
+          [annotation.what]: own.what,
+          ...(self !== null && { [annotation.process]: self }),
+        },
+      },
+      spec: { holderIdentity: identity, leaseDurationSeconds: Math.ceil(times.leaseMs / 1000), acquireTime, renewTime: microTime() },
+    }
+  }
+  const put = async (lease: Lease, resourceVersion: string | undefined): Promise<void> => {
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, metadata: { ...lease.metadata, ...(resourceVersion !== undefined && { resourceVersion }) } }
+    const asked = performance.now()
+    const answer = await client.change<Lease>(resourceVersion === undefined ? all : one, { verb: resourceVersion === undefined ? 'create' : 'update', body })
+    version = answer.metadata.resourceVersion ?? ''
+    renewedAt = asked
+  }
+  const renew = async (since: string): Promise<void> => {
+    if (version === null) return
+    try {
+      await put(await ours(since), version)
+    } catch (error) {
+      // a word that was lost on its way may have arrived
+      if (isRefusal(error, 409)) version = await versionIfOurs()
+      else if (isRefusal(error, 404)) version = null
+      else if (!(error instanceof AdminError)) throw error
+    }
+  }
+  const versionIfOurs = async (): Promise<string | null> => {
+    const now = await read().catch(() => null)
+    if (now?.spec?.holderIdentity !== identity) return null
+    renewedAt = performance.now() - (times.leaseMs - Math.min(times.leaseMs, leftOf(now, times)))
+    return now.metadata.resourceVersion ?? ''
+  }
+  const read = async (): Promise<Lease | null> =>
+    client.get<Lease>(one).catch((error: unknown) => {
+      if (isRefusal(error, 404)) return null
+      throw error
+    })
+
+  return {
+    where: `lease ${name} in namespace ${namespace}`,
+    async take() {
+      const since = microTime()
+      for (let attempt = 0; ; attempt += 1) {
+        const there = await read()
+        if (there && !(await isFree(there, read, times))) return holderOf(there)
+        try {
+          await put(await ours(since), there?.metadata.resourceVersion)
+          break
+        } catch (error) {
+          // another was faster
+          if (!isRefusal(error, 409) || attempt === 3) throw error
+        }
+      }
+      timer = setInterval(() => {
+        renewing = renewing.then(async () => renew(since))
+        // what is wrong is told to who asks whether it is held
+        renewing.catch(() => undefined)
+      }, times.renewMs)
+      timer.unref()
+      return null
+    },
+    async isHeld() {
+      await renewing
+      return version !== null && performance.now() - renewedAt < times.leaseMs
+    },
+    async release() {
+      clearInterval(timer)
+      await renewing
+      if (version === null) return
+      const resourceVersion = version
+      version = null
+      const free: Lease = { metadata: { name, namespace }, spec: { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime() } }
+      const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...free, metadata: { ...free.metadata, resourceVersion } }
+      await client.change(one, { verb: 'update', body })
+    },
+  }
+}
+
+/** Whether nobody holds it. What has expired by this clock is watched for a while, since the holder's may be another. */
+async function isFree(lease: Lease, read: () => Promise<Lease | null>, times: Times): Promise<boolean> {
+  if (!lease.spec?.holderIdentity) return true
+  if (await isOfTheDead(lease)) return true
+  if (leftOf(lease, times) > 0) return false
+  await sleep(times.renewMs * 1.5)
+  return (await read())?.metadata.resourceVersion === lease.metadata.resourceVersion
+}
+
+/** Milliseconds that it is valid still, by this machine's clock. */
+function leftOf({ spec: { renewTime, leaseDurationSeconds } = {} }: Lease, { leaseMs }: Times): number {
+  const renewed = renewTime === undefined ? Number.NaN : Date.parse(renewTime)
+  return Number.isNaN(renewed) ? 0 : renewed + (leaseDurationSeconds === undefined ? leaseMs : leaseDurationSeconds * 1000) - Date.now()
+}
+
+/** Its holder was a process of this machine, and is gone. */
+async function isOfTheDead({ metadata: { annotations } }: Lease): Promise<boolean> {
+  const [world, pid, startTime] = annotations?.[annotation.process]?.split(' ') ?? []
+  if (pid === undefined || startTime === undefined || world !== (await worldOfProcesses())) return false
+  return !(await isAlive({ pid: Number(pid), startTime }))
+}
+
+async function processName(): Promise<string | null> {
+  const [world, self] = await Promise.all([worldOfProcesses(), identify(process.pid)])
+  return world !== null && self !== null ? `${world} ${self.pid} ${self.startTime}` : null
+}
+
+/** Where the number of a process means one process alone: this boot of this machine, and its PID namespace. Null: not known. */
+async function worldOfProcesses(): Promise<string | null> {
+  try {
+    const [boot, namespace] = await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readlink('/proc/self/ns/pid')])
+    return `${boot.trim()}/${namespace}`
+  } catch {
+    return null
+  }
+}
+
+function holderOf({ metadata: { annotations }, spec }: Lease): Holder {
+  const since = spec?.acquireTime === undefined ? null : new Date(spec.acquireTime)
+  return { who: annotations?.[annotation.who] ?? spec?.holderIdentity ?? null, since, what: annotations?.[annotation.what] ?? null }
+}
+
+/** As `metav1.MicroTime` is written. */
+function microTime(): string {
+  return new Date().toISOString().replace('Z', '000Z')
+}

@@ -1,0 +1,99 @@
+import type { LogText } from '../../adapters/log-file.ts'
+import type { KubernetesClient } from './client.ts'
+import type { Pod } from './objects.ts'
+import { serviceContainer } from './image.ts'
+import { statusIn } from './pods.ts'
+import { isRefusal } from './refusal.ts'
+
+/** lines of one container that are asked for: the limit of bytes that the API has cuts off what is newest */
+const maxLines = 50_000
+/** by how much the times before its lines may make a text longer */
+const withTimes = 2
+/** logs that are read at once */
+const atOnce = 4
+
+/**
+ * The newest that the service's containers have printed, those that ended before the present ones included, as one text in the order
+ * of time; what belongs to one record stays together. Throws as the client does where none of them can be read.
+ */
+export function logOf(client: KubernetesClient, target: string, pods: () => Promise<readonly Pod[]>): LogText {
+  return {
+    target,
+    async newest({ maxBytes }) {
+      const parts = (await pods()).flatMap(partsOf)
+      const read = await inTurns(parts, (part) => textOf(client, part, maxBytes))
+      const known = read.filter((it) => it !== null)
+      const blocks = known.flatMap(blocksIn).sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+      const kept = newestOf(blocks, maxBytes)
+      return { complete: kept.length === blocks.length && known.every(({ complete }) => complete), text: kept.map(({ lines }) => lines).join('') }
+    },
+  }
+}
+
+interface Part {
+  namespace: string
+  pod: string
+  container: string
+  previous: boolean
+}
+
+function partsOf(pod: Pod): Part[] {
+  const { name, namespace = '' } = pod.metadata
+  const container = serviceContainer(pod.spec)?.name
+  if (container === undefined) return []
+  const status = statusIn(pod)
+  const part = { namespace, pod: name, container }
+  // as long as it waits for what runs before it, that is where the reason is
+  const before = status?.state?.waiting?.reason === 'PodInitializing' ? (pod.spec.initContainers ?? []) : []
+  return [
+    ...before.map((it) => ({ ...part, container: it.name, previous: false })),
+    ...((status?.restartCount ?? 0) > 0 ? [{ ...part, previous: true }] : []),
+    { ...part, previous: false },
+  ]
+}
+
+/** Null where there is nothing: the pod has gone meanwhile, or its container has not started yet. */
+async function textOf(client: KubernetesClient, { namespace, pod, container, previous }: Part, maxBytes: number): Promise<{ complete: boolean; text: string } | null> {
+  const query = { container, timestamps: true, tailLines: maxLines, ...(previous && { previous }) }
+  try {
+    const read = await client.text({ resource: 'pods', namespace, name: pod, subresource: 'log', query }, { maxBytes: maxBytes * withTimes })
+    return { ...read, complete: read.complete && read.text.split('\n').length <= maxLines }
+  } catch (error) {
+    if (isRefusal(error, 404) || isRefusal(error, 400)) return null
+    throw error
+  }
+}
+
+/** Lines of one container that belong together. */
+interface Block {
+  /** when the first of them was printed, to the nanosecond, in UTC */
+  at: string
+  lines: string
+}
+
+/** A record of the service's log begins with a date (FIELD-NOTES.md 1.4); what does not goes on with the one before. */
+function blocksIn({ text, complete }: { text: string; complete: boolean }): Block[] {
+  const blocks: Block[] = []
+  for (const line of text.split('\n')) {
+    const [, at, content] = /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/.exec(line) ?? []
+    if (at === undefined || content === undefined) continue
+    const last = blocks.at(-1)
+    const isRecord = /^\d{4}-\d\d-\d\d[T ]\d\d:/.test(content)
+    if (last && !isRecord) last.lines += `${content}\n`
+    // the beginning of what was cut belongs to a record that is not there
+    else if (isRecord || complete) blocks.push({ at, lines: `${content}\n` })
+  }
+  return blocks
+}
+
+function newestOf(blocks: readonly Block[], maxBytes: number): readonly Block[] {
+  let length = 0
+  const first = blocks.findLastIndex(({ lines }) => (length += Buffer.byteLength(lines)) > maxBytes)
+  return blocks.slice(first + 1)
+}
+
+async function inTurns<T, R>(all: readonly T[], work: (it: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (let from = 0; from < all.length; from += atOnce) results.push(...(await Promise.all(all.slice(from, from + atOnce).map(work))))
+  return results
+}

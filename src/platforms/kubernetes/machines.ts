@@ -1,0 +1,73 @@
+import type { Machine } from '../../core/sources.ts'
+import { toldByLabels } from '../../knowledge/node-labels.ts'
+import type { KubernetesClient } from './client.ts'
+import type { Expression, Node, Pod, PodSpec, Toleration } from './objects.ts'
+
+/** The nodes on which pods of this kind run, or could be scheduled to. Throws FORBIDDEN, and as the client does. */
+export async function machinesFor(client: KubernetesClient, spec: PodSpec, pods: readonly Pod[]): Promise<readonly Machine[]> {
+  const used = new Set(pods.map((pod) => pod.spec.nodeName))
+  const nodes = await client.list<Node>({ resource: 'nodes', namespace: null })
+  return nodes.filter((node) => used.has(node.metadata.name) || couldTake(node, spec)).map(machineOf)
+}
+
+function machineOf({ metadata: { name, labels = {} }, status }: Node): Machine {
+  const architecture = status?.nodeInfo?.architecture ?? null
+  const told = toldByLabels(labels)
+  return {
+    name,
+    architecture: architecture === null ? null : (unameOf[architecture] ?? architecture),
+    // what a node's labels say is no list of flags
+    processors: [],
+    hypervisor: null,
+    ...(told && { told }),
+  }
+}
+
+/** Kubernetes writes an architecture as Go does. */
+const unameOf: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64', '386': 'i686' }
+
+/** As the scheduler filters nodes by what they are, not by what is free on them (kubernetes.io, "Assigning Pods to Nodes"). */
+function couldTake({ metadata: { name, labels = {} }, spec: { unschedulable = false, taints = [] } = {} }: Node, spec: PodSpec): boolean {
+  const { nodeSelector = {}, tolerations = [], affinity } = spec
+  if (unschedulable) return false
+  // the service's images are for Linux
+  if ((labels['kubernetes.io/os'] ?? 'linux') !== 'linux') return false
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
+  return (
+    Object.entries(nodeSelector).every(([key, value]) => labels[key] === value) &&
+    (terms === undefined ||
+      terms.some(
+        ({ matchExpressions = [], matchFields = [] }) =>
+          matchExpressions.length + matchFields.length > 0 &&
+          matchExpressions.every((it) => fits(labels[it.key], it)) &&
+          matchFields.every((it) => fits(it.key === 'metadata.name' ? name : undefined, it)),
+      )) &&
+    taints.every((taint) => taint.effect === 'PreferNoSchedule' || tolerations.some((it) => tolerates(it, taint)))
+  )
+}
+
+function fits(value: string | undefined, { operator, values = [] }: Expression): boolean {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value)
+    case 'NotIn':
+      return value === undefined || !values.includes(value)
+    case 'Exists':
+      return value !== undefined
+    case 'DoesNotExist':
+      return value === undefined
+    case 'Gt':
+      return Number(value) > Number(values[0])
+    case 'Lt':
+      return Number(value) < Number(values[0])
+    default:
+      return false
+  }
+}
+
+function tolerates(toleration: Toleration, taint: { key: string; value?: string; effect: string }): boolean {
+  const { key = '', operator = 'Equal', value = '', effect = '' } = toleration
+  if (effect !== '' && effect !== taint.effect) return false
+  if (key === '') return operator === 'Exists'
+  return key === taint.key && (operator === 'Exists' || value === (taint.value ?? ''))
+}

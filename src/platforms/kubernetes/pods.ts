@@ -1,0 +1,74 @@
+import type { ServiceInstance } from '../../core/sources.ts'
+import type { KubernetesClient } from './client.ts'
+import type { FoundService } from './find.ts'
+import { serviceContainer } from './image.ts'
+import type { ContainerStatus, LabelSelector, Pod, Workload } from './objects.ts'
+
+/** All pods of a workload, those of older replica sets and those that are Terminating too. */
+export async function podsOf(client: KubernetesClient, { resource, namespace }: Pick<FoundService, 'resource' | 'namespace'>, workload: Workload): Promise<readonly Pod[]> {
+  const pods = await client.list<Pod>({ resource: 'pods', namespace, query: { labelSelector: selectorText(workload.spec.selector) } })
+  return pods.filter((pod) => (resource === 'statefulsets' ? isOfSet(pod, workload) : isOfDeployment(pod, workload)))
+}
+
+/** The state of the service's container in a pod; null where the pod has none, or has not told yet. */
+export function statusIn(pod: Pod): ContainerStatus | null {
+  const name = serviceContainer(pod.spec)?.name
+  return pod.status?.containerStatuses?.find((it) => it.name === name) ?? null
+}
+
+/**
+ * The pods in which the service is, or may be, a running process. One that is Terminating counts until its end is seen: where its
+ * node does not answer, nobody knows (DESIGN.md 6.8).
+ */
+export function instancesOf(pods: readonly Pod[]): ServiceInstance[] {
+  return pods.filter(mayRun).map((pod) => {
+    // an in-place restart keeps the pod's name and address
+    const startedAt = statusIn(pod)?.state?.running?.startedAt
+    return { name: pod.metadata.name, host: pod.metadata.name, pid: null, startedAt: startedAt === undefined ? null : new Date(startedAt) }
+  })
+}
+
+function mayRun(pod: Pod): boolean {
+  if (isOver(pod)) return false
+  return isEnding(pod) || statusIn(pod)?.state?.running !== undefined
+}
+
+/** The service will not run in it any more: it has ended as a whole, or its container has, and nothing starts that again. */
+export function isOver(pod: Pod): boolean {
+  if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return true
+  return isEnding(pod) && statusIn(pod)?.state?.terminated !== undefined
+}
+
+export function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, status: it }) => type === 'Ready' && it === 'True') === true
+}
+
+/** It has been told to end. */
+export function isEnding({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined
+}
+
+function isOfSet({ metadata }: Pod, workload: Workload): boolean {
+  return metadata.ownerReferences?.some(({ uid }) => uid === workload.metadata.uid) === true
+}
+
+/** Its replica sets are named after it and the hash that their pods are labelled with. */
+function isOfDeployment({ metadata: { labels = {}, ownerReferences = [] } }: Pod, workload: Workload): boolean {
+  const hash = labels['pod-template-hash']
+  return ownerReferences.some(({ kind, name }) => kind === 'ReplicaSet' && name === `${workload.metadata.name}-${hash}`)
+}
+
+function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`)
+  const others = matchExpressions.map(({ key, operator, values = [] }) => {
+    switch (operator) {
+      case 'Exists':
+        return key
+      case 'DoesNotExist':
+        return `!${key}`
+      default:
+        return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`
+    }
+  })
+  return [...equal, ...others].join(',')
+}

@@ -1,0 +1,152 @@
+import { lookup } from 'node:dns/promises'
+import { connect, isIP } from 'node:net'
+import type { HostPort, Opened, Way } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import { openChannels } from './channels.ts'
+import type { Channels } from './channels.ts'
+import type { KubernetesClient } from './client.ts'
+import { clusterNames } from './cluster-name.ts'
+import type { ClusterName } from './cluster-name.ts'
+import { forwardProtocols, listenForward } from './forward.ts'
+import { isRefusal } from './refusal.ts'
+import { addressesOf, backendOf, podAt } from './service-pods.ts'
+import type { Backend, Service } from './service-pods.ts'
+
+interface ReachOptions {
+  timeoutMs: number
+  pingMs?: number
+  /** where a name leads on this machine; nowhere where it does not resolve */
+  resolve?: (host: string) => Promise<readonly string[]>
+}
+
+/** how long a connection from here is waited for, before the way through the API server is taken */
+const directMs = 1000
+
+/**
+ * The way from this machine to an address as the service in `namespace` understands it: a forward to a pod, the address that an
+ * ExternalName or hand-written endpoints lead to; null where the address is to be used as it is, since it is none of the cluster's, or
+ * leads here where it leads there. Throws UNAVAILABLE where no pod is ready, FORBIDDEN, and what the client throws.
+ */
+export async function reachFrom(client: KubernetesClient, namespace: string, { host, port }: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
+  if (isIP(host) !== 0) return reachPodAt(client, namespace, { host, port }, options)
+  for (const name of clusterNames(host, namespace)) {
+    const service = await serviceOf(client, name)
+    if (service) return reachService(client, service, name, port, host, options)
+  }
+  return null
+}
+
+async function serviceOf(client: KubernetesClient, { service, namespace, isCertain }: ClusterName): Promise<Service | null> {
+  try {
+    return await client.get<Service>({ resource: 'services', namespace, name: service })
+  } catch (error) {
+    if (isRefusal(error, 404) || (!isCertain && isRefusal(error, 403))) return null
+    throw error
+  }
+}
+
+async function reachService(client: KubernetesClient, service: Service, name: ClusterName, port: number, host: string, options: ReachOptions): Promise<Opened<Way> | null> {
+  const { namespace, pod } = name
+  const { type, externalName } = service.spec ?? {}
+  if (type === 'ExternalName' && externalName) {
+    const [within] = clusterNames(externalName, namespace)
+    const beyond = within?.isCertain && externalName.includes('.') ? await reachFrom(client, namespace, { host: externalName, port }, options) : null
+    return beyond ?? asItIs({ host: externalName, port })
+  }
+  if (await isDirect(client, service, namespace, { host, port }, options)) return null
+  const backend = async (): Promise<Backend> => backendOf(client, service, namespace, { port, pod })
+  const first = await backend()
+  if ('address' in first) return asItIs({ host: first.address, port: first.port })
+  const isDeclared = pod === null && service.spec?.ports?.some((it) => it.port === port) === true
+  const target = isDeclared ? `service/${name.service}` : `pod/${first.pod}`
+  const ports = isDeclared || first.port === port ? String(port) : `${port}:${first.port}`
+  const command = `${client.kubectl('-n', namespace, 'port-forward', target, ports)}   # then 127.0.0.1 in place of ${host}`
+  return forwardTo(client, namespace, first, command, options, backend)
+}
+
+async function reachPodAt(client: KubernetesClient, namespace: string, { host, port }: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
+  // in a pod of the cluster they are in reach
+  if (client.context === null) return null
+  let pod: string | null
+  try {
+    pod = await podAt(client, namespace, host)
+  } catch (error) {
+    if (isRefusal(error, 403)) return null
+    throw error
+  }
+  if (pod === null) return null
+  const command = `${client.kubectl('-n', namespace, 'port-forward', `pod/${pod}`, String(port))}   # then 127.0.0.1 in place of ${host}`
+  return forwardTo(client, namespace, { pod, port }, command, options, null)
+}
+
+/** `again`: finds the pod for each further connection, since it may be another by then. */
+async function forwardTo(
+  client: KubernetesClient,
+  namespace: string,
+  first: { pod: string; port: number },
+  command: string,
+  options: ReachOptions,
+  again: (() => Promise<Backend>) | null,
+): Promise<Opened<Way>> {
+  let known: { pod: string; port: number } | null = first
+  const { source, close } = await listenForward(async () => {
+    const next = known ?? (await again?.()) ?? first
+    if ('address' in next) throw new AdminError('UNAVAILABLE', `no pod stands behind ${command} any more`)
+    known = null
+    return streamTo(client, namespace, next, options)
+  })
+  return { source: { ...source, command }, close }
+}
+
+async function streamTo(client: KubernetesClient, namespace: string, { pod, port }: { pod: string; port: number }, { timeoutMs, pingMs }: ReachOptions): Promise<Channels> {
+  const asked = { resource: 'pods', namespace, name: pod, subresource: 'portforward', query: { ports: port } } as const
+  return openChannels(
+    {
+      what: `a port-forward to pod \`${pod}\``,
+      async dial() {
+        const { url, ...how } = await client.socket(asked)
+        return { url, options: how }
+      },
+      refused: (answer) => client.refused(asked, answer),
+      unreached: (error) => client.unreached(error),
+      timeoutMs,
+      ...(pingMs !== undefined && { pingMs }),
+    },
+    forwardProtocols,
+  )
+}
+
+/** Whether the name leads to the same here as in the cluster: another server of that name must never be taken for it. */
+async function isDirect(client: KubernetesClient, service: Service, namespace: string, { host, port }: HostPort, { resolve = resolveHere }: ReachOptions): Promise<boolean> {
+  const here = await resolve(host)
+  if (here.length === 0) return false
+  const there = await addressesOf(client, service, namespace).catch(() => null)
+  const same = here.find((it) => there?.has(it))
+  return same !== undefined && (await accepts(same, port))
+}
+
+async function resolveHere(host: string): Promise<readonly string[]> {
+  const late = new Promise<[]>((resolve) => void setTimeout(resolve, directMs, []).unref())
+  const found = lookup(host, { all: true }).then(
+    (all) => all.map(({ address }) => address),
+    () => [],
+  )
+  return Promise.race([found, late])
+}
+
+async function accepts(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port })
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true))
+      socket.once('error', () => resolve(false))
+      socket.setTimeout(directMs, () => resolve(false))
+    })
+  } finally {
+    socket.destroy()
+  }
+}
+
+function asItIs(address: HostPort): Opened<Way> {
+  return { source: { ...address, command: null }, close: async () => undefined }
+}

@@ -1,0 +1,93 @@
+import { oneLine } from '../../adapters/failure.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ErrorCode } from '../../core/error.ts'
+import { described, isOfCluster, kubectlName } from './resources.ts'
+import type { Asked } from './resources.ts'
+
+/** What the API server says where it does not do as asked (`Status` in its own API). */
+export interface Status {
+  code: number
+  reason: string | null
+  message: string
+}
+
+/** A refusal of the API server, with its own status and reason, for who goes on in another way. */
+export class Refusal extends AdminError {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    suggestions: readonly string[],
+    /** HTTP */
+    readonly status: number,
+    /** `NotFound`, `AlreadyExists`, `Conflict`, … */
+    readonly reason: string | null,
+  ) {
+    super(code, message, suggestions)
+  }
+}
+
+export function isRefusal(error: unknown, status: number): error is Refusal {
+  return error instanceof Refusal && error.status === status
+}
+
+/** How errors name the cluster and its user, and what is typed there. */
+export interface Speaker {
+  /** `the cluster of context prod`, for people */
+  cluster: string
+  user: string
+  kubectl: (...words: string[]) => string
+}
+
+/** The answer to `verb` on what was asked, as an error of the operator's. */
+export function refusal(verb: string, asked: Asked, status: Status, { cluster, user, kubectl }: Speaker): Refusal {
+  const what = described(asked)
+  const make = (code: ErrorCode, message: string, suggestions: readonly string[]): Refusal => new Refusal(code, message, suggestions, status.code, status.reason)
+  const said = oneLine(status.message)
+  switch (status.code) {
+    case 401:
+      return make('UNAUTHENTICATED', `${cluster} does not accept the credentials of ${user}: they are wrong, or have expired`, [kubectl('auth', 'whoami')])
+    case 403:
+      return make('FORBIDDEN', `${userIn(status.message) ?? user} may not ${verb} ${what} of ${cluster}`, [kubectl(...canI(verb, asked))])
+    case 404:
+      return make('UNAVAILABLE', `${cluster} has no ${what}`, [kubectl('get', kubectlName(asked.resource), ...whereOf(asked))])
+    case 409:
+      return make('REFUSED', `${what} of ${cluster} is not as it was: ${said}`, [kubectl(...getOf(asked))])
+    case 429:
+      return make('EXHAUSTED', `${cluster} wants no more requests for now: ${said}`, [kubectl('get', '--raw', '/readyz')])
+    default:
+      return make('UNEXPECTED_ANSWER', `${cluster} refuses to ${verb} ${what} (HTTP ${status.code}): ${said}`, [kubectl(...getOf(asked))])
+  }
+}
+
+/** Something else answers in the API server's place. */
+export function notKubernetes(answer: { status: number; text: string; contentType: string }, server: string, kubectl: Speaker['kubectl']): AdminError {
+  const isPage = /html/i.test(answer.contentType) || /^\s*</.test(answer.text)
+  const what = isPage ? 'with a web page' : answer.text.trim() === '' ? 'with nothing' : `with \`${oneLine(answer.text).slice(0, 80)}\``
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `${server} answers ${what} (HTTP ${answer.status}), not as the API server of Kubernetes: is there a proxy before it?`,
+    [kubectl('version'), 'env | cut -d= -f1 | grep -i proxy   # the variables that name a proxy'],
+  )
+}
+
+/** What the API server calls who asks. */
+function userIn(message: string): string | null {
+  const [, user] = /User "([^"]+)"/.exec(message) ?? []
+  return user === undefined ? null : `user ${user}`
+}
+
+function canI(verb: string, asked: Asked): string[] {
+  const { resource, name, subresource } = asked
+  const what = name === undefined ? kubectlName(resource) : `${kubectlName(resource)}/${name}`
+  return ['auth', 'can-i', verb, what, ...(subresource === undefined ? [] : [`--subresource=${subresource}`]), ...whereOf(asked)]
+}
+
+function getOf(asked: Asked): string[] {
+  const { resource, name } = asked
+  return ['get', kubectlName(resource), ...(name === undefined ? [] : [name]), ...whereOf(asked), '-o', 'yaml']
+}
+
+function whereOf({ resource, namespace }: Asked): string[] {
+  if (isOfCluster(resource)) return []
+  return namespace === null ? ['--all-namespaces'] : ['-n', namespace]
+}

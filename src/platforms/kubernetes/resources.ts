@@ -1,0 +1,75 @@
+/** Where the API keeps what is read and changed here: group and version (Kubernetes API reference, 1.36). */
+const resources = {
+  namespaces: { group: '', version: 'v1' },
+  nodes: { group: '', version: 'v1' },
+  pods: { group: '', version: 'v1' },
+  services: { group: '', version: 'v1' },
+  endpoints: { group: '', version: 'v1' },
+  secrets: { group: '', version: 'v1' },
+  configmaps: { group: '', version: 'v1' },
+  events: { group: '', version: 'v1' },
+  deployments: { group: 'apps', version: 'v1' },
+  replicasets: { group: 'apps', version: 'v1' },
+  statefulsets: { group: 'apps', version: 'v1' },
+  leases: { group: 'coordination.k8s.io', version: 'v1' },
+  horizontalpodautoscalers: { group: 'autoscaling', version: 'v2' },
+  scaledobjects: { group: 'keda.sh', version: 'v1alpha1' },
+  applications: { group: 'argoproj.io', version: 'v1alpha1' },
+  kustomizations: { group: 'kustomize.toolkit.fluxcd.io', version: 'v1' },
+  helmreleases: { group: 'helm.toolkit.fluxcd.io', version: 'v2' },
+  selfsubjectaccessreviews: { group: 'authorization.k8s.io', version: 'v1' },
+} as const
+
+export type ResourceName = keyof typeof resources
+
+/** What belongs to no namespace. */
+const ofCluster: ReadonlySet<ResourceName> = new Set(['namespaces', 'nodes', 'selfsubjectaccessreviews'])
+
+/** What a request is about. */
+export interface Asked {
+  resource: ResourceName
+  /** null: all of them, or a resource that has none */
+  namespace: string | null
+  name?: string
+  /** `scale`, `log` */
+  subresource?: string
+  query?: Readonly<Record<string, string | number | boolean | undefined>>
+}
+
+/** The address of it below the server's own. */
+export function pathOf({ resource, namespace, name, subresource, query = {} }: Asked): string {
+  const { group, version } = resources[resource]
+  const parts = [
+    ...(group === '' ? ['api'] : ['apis', group]),
+    version,
+    ...(namespace === null ? [] : ['namespaces', namespace]),
+    resource,
+    ...(name === undefined ? [] : [name]),
+    ...(subresource === undefined ? [] : [subresource]),
+  ]
+  const wanted = Object.entries(query).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(wanted.map(([key, value]): [string, string] => [key, String(value)])).toString()
+  return `/${parts.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`
+}
+
+export function groupOf(resource: ResourceName): string {
+  return resources[resource].group
+}
+
+export function isOfCluster(resource: ResourceName): boolean {
+  return ofCluster.has(resource)
+}
+
+/** `deployments.apps`, as kubectl takes it. */
+export function kubectlName(resource: ResourceName): string {
+  const { group } = resources[resource]
+  return group === '' ? resource : `${resource}.${group}`
+}
+
+/** `secrets/testops in namespace testops`, for people. */
+export function described({ resource, namespace, name, subresource }: Asked): string {
+  const what = subresource === undefined ? resource : `${resource}/${subresource}`
+  const which = name === undefined ? what : `${what} \`${name}\``
+  if (isOfCluster(resource)) return which
+  return `${which} ${namespace === null ? 'in all namespaces' : `in namespace \`${namespace}\``}`
+}

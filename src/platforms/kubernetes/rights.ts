@@ -1,0 +1,149 @@
+import type { ActionKind } from '../../core/action.ts'
+import type { SourceName } from '../../core/sources.ts'
+import { groupOf } from './resources.ts'
+import type { ResourceName } from './resources.ts'
+
+/** What a cluster has to allow, as a rule of a Role names it. */
+interface Right {
+  /** `deployments/scale` */
+  resource: ResourceName | `${ResourceName}/${string}`
+  verbs: readonly string[]
+  /** it lies in no namespace of the service's */
+  isElsewhere?: true
+}
+
+/** The workload is found by its image, its settings are read where they are kept. */
+const finding: readonly Right[] = [
+  { resource: 'deployments', verbs: ['get', 'list'] },
+  { resource: 'statefulsets', verbs: ['get', 'list'] },
+  { resource: 'pods', verbs: ['list'] },
+  { resource: 'configmaps', verbs: ['get'] },
+  { resource: 'secrets', verbs: ['get'] },
+]
+
+/** A server in the cluster is reached through a pod of its Service. */
+const reaching: readonly Right[] = [
+  ...finding,
+  { resource: 'services', verbs: ['get'] },
+  { resource: 'endpoints', verbs: ['get'] },
+  { resource: 'pods/portforward', verbs: ['create', 'get'] },
+]
+
+/** Something else may start a stopped service again; what is not there, or may not be seen, is taken for at work. */
+const watching: readonly Right[] = [
+  { resource: 'horizontalpodautoscalers', verbs: ['list'] },
+  { resource: 'scaledobjects', verbs: ['list'] },
+  { resource: 'kustomizations', verbs: ['get'] },
+  { resource: 'helmreleases', verbs: ['get'] },
+  { resource: 'applications', verbs: ['list'], isElsewhere: true },
+]
+
+const looking: readonly Right[] = [...finding, { resource: 'events', verbs: ['list'] }, { resource: 'nodes', verbs: ['list'], isElsewhere: true }]
+
+/** What each source asks of the cluster. */
+const toRead: { readonly [K in SourceName]: readonly Right[] } = {
+  database: reaching,
+  broker: reaching,
+  sessions: reaching,
+  api: reaching,
+  service: looking,
+  logs: [...finding, { resource: 'pods/log', verbs: ['get'] }],
+  accessLog: [],
+  files: [],
+  network: [],
+  runs: [],
+}
+
+const patching: readonly Right[] = [
+  ...finding,
+  { resource: 'deployments', verbs: ['patch'] },
+  { resource: 'statefulsets', verbs: ['patch'] },
+]
+
+const scaling: readonly Right[] = [
+  ...patching,
+  ...watching,
+  { resource: 'deployments/scale', verbs: ['patch'] },
+  { resource: 'statefulsets/scale', verbs: ['patch'] },
+  // a pod that is going on a node that is gone is not dead
+  { resource: 'pods', verbs: ['get'] },
+  { resource: 'nodes', verbs: ['get'], isElsewhere: true },
+]
+
+/** What each kind of change asks of it, beside what is read. */
+const toChange: { readonly [K in ActionKind]: readonly Right[] } = {
+  'stop-service': scaling,
+  'start-service': scaling,
+  'set-setting': patching,
+  'set-secret': patching,
+  'edit-values': [],
+  'release-lock': reaching,
+  'insert-lock-row': reaching,
+  'remove-lock-rows': reaching,
+  'remove-sessions': reaching,
+  'hold-queues': reaching,
+  'keep-queues': reaching,
+  'drain-queues': reaching,
+  'await-quiet': reaching,
+  'move-messages': reaching,
+  'delete-queues': reaching,
+  'switch-exchanges': reaching,
+  'redeclare-queues': reaching,
+  'delete-held': reaching,
+  'migrate-trees': reaching,
+  'await-migration': reaching,
+}
+
+/** One operator at a time. */
+const locking: readonly Right[] = [{ resource: 'leases', verbs: ['get', 'create', 'update'] }]
+
+/** The least that these sources need. */
+export function rightsToRead(sources: Iterable<SourceName>): Right[] {
+  return merged([...sources].flatMap((source) => toRead[source]))
+}
+
+/** The least that repairs need which read these sources, and change what they change. */
+export function rightsToRepair(sources: Iterable<SourceName>): Right[] {
+  return merged([...rightsToRead(sources), ...Object.values(toChange).flat(), ...locking])
+}
+
+function merged(rights: readonly Right[]): Right[] {
+  const byResource = new Map<string, Right>()
+  for (const right of rights) {
+    const known = byResource.get(right.resource)
+    byResource.set(right.resource, { ...right, verbs: [...new Set([...(known?.verbs ?? []), ...right.verbs])] })
+  }
+  return [...byResource.values()]
+}
+
+/** A Role with these rights, a ClusterRole for what lies elsewhere, and what binds both to a service account. */
+export function roleText(name: string, about: readonly string[], rights: readonly Right[]): string {
+  const here = rights.filter(({ isElsewhere }) => isElsewhere !== true)
+  const elsewhere = rights.filter(({ isElsewhere }) => isElsewhere === true)
+  const comment = about.map((line) => `# ${line}`).join('\n')
+  const account = ['apiVersion: v1', 'kind: ServiceAccount', 'metadata:', `  name: ${name}`]
+  return [
+    `${comment}\n${account.join('\n')}`,
+    objectText('Role', name, here),
+    bindingText('RoleBinding', 'Role', name),
+    `# Without these two, the nodes and what lies in other namespaces are told as unknown.\n${objectText('ClusterRole', name, elsewhere)}`,
+    bindingText('ClusterRoleBinding', 'ClusterRole', name, '    namespace: NAMESPACE   # of the service account\n'),
+  ].join('\n---\n')
+}
+
+function objectText(kind: string, name: string, rights: readonly Right[]): string {
+  const rules = rights.map(({ resource, verbs }) => `  - {apiGroups: ["${groupOf(resource.split('/')[0] as ResourceName)}"], resources: [${resource}], verbs: [${verbs.join(', ')}]}`)
+  return [`apiVersion: rbac.authorization.k8s.io/v1`, `kind: ${kind}`, 'metadata:', `  name: ${name}`, 'rules:', ...rules].join('\n')
+}
+
+function bindingText(kind: string, role: string, name: string, namespace = ''): string {
+  return `apiVersion: rbac.authorization.k8s.io/v1
+kind: ${kind}
+metadata:
+  name: ${name}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ${role}, name: ${name}}
+subjects:
+  - kind: ServiceAccount
+    name: ${name}
+${namespace}`.trimEnd()
+}

@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { seconds } from '../../adapters/failure.ts'
+import type { WaitOptions } from '../../core/controls.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ServiceStatus } from '../../core/sources.ts'
+import type { KubernetesClient } from './client.ts'
+import { isRefusal } from './refusal.ts'
+
+/** Which object runs the service. */
+export interface WorkloadRef {
+  resource: 'deployments' | 'statefulsets'
+  namespace: string
+  name: string
+}
+
+export interface Scaled {
+  client: KubernetesClient
+  workload: WorkloadRef
+  /** as the platform tells it */
+  status: () => Promise<ServiceStatus>
+  pollMs: number
+}
+
+interface WorkloadState {
+  metadata: { resourceVersion?: string; generation?: number; annotations?: Record<string, string> }
+  spec: { replicas?: number }
+  status?: { readyReplicas?: number; updatedReplicas?: number; observedGeneration?: number }
+}
+
+/** Remembers, on the workload itself, how many replicas it had when it was stopped: whoever starts it may be on another machine. */
+const annotation = 'testops-admin/replicas'
+const attempts = 5
+
+/** Scales to zero, and waits until no pod is left in which it may run; one that is Terminating on a node that is silent counts (DESIGN.md 6.8). */
+export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note }: WaitOptions): Promise<ServiceStatus> {
+  const end = performance.now() + timeoutMs
+  await unlessChanged(async () => {
+    const { metadata, spec } = await read(scaled)
+    const replicas = spec.replicas ?? 1
+    if (replicas === 0) return
+    await note?.(noteOf(scaled.workload, replicas))
+    const marked = await change(scaled, { metadata: { ...versionOf(metadata), annotations: { [annotation]: String(replicas) } } })
+    await setReplicas(scaled, 0, marked.metadata)
+  })
+  return waitUntil(scaled, async (status) => status.state === 'stopped', { timeoutMs: end - performance.now(), signal }, async (status) => notGone(scaled, status, timeoutMs))
+}
+
+/** Scales to as many replicas as there were, and waits until they are ready. */
+export async function scaleUp(scaled: Scaled, { timeoutMs, signal, notes = [] }: WaitOptions): Promise<ServiceStatus> {
+  const end = performance.now() + timeoutMs
+  await unlessChanged(async () => {
+    const { metadata, spec } = await read(scaled)
+    if ((spec.replicas ?? 1) > 0) return
+    await setReplicas(scaled, replicasIn(metadata.annotations?.[annotation]) ?? notedIn(scaled.workload, notes) ?? 1, metadata)
+  })
+  const isUp = async (status: ServiceStatus): Promise<boolean> => status.state === 'running' && (await isReady(scaled))
+  const status = await waitUntil(scaled, isUp, { timeoutMs: end - performance.now(), signal }, async ({ detail }) =>
+    new AdminError('TIMED_OUT', `the service is not ready within ${seconds(timeoutMs)}: ${detail}`, [shown(scaled, 'describe'), logs(scaled)]),
+  )
+  await forget(scaled)
+  return status
+}
+
+async function read({ client, workload }: Scaled): Promise<WorkloadState> {
+  return client.get<WorkloadState>(workload)
+}
+
+async function change({ client, workload }: Scaled, body: unknown): Promise<WorkloadState> {
+  return client.change<WorkloadState>(workload, { verb: 'patch', kind: 'merge', body })
+}
+
+async function setReplicas({ client, workload }: Scaled, replicas: number, metadata: WorkloadState['metadata']): Promise<void> {
+  await client.change({ ...workload, subresource: 'scale' }, { verb: 'patch', kind: 'merge', body: { metadata: versionOf(metadata), spec: { replicas } } })
+}
+
+function versionOf({ resourceVersion }: WorkloadState['metadata']): { resourceVersion?: string } {
+  return resourceVersion === undefined ? {} : { resourceVersion }
+}
+
+/** What was remembered is of use as long as there are none. That it stays is no harm. */
+async function forget(scaled: Scaled): Promise<void> {
+  try {
+    await change(scaled, { metadata: { annotations: { [annotation]: null } } })
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+  }
+}
+
+/** A controller writes the status of a workload all the time: whoever is refused for that looks once more. */
+async function unlessChanged(work: () => Promise<void>): Promise<void> {
+  for (let left = attempts; ; left -= 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isRefusal(error, 409) || left === 1) throw error
+    }
+  }
+}
+
+async function isReady(scaled: Scaled): Promise<boolean> {
+  const { metadata, spec, status } = await read(scaled)
+  const wanted = spec.replicas ?? 1
+  const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+  return isSeen && (status?.readyReplicas ?? 0) >= wanted && (status?.updatedReplicas ?? wanted) >= wanted
+}
+
+async function waitUntil(
+  { status: ask, pollMs }: Scaled,
+  isSo: (status: ServiceStatus) => Promise<boolean>,
+  { timeoutMs, signal }: WaitOptions,
+  late: (status: ServiceStatus) => Promise<AdminError>,
+): Promise<ServiceStatus> {
+  const end = performance.now() + timeoutMs
+  for (;;) {
+    if (signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the pods of the service')
+    const status = await ask()
+    if (await isSo(status)) return status
+    if (performance.now() >= end) throw await late(status)
+    await sleep(Math.min(pollMs, Math.max(1, end - performance.now())), undefined, { ...(signal && { signal }) }).catch(() => undefined)
+  }
+}
+
+async function notGone(scaled: Scaled, { detail, instances }: ServiceStatus, timeoutMs: number): Promise<AdminError> {
+  const { client, workload } = scaled
+  const silent = (await Promise.all(instances.map(async ({ name }) => silentNodeOf(scaled, name)))).filter((it) => it !== null)
+  const message = `the service is not gone within ${seconds(timeoutMs)}: ${detail}`
+  if (silent.length === 0) return new AdminError('TIMED_OUT', message, [shown(scaled, 'describe'), client.kubectl('-n', workload.namespace, 'get', 'pods', '-o', 'wide')])
+  const where = silent.map(({ pod, node }) => `pod \`${pod}\` is Terminating on node \`${node}\`, which is not Ready: whether it still runs there is not known`)
+  return new AdminError('TIMED_OUT', `${message}; ${where.join('; ')}`, [
+    ...new Set(silent.map(({ node }) => client.kubectl('describe', 'node', node))),
+    'make sure that the machine is off; then its pods may be deleted with --force',
+  ])
+}
+
+/** The node of a pod, where it is known not to answer. */
+async function silentNodeOf({ client, workload: { namespace } }: Scaled, pod: string): Promise<{ pod: string; node: string } | null> {
+  try {
+    const { spec } = await client.get<{ spec?: { nodeName?: string } }>({ resource: 'pods', namespace, name: pod })
+    const node = spec?.nodeName
+    if (node === undefined) return null
+    const { status } = await client.get<{ status?: { conditions?: { type: string; status: string }[] } }>({ resource: 'nodes', namespace: null, name: node })
+    return status?.conditions?.some((it) => it.type === 'Ready' && it.status === 'True') === true ? null : { pod, node }
+  } catch (error) {
+    if (error instanceof AdminError) return null
+    throw error
+  }
+}
+
+function noteOf({ resource, namespace, name }: WorkloadRef, replicas: number): string {
+  return `replicas ${resource}/${namespace}/${name} ${replicas}`
+}
+
+function notedIn(workload: WorkloadRef, notes: readonly string[]): number | null {
+  const begin = noteOf(workload, 0).slice(0, -1)
+  return replicasIn(notes.findLast((it) => it.startsWith(begin))?.slice(begin.length))
+}
+
+function replicasIn(text: string | undefined): number | null {
+  return text !== undefined && /^[1-9]\d{0,3}$/.test(text) ? Number(text) : null
+}
+
+function shown({ client, workload: { resource, namespace, name } }: Scaled, verb: string): string {
+  return client.kubectl('-n', namespace, verb, `${resource.slice(0, -1)}/${name}`)
+}
+
+function logs({ client, workload: { resource, namespace, name } }: Scaled): string {
+  return client.kubectl('-n', namespace, 'logs', `${resource.slice(0, -1)}/${name}`, '--all-containers', '--tail=100')
+}

@@ -1,0 +1,29 @@
+import { AdminError } from '../../core/error.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { Secret } from '../../core/secret.ts'
+import type { PlatformOptions } from '../platform.ts'
+import { openClient } from './client.ts'
+import type { Secret as SecretObject } from './objects.ts'
+import type { KubernetesSettings } from './settings.ts'
+
+/**
+ * One key of a Secret of the cluster. `reference` is NAME/KEY, in the configured namespace or the context's, or NAMESPACE/NAME/KEY.
+ * Throws UNAVAILABLE where it is not there, and as the client does.
+ */
+export async function readClusterSecret(reference: string, settings: KubernetesSettings, options: PlatformOptions): Promise<Secret> {
+  const [key = '', name = '', namespace] = reference.split('/').reverse()
+  const client = await openClient(settings, options)
+  try {
+    const place = namespace ?? settings.namespace ?? client.namespace
+    const { data = {} } = await client.get<SecretObject>({ resource: 'secrets', namespace: place, name })
+    const value = data[key]
+    if (value !== undefined) return new Secret(Buffer.from(value, 'base64').toString())
+    const near = didYouMean(key, Object.keys(data))
+    throw new AdminError('UNAVAILABLE', `the Secret \`${name}\` in namespace \`${place}\` of ${client.cluster} has no key \`${key}\``, [
+      ...(near === undefined ? [] : [near]),
+      client.kubectl('-n', place, 'describe', 'secret', name),
+    ])
+  } finally {
+    client.close()
+  }
+}

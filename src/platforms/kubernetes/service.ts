@@ -1,0 +1,64 @@
+import type { ServiceSource } from '../../core/sources.ts'
+import type { KubernetesClient } from './client.ts'
+import { controllersOf } from './controllers.ts'
+import { commandsFor } from './commands.ts'
+import { environmentOf } from './environment.ts'
+import { eventsOf } from './events.ts'
+import { placeOf } from './find.ts'
+import type { FoundService } from './find.ts'
+import { imageOf, serviceContainer } from './image.ts'
+import { machinesFor } from './machines.ts'
+import type { Pod, Workload } from './objects.ts'
+import { podsOf } from './pods.ts'
+import type { WorkloadRef } from './scale.ts'
+import { failingOf, statusOf } from './status.ts'
+
+/** how long what was read when the service was found serves the first who ask */
+const firstLifeMs = 1000
+
+/** The service's workload as it is now, and its pods. */
+export interface ClusterService extends ServiceSource {
+  workload(): Promise<Workload>
+  pods(): Promise<readonly Pod[]>
+  /** which it is and why, in one sentence */
+  readonly why: string
+  /** what runs it, to be changed */
+  readonly place: WorkloadRef
+  /** the name of its container */
+  readonly container: string
+}
+
+/** The service in a cluster as checks see it. Every question throws as the client does. */
+export function clusterService(client: KubernetesClient, found: FoundService): ClusterService {
+  const { resource, namespace, name, why } = found
+  const foundAt = performance.now()
+  const workload = async (): Promise<Workload> =>
+    performance.now() - foundAt <= firstLifeMs ? found.workload : client.get<Workload>({ resource, namespace, name })
+  const containerIn = ({ spec }: Workload): FoundService['container'] => serviceContainer(spec.template.spec) ?? found.container
+  const declaredIn = `${placeOf(found)} (${client.cluster})`
+  const place: WorkloadRef = { resource, namespace, name }
+  return {
+    why,
+    place,
+    container: found.container.name,
+    workload,
+    pods: async () => podsOf(client, found, await workload()),
+    async status() {
+      const now = await client.get<Workload>({ resource, namespace, name })
+      const pods = await podsOf(client, found, now)
+      const status = statusOf(now, pods)
+      const evidence = await eventsOf(client, namespace, failingOf(pods))
+      return { ...status, ...(evidence.length > 0 && { evidence }) }
+    },
+    environment: async () => environmentOf(client, namespace, containerIn(await workload())),
+    image: async () => imageOf(containerIn(await workload()), declaredIn),
+    async machines() {
+      const now = await workload()
+      return machinesFor(client, now.spec.template.spec, await podsOf(client, found, now))
+    },
+    // what a pod resolves shows in a pod alone
+    resolve: async () => null,
+    controllers: async () => controllersOf(client, place),
+    commands: commandsFor(client, found),
+  }
+}

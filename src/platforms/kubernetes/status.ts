@@ -1,0 +1,89 @@
+import { oneLine } from '../../adapters/failure.ts'
+import type { ServiceStatus } from '../../core/sources.ts'
+import type { Pod, Terminated, Workload } from './objects.ts'
+import { instancesOf, isEnding, isOver, isReady, statusIn } from './pods.ts'
+
+/** What a workload and its pods come to. */
+export function statusOf(workload: Workload, pods: readonly Pod[]): ServiceStatus {
+  const wanted = workload.spec.replicas ?? 1
+  const instances = instancesOf(pods)
+  const ready = pods.filter(isUp).length
+  const ending = pods.filter(isEnding).length
+  const problems = pods.flatMap((pod) => problemOf(pod) ?? [])
+  // one that waits to be started again may run in a moment, until its pod has been told to end and has ended
+  const state = wanted === 0 ? (pods.every(isOver) ? 'stopped' : 'running') : isFailing(pods) ? 'failed' : 'running'
+  const detail = [
+    wanted === 0 ? 'scaled to 0' : `${ready} of ${wanted} replicas ready`,
+    ending > 0 ? `${ending} Terminating` : '',
+    ...(wanted > 0 && pods.length === ending ? [reasonForNone(workload)] : []),
+    ...problems,
+  ]
+  return {
+    state,
+    detail: detail.filter(Boolean).join('; '),
+    instances,
+    ...(state === 'failed' && pods.some(isRestarting) && { startsAgain: true }),
+  }
+}
+
+/** As with a unit that is activating, a service whose pods are on their way is not one that has failed. */
+function isFailing(pods: readonly Pod[]): boolean {
+  if (pods.some(isUp)) return false
+  if (pods.every(isRestarting)) return true
+  return instancesOf(pods).length === 0 && !pods.some((pod) => !isEnding(pod) && problemOf(pod) === null)
+}
+
+/** Pods of which something is to be told: they cannot start, or have ended before. */
+export function failingOf(pods: readonly Pod[]): readonly Pod[] {
+  return pods.filter((pod) => problemOf(pod) !== null)
+}
+
+/** What is wrong in a pod, in Kubernetes' own words; null: nothing. */
+function problemOf(pod: Pod): string | null {
+  const { name } = pod.metadata
+  const status = statusIn(pod)
+  const waiting = status?.state?.waiting
+  const before = pod.status?.initContainerStatuses?.find(({ state }) => isStuck(state?.waiting?.reason) || (state?.terminated?.exitCode ?? 0) !== 0)
+  const ended = status?.state?.terminated ?? status?.lastState?.terminated
+  const restarts = status?.restartCount ?? 0
+  const scheduled = pod.status?.conditions?.find(({ type, status: it }) => type === 'PodScheduled' && it === 'False')
+  const said = [
+    pod.status?.phase === 'Failed' ? `${pod.status.reason ?? 'Failed'}${pod.status.message ? `: ${oneLine(pod.status.message)}` : ''}` : '',
+    scheduled ? `${scheduled.reason ?? 'not scheduled'}${scheduled.message ? `: ${oneLine(scheduled.message)}` : ''}` : '',
+    before ? `init container ${before.name}: ${before.state?.waiting?.reason ?? endOf(before.state?.terminated)}` : '',
+    isStuck(waiting?.reason) ? `${waiting?.reason}${waiting?.message && waiting.reason !== 'CrashLoopBackOff' ? `: ${oneLine(waiting.message)}` : ''}` : '',
+    restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '',
+    ended && (restarts > 0 || ended.exitCode !== 0) ? `last ${endOf(ended)}` : '',
+  ].filter(Boolean)
+  return said.length === 0 ? null : `${name}: ${said.join(', ')}`
+}
+
+/** A pod may be called ready while its container waits to be started again. */
+function isUp(pod: Pod): boolean {
+  return isReady(pod) && statusIn(pod)?.state?.running !== undefined && !isEnding(pod)
+}
+
+/** What every pod goes through at its start. */
+function isStuck(reason: string | undefined): boolean {
+  return reason !== undefined && reason !== 'ContainerCreating' && reason !== 'PodInitializing'
+}
+
+/** It ends again and again, even where it happens to run at this instant. */
+function isRestarting(pod: Pod): boolean {
+  const status = statusIn(pod)
+  if (status?.state?.waiting?.reason === 'CrashLoopBackOff') return true
+  const ended = status?.state?.terminated ?? status?.lastState?.terminated
+  return !isReady(pod) && (status?.restartCount ?? 0) > 1 && ended !== undefined && ended.exitCode !== 0
+}
+
+function endOf(ended: Terminated | undefined): string {
+  if (!ended) return 'ended'
+  const reason = ended.reason && ended.reason !== 'Error' ? ` (${ended.reason})` : ''
+  return `ended with ${ended.exitCode}${reason}${ended.finishedAt ? ` at ${ended.finishedAt}` : ''}`
+}
+
+/** Why there are no pods where there should be some: a quota, an admission webhook. */
+function reasonForNone({ status }: Workload): string {
+  const failure = status?.conditions?.find(({ type, status: it }) => type === 'ReplicaFailure' && it === 'True')
+  return failure ? `${failure.reason ?? 'ReplicaFailure'}: ${oneLine(failure.message ?? '')}` : 'no pods'
+}

@@ -1,0 +1,148 @@
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { practiceMachine } from '../../src/lab/practice-service/machine.ts'
+import { startPracticeService } from '../../src/lab/practice-service/service.ts'
+import type { PracticeService } from '../../src/lab/practice-service/service.ts'
+import { recordedCluster } from '../kubernetes/cluster.ts'
+import type { Cluster } from '../kubernetes/cluster.ts'
+import { kubeconfigFor } from '../kubernetes/kubeconfig.ts'
+import type { Pod, Workload } from '../kubernetes/resources.ts'
+import { startApiServer } from '../kubernetes/server.ts'
+import { forwardPorts } from '../kubernetes/streams.ts'
+import { freshDatabase, freshRedisDatabase, freshVhost } from '../servers/index.ts'
+import type { FreshDatabase, FreshVhost } from '../servers/index.ts'
+
+const deployment = 'testops-testops'
+const namespace = 'testops'
+
+/** A cluster in which scaling starts and stops the practice service on real servers, which are in reach by port-forwards alone. */
+export interface KubernetesWorld {
+  cluster: Cluster
+  database: FreshDatabase
+  vhost: FreshVhost
+  /** of kubectl */
+  kubeconfig: string
+  requests: readonly string[]
+  /** cuts every connection through the API server that is open now */
+  breakForwards: () => void
+  isReady: () => boolean
+  close: () => Promise<void>
+}
+
+export async function kubernetesWorld(settings: Readonly<Record<string, string>> = {}): Promise<KubernetesWorld> {
+  const [database, vhost, redis] = await Promise.all([freshDatabase(), freshVhost('3'), freshRedisDatabase()])
+  const cluster = recordedCluster()
+  const server = await startApiServer(cluster)
+  const port = await freePort()
+  const running = new Map<string, PracticeService>()
+  const [host] = database.endpoint.hosts
+  const places: Readonly<Record<string, { host: string; port: number }>> = {
+    'testops-postgresql:5432': host!,
+    'testops-rabbitmq:5672': vhost.endpoint,
+    'testops-rabbitmq:15672': { host: new URL(vhost.endpoint.managementUrl!).hostname, port: Number(new URL(vhost.endpoint.managementUrl!).port) },
+    'testops-redis-master:6379': redis.endpoint,
+    'testops-testops:8080': { host: '127.0.0.1', port },
+  }
+  const inCluster: Record<string, string> = {
+    SPRING_DATASOURCE_URL: `jdbc:postgresql://testops-postgresql:5432/${database.endpoint.database}`,
+    SPRING_DATASOURCE_USERNAME: database.endpoint.user ?? '',
+    SPRING_DATASOURCE_PASSWORD: database.endpoint.password?.reveal() ?? '',
+    SPRING_RABBITMQ_ADDRESSES: 'amqp://testops-rabbitmq:5672',
+    SPRING_RABBITMQ_VIRTUAL_HOST: vhost.vhost,
+    SPRING_RABBITMQ_USERNAME: vhost.endpoint.user,
+    SPRING_RABBITMQ_PASSWORD: vhost.endpoint.password?.reveal() ?? '',
+    SPRING_DATA_REDIS_HOST: 'testops-redis-master',
+    SPRING_DATA_REDIS_PORT: '6379',
+    SPRING_DATA_REDIS_DATABASE: String(redis.database),
+    VENDOR_ENDPOINT: 'http://testops-testops:8080',
+    VENDOR_RABBIT_DURABLE: 'true',
+    TZ: 'UTC',
+    ...settings,
+  }
+  const edit = (change: (it: Workload) => void): void => cluster.update('deployments', cluster.get('deployments', namespace, deployment), (it) => change(it as Workload))
+  const container = (it: Workload): Workload['spec']['template']['spec']['containers'][number] => it.spec.template.spec.containers.find(({ name }) => name === deployment)!
+
+  /** What the pod's own container sees: the same settings, by the addresses that lead there from here. */
+  const environmentOf = (pod: Pod): Record<string, string> => {
+    const env = pod.spec.containers.find(({ name }) => name === deployment)?.env ?? []
+    const own = Object.fromEntries(env.map(({ name, value = '' }) => [name, value]))
+    return {
+      ...own,
+      SPRING_DATASOURCE_URL: `jdbc:postgresql://${host!.host}:${host!.port}/${database.endpoint.database}`,
+      SPRING_RABBITMQ_ADDRESSES: `amqp://${vhost.endpoint.host}:${vhost.endpoint.port}`,
+      SPRING_DATA_REDIS_HOST: redis.endpoint.host,
+      SPRING_DATA_REDIS_PORT: String(redis.endpoint.port),
+      SERVER_ADDRESS: '127.0.0.1',
+      SERVER_PORT: String(port),
+    }
+  }
+  cluster.hooks.starting = async (pod): Promise<'ready'> => {
+    const { name } = pod.metadata
+    if (!name.startsWith(`${deployment}-`)) return 'ready'
+    const write = (text: string): void => text.trimEnd().split('\n').forEach((line) => cluster.print(name, deployment, line))
+    running.set(name, await startPracticeService(environmentOf(pod), practiceMachine({ hostName: name, brokerRetryMs: 300 }), { write }))
+    return 'ready'
+  }
+  cluster.hooks.stopping = async ({ metadata: { name } }) => {
+    await running.get(name)?.stop()
+    running.delete(name)
+  }
+  const streams = new Set<Duplex>()
+  server.upgrade = (asked, request, socket, head) => {
+    streams.add(socket)
+    socket.once('close', () => streams.delete(socket))
+    forwardPorts(request, socket, head, {
+      connect(wanted): Socket | null {
+        const [, place] = Object.entries(places).find(([key]) => key.endsWith(`:${wanted}`) && asked.name?.startsWith(key.split(':')[0]!)) ?? []
+        return place ? connect({ host: place.host, port: place.port }) : null
+      },
+    })
+  }
+
+  for (const [name, servicePort] of [['testops-postgresql', 5432], ['testops-redis-master', 6379]] as const) {
+    cluster.load('services', { metadata: { name, namespace }, spec: { selector: { app: name }, clusterIP: '10.96.0.9', ports: [{ port: servicePort }] } })
+    cluster.load('statefulsets', {
+      metadata: { name, namespace, uid: name },
+      spec: { replicas: 1, selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: [{ name, image: `registry.example.org/${name}:1` }] } } },
+    })
+  }
+  // those of the recording have no service behind them
+  for (const pod of cluster.pods) if (pod.metadata.name.startsWith(deployment)) cluster.remove('pods', pod)
+  edit((it) => {
+    it.spec.replicas = 1
+    Object.assign(container(it), { env: Object.entries(inCluster).map(([name, value]) => ({ name, value })) })
+    delete container(it)['envFrom']
+  })
+  cluster.settle()
+
+  const isReady = (): boolean => {
+    const names = cluster.pods.map(({ metadata }) => metadata.name)
+    const ready = cluster.pods.filter(({ status }) => status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True'))
+    return ready.length === names.length && ['testops-postgresql', 'testops-redis-master', 'testops-rabbitmq', deployment].every((it) => names.some((name) => name.startsWith(it))) && running.size === 1
+  }
+  return {
+    cluster,
+    database,
+    vhost,
+    kubeconfig: await kubeconfigFor(server.url),
+    requests: server.requests,
+    breakForwards() {
+      for (const stream of streams) stream.destroy()
+    },
+    isReady,
+    async close() {
+      for (const service of running.values()) await service.stop()
+      await server.close()
+      await Promise.all([database.cleanup(), vhost.cleanup(), redis.cleanup()])
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { DoctorReport } from '../../src/core/report.ts'
+import { kubernetesWorld } from './kubernetes-world.ts'
+import type { KubernetesWorld } from './kubernetes-world.ts'
+import { freshPlace } from './program.ts'
+import type { Ended, Place } from './program.ts'
+
+let world: KubernetesWorld
+let place: Place
+beforeEach(async () => {
+  place = await freshPlace()
+  await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
+})
+afterEach(async () => {
+  await world.close()
+  await place.remove()
+})
+
+async function up(settings: Readonly<Record<string, string>> = {}): Promise<void> {
+  world = await kubernetesWorld(settings)
+  await expect.poll(world.isReady, { timeout: 20_000 }).toBe(true)
+}
+
+async function run(...words: string[]): Promise<Ended> {
+  return place.run(words, { environment: { KUBECONFIG: world.kubeconfig } })
+}
+
+/** Without the breaks of lines that fit a terminal. */
+function flat(text: string): string {
+  return text.replace(/\s+/g, ' ')
+}
+
+test('doctor, without any address configured', async () => {
+  await up()
+  const ended = await run('doctor', '--json')
+  const report = JSON.parse(ended.stdout) as DoctorReport
+  expect(report.checks.filter(({ status }) => status === 'problem').map(({ id, findings }) => [id, findings])).toEqual([])
+  for (const id of ['database/reachable', 'broker/reachable', 'sessions/reachable', 'api/reachable', 'service/running']) {
+    expect([id, report.checks.find((it) => it.id === id)?.status]).toEqual([id, 'ok'])
+  }
+  expect(world.requests.filter((it) => /^(POST|PUT|PATCH|DELETE) /.test(it))).toEqual([])
+})
+
+test('a stuck lock is released while the service is scaled to zero, and it comes back', async () => {
+  await up()
+  const locked = `UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted = now() - interval '1 day' WHERE id = 1`
+  await world.database.query(locked)
+  const scaled: number[] = []
+  world.cluster.hooks.scaled = (_, replicas) => void scaled.push(replicas)
+  const ended = await run('unlock-changelog', '--json', '--confirm', 'prod')
+  expect([ended.exitCode, ended.stderr.includes('127.0.0.1')]).toEqual([0, false])
+  const document = JSON.parse(ended.stdout) as RepairDocument
+  expect([document.outcome, document.plan?.target]).toEqual(['done', { cluster: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+, namespace testops$/) as string, database: expect.stringMatching(/^testops-postgresql:5432\/test_\w+, PostgreSQL /) as string }])
+  expect(document.plan?.steps.map(({ action }) => action.kind)).toEqual(['stop-service', 'release-lock', 'start-service'])
+  expect(scaled).toEqual([0, 1])
+  expect(await world.database.query('SELECT locked FROM databasechangeloglock WHERE id = 1')).toEqual([{ locked: false }])
+  expect(ended.stdout.replaceAll(document.plan.target['cluster']!, '')).not.toContain('127.0.0.1')
+  // the lease is given back, and the count of replicas forgotten
+  expect(world.cluster.list('leases').map(({ spec }) => (spec as { holderIdentity: string }).holderIdentity)).toEqual([''])
+  expect(world.cluster.get('deployments', 'testops', 'testops-testops').metadata.annotations?.['testops-admin/replicas']).toBe(undefined)
+})
+
+test('queues are made durable, by a setting in the pod template', async () => {
+  await up({ VENDOR_RABBIT_DURABLE: 'false' })
+  const before = (await world.vhost.manage('GET', `/api/queues/${world.vhost.vhost}`)) as { name: string; durable: boolean }[]
+  expect(before.some(({ durable }) => !durable)).toBe(true)
+  const planned = await run('reset-queues', '--json', '--dry-run')
+  expect([planned.exitCode, world.requests.filter((it) => /^(PUT|PATCH|DELETE) /.test(it))]).toEqual([0, []])
+  const ended = await run('reset-queues', '--json', '--confirm', 'prod')
+  const document = JSON.parse(ended.stdout) as RepairDocument
+  expect([ended.exitCode, document.outcome, document.verification]).toEqual([0, 'done', { 'broker/queues-durable': 'ok', 'service/running': 'ok', 'api/reachable': 'ok' }])
+  expect(document.plan?.notes).toContain('VENDOR_RABBIT_DURABLE is set in the pod template alone: the next helm upgrade sets it back, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}')
+  const after = (await world.vhost.manage('GET', `/api/queues/${world.vhost.vhost}`)) as { name: string; durable: boolean }[]
+  expect(after.every(({ durable }) => durable)).toBe(true)
+  expect(after.map(({ name }) => name).sort()).toEqual(before.map(({ name }) => name).sort())
+})
+
+test('a controller that is at work refuses the plan, and its risk can be accepted', async () => {
+  await up()
+  const found = world.cluster.get('deployments', 'testops', 'testops-testops')
+  world.cluster.update('deployments', found, ({ metadata }) => void (metadata.labels = { ...metadata.labels, 'argocd.argoproj.io/instance': 'testops' }))
+  const refused = await run('service', 'stop', '--confirm', 'prod')
+  expect([refused.exitCode, flat(refused.stdout)]).toEqual([4, expect.stringContaining('Argo CD (Application `testops`) may start the service again while it is to be stopped')])
+  const stopped = await run('service', 'stop', '--confirm', 'prod', '--accept-risk', 'controller')
+  expect(stopped.exitCode).toBe(0)
+  const started = await run('service', 'start', '--confirm', 'prod')
+  expect([started.exitCode, world.isReady()]).toEqual([0, true])
+})
+
+test('a port-forward that breaks in the middle stops the repair with 6 at most, and resume ends it', async () => {
+  await up()
+  await world.database.query(`UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted = now() - interval '1 day' WHERE id = 1`)
+  world.cluster.hooks.scaled = (_, replicas) => {
+    if (replicas === 0) world.breakForwards()
+  }
+  const ended = await run('unlock-changelog', '--confirm', 'prod')
+  expect([ended.exitCode, flat(ended.stdout)]).toEqual([6, expect.stringContaining('the lock on this deployment (testops-postgresql:5432/')])
+  delete world.cluster.hooks.scaled
+  const resumed = await run('resume', '--confirm', 'prod')
+  expect([resumed.exitCode, flat(resumed.stdout).includes('127.0.0.1')]).toEqual([0, false])
+  expect(await world.database.query('SELECT locked FROM databasechangeloglock WHERE id = 1')).toEqual([{ locked: false }])
+  await expect.poll(world.isReady, { timeout: 10_000 }).toBe(true)
+})

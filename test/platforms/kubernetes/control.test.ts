@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ServiceStatus } from '../../../src/core/sources.ts'
+import { openClient } from '../../../src/platforms/kubernetes/client.ts'
+import type { KubernetesClient } from '../../../src/platforms/kubernetes/client.ts'
+import { scaleDown, scaleUp } from '../../../src/platforms/kubernetes/scale.ts'
+import type { Scaled } from '../../../src/platforms/kubernetes/scale.ts'
+import { patchSetting } from '../../../src/platforms/kubernetes/setting.ts'
+import { errorOf, failureOf } from '../../adapters/failure-of.ts'
+import { recordedCluster } from '../../kubernetes/cluster.ts'
+import { kubeconfigFor } from '../../kubernetes/kubeconfig.ts'
+import type { Stored, Workload } from '../../kubernetes/resources.ts'
+import { startApiServer } from '../../kubernetes/server.ts'
+import type { ApiServer } from '../../kubernetes/server.ts'
+
+const workload = { resource: 'deployments', namespace: 'testops', name: 'testops-testops' } as const
+const timeoutMs = 3000
+
+let server: ApiServer
+let client: KubernetesClient
+beforeEach(async () => {
+  server = await startApiServer(recordedCluster())
+  client = await openClient({ context: null }, { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } })
+})
+afterEach(async () => {
+  client.close()
+  await server.close()
+})
+
+function deployment(): Workload {
+  return server.cluster.get('deployments', 'testops', 'testops-testops') as Workload
+}
+
+function edit(change: (it: Workload) => void): void {
+  server.cluster.update('deployments', deployment(), (it) => change(it as Workload))
+}
+
+function pods(): string[] {
+  return server.cluster.pods.map(({ metadata: { name } }) => name).filter((it) => it.startsWith('testops-testops-'))
+}
+
+/** As the platform sees it, in the words of the test. */
+async function status(): Promise<ServiceStatus> {
+  const names = pods()
+  const wanted = deployment().spec.replicas ?? 1
+  return {
+    state: wanted === 0 && names.length === 0 ? 'stopped' : 'running',
+    detail: `${names.length} pods of ${wanted}`,
+    instances: names.map((name) => ({ name, host: name, pid: null, startedAt: null })),
+  }
+}
+
+const scaled = (): Scaled => ({ client, workload, status, pollMs: 10 })
+const writes = (): string[] => server.requests.filter((it) => !it.startsWith('GET'))
+const path = '/apis/apps/v1/namespaces/testops/deployments/testops-testops'
+
+describe('stopping and starting', () => {
+  test('the replicas of before are on the workload and on record before it is scaled to zero, and come back', async () => {
+    server.cluster.settle()
+    const before = deployment().spec.replicas
+    const notes: string[] = []
+    const stopped = await scaleDown(scaled(), {
+      timeoutMs,
+      note: async (text) => {
+        expect(deployment().spec.replicas).toBe(before)
+        notes.push(text)
+      },
+    })
+    expect([stopped.state, pods()]).toEqual(['stopped', []])
+    expect(notes).toEqual([`replicas deployments/testops/testops-testops ${before}`])
+    expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(String(before))
+    expect(writes()).toEqual([`PATCH ${path}`, `PATCH ${path}/scale`])
+    const started = await scaleUp(scaled(), { timeoutMs })
+    expect([started.state, deployment().spec.replicas, deployment().status?.['readyReplicas']]).toEqual(['running', before, before])
+    expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(undefined)
+  })
+
+  test('what is stopped, or runs, is left as it is', async () => {
+    server.cluster.settle()
+    await scaleDown(scaled(), { timeoutMs })
+    const kept = deployment().metadata.annotations?.['testops-admin/replicas']
+    await scaleDown(scaled(), { timeoutMs, note: async () => expect.unreachable() })
+    expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(kept)
+    await scaleUp(scaled(), { timeoutMs })
+    await scaleUp(scaled(), { timeoutMs })
+    expect(writes().filter((it) => it.endsWith('/scale')).length).toBe(2)
+  })
+
+  test.each([
+    { what: 'the annotation', annotation: '3', notes: ['replicas deployments/testops/testops-testops 2'], replicas: 3 },
+    { what: 'the last note of this workload', annotation: null, notes: ['of something else', 'replicas deployments/testops/testops-testops 4', 'replicas deployments/testops/testops-testops 2', 'replicas deployments/other/testops-testops 5'], replicas: 2 },
+    { what: 'nobody, since the annotation is no number', annotation: '-1', notes: [], replicas: 1 },
+    { what: 'nobody', annotation: null, notes: [], replicas: 1 },
+  ])('replicas are remembered by $what', async ({ annotation, notes, replicas }) => {
+    await scaleDown(scaled(), { timeoutMs })
+    edit(({ metadata }) => {
+      delete metadata.annotations?.['testops-admin/replicas']
+      if (annotation !== null) metadata.annotations = { ...metadata.annotations, 'testops-admin/replicas': annotation }
+    })
+    await scaleUp(scaled(), { timeoutMs, notes })
+    expect(deployment().spec.replicas).toBe(replicas)
+  })
+
+  test('a conflict with who else writes the workload is no failure', async () => {
+    let left = 2
+    server.instead = (request) => {
+      if (request.method === 'PATCH' && left-- > 0) edit(({ metadata }) => void (metadata.labels = { ...metadata.labels, touched: String(left) }))
+      return false
+    }
+    await scaleDown(scaled(), { timeoutMs })
+    expect([left < 0, pods()]).toEqual([true, []])
+  })
+
+  test('a pod on a node that is not ready is not gone', async () => {
+    server.cluster.settle()
+    await expect.poll(pods).not.toEqual([])
+    const pod = server.cluster.pods.find(({ metadata }) => metadata.name.startsWith('testops-testops-'))!
+    const node = pod.spec.nodeName!
+    server.cluster.deadNodes.add(node)
+    server.cluster.update('nodes', server.cluster.get('nodes', null, node), (it: Stored) => {
+      const { conditions } = it['status'] as { conditions: { type: string; status: string }[] }
+      for (const condition of conditions) if (condition.type === 'Ready') condition.status = 'Unknown'
+    })
+    const error = await errorOf(scaleDown(scaled(), { timeoutMs: 400 }))
+    expect(`${error?.code} ${error?.message}`).toMatch(
+      new RegExp(`^TIMED_OUT the service is not gone within 0\\.4 s: \\d pods of 0; .*pod \`testops-testops-\\S+\` is Terminating on node \`${node}\`, which is not Ready: whether it still runs there is not known`),
+    )
+    expect(error?.suggestions).toEqual([`kubectl --context test describe node ${node}`, 'make sure that the machine is off; then its pods may be deleted with --force'])
+  })
+
+  test('pods that never become ready are told of at the deadline', async () => {
+    await scaleDown(scaled(), { timeoutMs })
+    server.cluster.hooks.starting = () => 'never-ready'
+    const error = await errorOf(scaleUp(scaled(), { timeoutMs: 300 }))
+    expect([`${error?.code} ${error?.message}`, error?.suggestions]).toEqual([
+      expect.stringMatching(/^TIMED_OUT the service is not ready within 0\.3 s: \d pods of \d$/),
+      ['kubectl --context test -n testops describe deployment/testops-testops', 'kubectl --context test -n testops logs deployment/testops-testops --all-containers --tail=100'],
+    ])
+    // what was remembered is there still
+    expect(deployment().metadata.annotations?.['testops-admin/replicas']).toMatch(/^\d$/)
+  })
+
+  test('waiting is given up', async () => {
+    const over = new AbortController()
+    server.cluster.hooks.stopping = () => new Promise(() => over.abort())
+    expect(await failureOf(scaleDown(scaled(), { timeoutMs, signal: over.signal }))).toBe('INTERRUPTED interrupted while waiting for the pods of the service')
+  })
+
+  test.each([
+    { resource: 'deployments', failure: /^FORBIDDEN user tester may not patch deployments `testops-testops` in namespace `testops` of / },
+    { resource: 'deployments/scale', failure: /^FORBIDDEN user tester may not patch deployments\/scale `testops-testops` in namespace `testops` of / },
+  ])('without the right to patch $resource nothing is stopped', async ({ resource, failure }) => {
+    server.cluster.forbidden.push({ resource, verb: 'patch' })
+    expect(await failureOf(scaleDown(scaled(), { timeoutMs }))).toMatch(failure)
+    expect(deployment().spec.replicas).toBeGreaterThan(0)
+  })
+})
+
+describe('a setting', () => {
+  const of = (): Parameters<typeof patchSetting>[0] => ({ client, workload, container: 'testops-testops' })
+  const container = (): Workload['spec']['template']['spec']['containers'][number] => deployment().spec.template.spec.containers.find(({ name }) => name === 'testops-testops')!
+  const env = (entries: readonly object[]): void => edit(({ spec }) => void (spec.template.spec.containers.find(({ name }) => name === 'testops-testops')!.env = entries as never))
+  const name = 'VENDOR_RABBIT_DURABLE'
+  const other = { name: 'OTHER', value: 'kept', extra: { of: 'unknown kind' } }
+
+  test.each([
+    { what: 'is added at the end', before: [other], from: null, to: 'true', after: [other, { name, value: 'true' }] },
+    { what: 'is changed', before: [{ name, value: 'false' }, other], from: 'false', to: 'true', after: [{ name, value: 'true' }, other] },
+    { what: 'is taken away', before: [other, { name, value: 'true' }], from: 'true', to: null, after: [other] },
+    { what: 'that is empty is changed', before: [{ name }, other], from: '', to: 'true', after: [{ name, value: 'true' }, other] },
+    { what: 'that stands there twice is changed where it counts', before: [{ name, value: 'x' }, { name, value: 'false' }], from: 'false', to: 'true', after: [{ name, value: 'x' }, { name, value: 'true' }] },
+    { what: 'of digits stays text', before: [other], from: null, to: '3600', after: [other, { name, value: '3600' }] },
+  ])('that $what', async ({ before, from, to, after }) => {
+    env(before)
+    expect(await patchSetting(of(), { name, from, to }, { dryRun: true })).toBe('set')
+    expect(container().env).toEqual(before)
+    expect(await patchSetting(of(), { name, from, to })).toBe('set')
+    expect(container().env).toEqual(after)
+    expect(await patchSetting(of(), { name, from, to })).toBe('set')
+    expect(writes()).toEqual([`PATCH ${path}?dryRun=All`, `PATCH ${path}`])
+  })
+
+  test('of a container without any', async () => {
+    edit(({ spec }) => spec.template.spec.containers.forEach((it) => void delete it.env))
+    expect(await patchSetting(of(), { name, from: null, to: 'true' })).toBe('set')
+    expect(container().env).toEqual([{ name, value: 'true' }])
+  })
+
+  test.each([
+    { before: [{ name, value: 'other' }], from: 'false', to: 'true' },
+    { before: [{ name, value: 'other' }], from: null, to: 'true' },
+    { before: [other], from: 'false', to: 'true' },
+  ])('that is no longer as it was seen is left alone', async ({ before, from, to }) => {
+    env(before)
+    expect(await patchSetting(of(), { name, from, to })).toBe('changed')
+    expect([container().env, writes()]).toEqual([before, []])
+  })
+
+  test('that somebody else sets meanwhile is compared again', async () => {
+    env([{ name, value: 'false' }])
+    server.instead = (request) => {
+      if (request.method === 'PATCH') env([{ name, value: 'theirs' }])
+      return false
+    }
+    expect(await patchSetting(of(), { name, from: 'false', to: 'true' })).toBe('changed')
+    expect(container().env).toEqual([{ name, value: 'theirs' }])
+  })
+
+  test.each([
+    {
+      env: [{ name, valueFrom: { configMapKeyRef: { name: 'settings', key: 'durable' } } }],
+      failure: `REFUSED ${name} comes from ConfigMap \`settings\` in namespace \`testops\`, and is not changed in Deployment \`testops-testops\` in namespace \`testops\``,
+      next: 'kubectl --context test -n testops edit configmap settings',
+    },
+    {
+      env: [{ name, valueFrom: { secretKeyRef: { name: 'testops-testops', key: 'durable' } } }],
+      failure: `REFUSED ${name} comes from Secret \`testops-testops\` in namespace \`testops\`, and is not changed in Deployment \`testops-testops\` in namespace \`testops\``,
+      next: 'kubectl --context test -n testops edit secret testops-testops',
+    },
+    {
+      env: [{ name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+      failure: `REFUSED ${name} is made from the pod's own data in Deployment \`testops-testops\` in namespace \`testops\`, and is not changed here`,
+      next: 'kubectl --context test -n testops get deployment/testops-testops -o yaml',
+    },
+  ])('that stands elsewhere: $failure', async ({ env: before, failure, next }) => {
+    env(before)
+    const error = await errorOf(patchSetting(of(), { name, from: 'false', to: 'true' }))
+    expect([`${error?.code} ${error?.message}`, error?.suggestions, writes()]).toEqual([failure, [next], []])
+  })
+
+  test('that comes with all others of a ConfigMap, by its prefix', async () => {
+    env([])
+    edit(({ spec }) => spec.template.spec.containers.forEach((it) => void (it['envFrom'] = [{ secretRef: { name: 'none', optional: true } }, { prefix: 'VENDOR_', configMapRef: { name: 'settings' } }])))
+    server.cluster.load('configmaps', { metadata: { name: 'settings', namespace: 'testops' }, data: { RABBIT_DURABLE: 'false' } })
+    expect(await failureOf(patchSetting(of(), { name, from: 'false', to: 'true' }))).toMatch(/^REFUSED VENDOR_RABBIT_DURABLE comes from ConfigMap `settings`/)
+    expect(await patchSetting(of(), { name: 'VENDOR_OTHER', from: null, to: 'x' })).toBe('set')
+    server.cluster.forbidden.push({ resource: 'configmaps' })
+    expect(await failureOf(patchSetting(of(), { name, from: null, to: 'true' }))).toMatch(/^FORBIDDEN user tester may not get configmaps `settings`/)
+  })
+
+  test('that stands there twice is not taken away', async () => {
+    env([{ name, value: 'x' }, { name, value: 'true' }])
+    expect(await failureOf(patchSetting(of(), { name, from: 'true', to: null }))).toBe(`REFUSED ${name} stands 2 times in Deployment \`testops-testops\` in namespace \`testops\`: without the last, another would take effect`)
+  })
+
+  test('of a container that is gone', async () => {
+    expect(await failureOf(patchSetting({ ...of(), container: 'other' }, { name, from: null, to: 'x' }))).toBe('REFUSED Deployment `testops-testops` in namespace `testops` has no container `other` any more')
+  })
+})

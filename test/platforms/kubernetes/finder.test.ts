@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { findReleases } from '../../../src/platforms/kubernetes/finder.ts'
+import { recordedCluster } from '../../kubernetes/cluster.ts'
+import type { Cluster } from '../../kubernetes/cluster.ts'
+import { startCluster } from './cluster.ts'
+
+async function found(prepare: (world: Cluster) => void): Promise<unknown> {
+  const { cluster: world, environment } = await startCluster()
+  prepare(world)
+  return findReleases({ timeoutMs: 3000, environment, folder: '/' })
+}
+
+/** The recorded deployment once more, elsewhere. */
+function alsoIn(world: Cluster, namespace: string): void {
+  const [recorded] = recordedCluster().deployments
+  if (!recorded) throw new Error('nothing is recorded')
+  recorded.metadata = { ...recorded.metadata, namespace, uid: `uid-in-${namespace}` }
+  world.load('deployments', recorded)
+}
+const gone = (world: Cluster): void => world.remove('deployments', { metadata: { name: 'testops-testops', namespace: 'testops' } })
+const image = 'registry.example.org/testops/testops:526u03'
+const release = (namespace: string, name: string): object => ({
+  name,
+  what: `Deployment \`testops-testops\` in namespace \`${namespace}\` of the cluster of context \`test\` (image ${image})`,
+  place: { platform: 'kubernetes', context: 'test', namespace, release: 'testops' },
+})
+
+describe('releases are found without a configuration', () => {
+  it.each<[string, (world: Cluster) => void, object[]]>([
+    ["in the context's namespace", () => undefined, [release('testops', 'testops')]],
+    ["in the context's namespace before all others", (world) => alsoIn(world, 'staging'), [release('testops', 'testops')]],
+    ['else in all', (world) => (gone(world), alsoIn(world, 'a'), alsoIn(world, 'b')), [release('a', 'a.testops'), release('b', 'b.testops')]],
+  ])('%s', async (_, prepare, wanted) => {
+    expect(await found(prepare)).toMatchObject({ found: wanted })
+  })
+
+  it('none', async () => {
+    expect(await found(gone)).toEqual({ found: [], looked: 'the cluster of context `test` shows no image testops or testops-legacy in any namespace' })
+  })
+
+  it('no cluster is known', async () => {
+    const work = findReleases({ timeoutMs: 3000, environment: { KUBECONFIG: '/nowhere/config', HOME: '/nowhere' }, folder: '/' })
+    await expect(work).rejects.toMatchObject({ name: 'AdminError' })
+  })
+})

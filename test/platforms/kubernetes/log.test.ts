@@ -1,0 +1,94 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
+import type { Cluster } from '../../kubernetes/cluster.ts'
+import { startCluster, told } from './cluster.ts'
+
+const first = 'testops-testops-8c5b7486b-5dvgm'
+const second = 'testops-testops-8c5b7486b-cmngq'
+const container = 'testops-testops'
+const at = (second: number, text = ''): { at: string; text: string } => ({ at: `2026-11-21T02:37:${String(second).padStart(2, '0')}.668037288Z`, text })
+
+async function newest(prepare: (world: Cluster) => void, maxBytes = 1_000_000) {
+  const { cluster, server, environment } = await startCluster()
+  cluster.isFrozen = true
+  prepare(cluster)
+  const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 5000, environment })
+  onTestFinished(async () => platform.close())
+  const log = await platform.log()
+  return { target: log.target, read: () => log.newest({ maxBytes }), server }
+}
+
+/** What a container of a pod printed, by the second. */
+function printed(world: Cluster, pod: string, lines: Record<number, string>, { previous = false, of = container } = {}): void {
+  for (const [second, text] of Object.entries(lines)) for (const line of text.split('\n')) world.print(pod, of, line, { ...at(Number(second)), previous })
+}
+
+function restarted(world: Cluster, pod: string): void {
+  const [status] = world.pods.find(({ metadata }) => metadata.name === pod)?.status.containerStatuses ?? []
+  if (status) status.restartCount = 1
+}
+
+describe('the log of all pods', () => {
+  it('is one text in the order of time, in which records stay whole', async () => {
+    const { read, target, server } = await newest((world) => {
+      restarted(world, second)
+      printed(world, first, { 10: '2026-11-21 02:37:10.000 INFO one', 20: '2026-11-21 02:37:20.000 ERROR three\njava.lang.X: no\n\tat a.b', 40: '2026-11-21 02:37:40.000 INFO five' })
+      printed(world, second, { 5: 'Fatal glibc error: CPU does not support x86-64-v3' }, { previous: true })
+      printed(world, second, { 15: '2026-11-21T02:37:15.000Z INFO two', 20: '2026-11-21 02:37:21.000 INFO four' })
+    })
+    expect(target).toBe(`kubectl --context test -n testops logs deployment/testops-testops -c ${container} --tail=200`)
+    expect(await read()).toEqual({
+      complete: true,
+      text: [
+        'Fatal glibc error: CPU does not support x86-64-v3',
+        '2026-11-21 02:37:10.000 INFO one',
+        '2026-11-21T02:37:15.000Z INFO two',
+        '2026-11-21 02:37:20.000 ERROR three',
+        'java.lang.X: no',
+        '\tat a.b',
+        '2026-11-21 02:37:21.000 INFO four',
+        '2026-11-21 02:37:40.000 INFO five',
+        '',
+      ].join('\n'),
+    })
+    const asked = server.requests.filter((it) => it.includes('/log'))
+    expect(asked.map((it) => it.replace(/.*pods\//, ''))).toEqual([
+      `${first}/log?container=${container}&timestamps=true&tailLines=50000`,
+      `${second}/log?container=${container}&timestamps=true&tailLines=50000&previous=true`,
+      `${second}/log?container=${container}&timestamps=true&tailLines=50000`,
+    ])
+  })
+
+  it('is cut to the newest whole records', async () => {
+    const { read } = await newest((world) => {
+      printed(world, first, { 10: '2026-11-21 02:37:10.000 INFO one', 30: '2026-11-21 02:37:30.000 INFO three' })
+      printed(world, second, { 20: '2026-11-21 02:37:20.000 ERROR two\nmore' })
+    }, 80)
+    expect(await read()).toEqual({ complete: false, text: '2026-11-21 02:37:20.000 ERROR two\nmore\n2026-11-21 02:37:30.000 INFO three\n' })
+  })
+
+  it('is that of the containers before, as long as they keep the service from starting', async () => {
+    const { read } = await newest((world) => {
+      for (const pod of world.pods.filter(({ metadata }) => metadata.name === first)) {
+        pod.spec.initContainers = [{ name: 'db-readiness-check', image: 'postgres:15' }]
+        for (const it of pod.status.containerStatuses ?? []) it.state = { waiting: { reason: 'PodInitializing' } }
+      }
+      printed(world, first, { 10: 'waiting for database' }, { of: 'db-readiness-check' })
+    })
+    expect(await read()).toEqual({ complete: true, text: 'waiting for database\n' })
+  })
+
+  it('is empty where nothing was printed, or all pods have gone', async () => {
+    expect(await (await newest(() => undefined)).read()).toEqual({ complete: true, text: '' })
+    expect(await (await newest((world) => world.pods.forEach((pod) => world.remove('pods', pod)))).read()).toEqual({ complete: true, text: '' })
+  })
+
+  it('names the right that is missing', async () => {
+    const { read } = await newest((world) => void world.forbidden.push({ resource: 'pods/log' }))
+    expect(await told(read())).toEqual({
+      code: 'FORBIDDEN',
+      message: `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\``,
+      suggestions: [`kubectl --context test auth can-i get pods/${first} --subresource=log -n testops`],
+    })
+  })
+})
