@@ -1,0 +1,165 @@
+import { AdminError } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import type { Engine } from './engine.ts'
+import { jsonIn } from './engine.ts'
+import { engineFailure } from './failure.ts'
+
+/** A container of a compose project, as `docker inspect` shows it; names as there. */
+export interface Container {
+  id: string
+  name: string
+  /** as its image was asked for: `registry/repository/name:tag` */
+  image: string
+  project: string
+  service: string
+  /** of the project, absolute; empty where the labels do not tell */
+  files: readonly string[]
+  folder: string | null
+  /** files that were given as --env-file */
+  environmentFiles: readonly string[]
+  labels: Readonly<Record<string, string>>
+  environment: readonly string[]
+  /** what it sees as its own name */
+  hostname: string
+  state: ContainerState
+  restarts: number
+  restartPolicy: string
+  networkMode: string
+  extraHosts: readonly string[]
+  networks: readonly { name: string; address: string; aliases: readonly string[] }[]
+  /** `8080/tcp` to where it is published */
+  ports: Readonly<Record<string, readonly { host: string; port: number }[]>>
+}
+
+interface ContainerState {
+  /** created, running, paused, restarting, removing, exited, dead */
+  status: string
+  pid: number
+  exitCode: number
+  error: string
+  outOfMemory: boolean
+  startedAt: Date | null
+  finishedAt: Date | null
+  /** starting, healthy, unhealthy; null: it has no check */
+  health: string | null
+  /** what its check said last */
+  healthOutput: string | null
+}
+
+const labels = {
+  project: 'com.docker.compose.project',
+  service: 'com.docker.compose.service',
+  folder: 'com.docker.compose.project.working_dir',
+  files: 'com.docker.compose.project.config_files',
+  environmentFiles: 'com.docker.compose.project.environment_file',
+  oneOff: 'com.docker.compose.oneoff',
+} as const
+
+/** The containers of compose projects, stopped ones too; of one project, where it is named. Throws UNAVAILABLE, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER. */
+export async function composeContainers(engine: Engine, project: string | null = null): Promise<Container[]> {
+  const filter = project === null ? labels.project : `${labels.project}=${project}`
+  const ids = (await engine.run(['ps', '--all', '--quiet', '--no-trunc', '--filter', `label=${filter}`])).split('\n').filter(Boolean)
+  if (ids.length === 0) return []
+  const words = ['inspect', '--type', 'container', ...ids] as const
+  const result = await engine.ask(words, { maxBytes: 50_000_000 })
+  const command = [engine.program, ...words] as const
+  const isGone = /no such (?:object|container)/i.test(result.stderr)
+  // one that went meanwhile is none
+  if (result.exitCode !== 0 && !isGone) throw engineFailure(command, result)
+  const shown = jsonIn(result.stdout)
+  if (Array.isArray(shown)) return shown.flatMap((it) => containerIn(it) ?? [])
+  throw new AdminError('UNEXPECTED_ANSWER', `\`${engine.program} inspect\` gave no JSON`, [typed(command.slice(0, 5))])
+}
+
+interface Shown {
+  Id?: string
+  Name?: string
+  RestartCount?: number
+  State?: {
+    Status?: string
+    Pid?: number
+    ExitCode?: number
+    Error?: string
+    OOMKilled?: boolean
+    StartedAt?: string
+    FinishedAt?: string
+    Health?: Health
+    Healthcheck?: Health
+  }
+  Config?: { Image?: string; Env?: string[] | null; Hostname?: string; Labels?: Record<string, string> | null }
+  HostConfig?: { RestartPolicy?: { Name?: string }; NetworkMode?: string; ExtraHosts?: string[] | null }
+  NetworkSettings?: {
+    Networks?: Record<string, { IPAddress?: string; Aliases?: string[] | null; DNSNames?: string[] | null } | null> | null
+    Ports?: Record<string, { HostIp?: string; HostPort?: string }[] | null> | null
+  }
+}
+
+interface Health {
+  Status?: string
+  Log?: { Output?: string }[] | null
+}
+
+/** Null for what is no container of a service of a project: `docker compose run` leaves such. */
+export function containerIn(shown: unknown): Container | null {
+  const { Id: id, Name = '', Config = {}, State = {}, HostConfig = {}, NetworkSettings = {}, RestartCount = 0 } = (shown ?? {}) as Shown
+  const own = Config.Labels ?? {}
+  const { [labels.project]: project, [labels.service]: service, [labels.folder]: folder } = own
+  if (!id || !project || !service || own[labels.oneOff]?.toLowerCase() === 'true') return null
+  return {
+    id,
+    name: Name.replace(/^\//, ''),
+    image: Config.Image ?? '',
+    project,
+    service,
+    files: listIn(own[labels.files]).map((file) => within(folder, file)),
+    folder: folder || null,
+    environmentFiles: listIn(own[labels.environmentFiles]),
+    labels: own,
+    environment: Config.Env ?? [],
+    hostname: Config.Hostname || id.slice(0, 12),
+    state: stateIn(State),
+    restarts: RestartCount,
+    restartPolicy: HostConfig.RestartPolicy?.Name ?? '',
+    networkMode: HostConfig.NetworkMode ?? '',
+    extraHosts: HostConfig.ExtraHosts ?? [],
+    networks: Object.entries(NetworkSettings.Networks ?? {}).map(([name, it]) => ({
+      name,
+      address: it?.IPAddress ?? '',
+      aliases: [...new Set([...(it?.Aliases ?? []), ...(it?.DNSNames ?? [])])],
+    })),
+    ports: Object.fromEntries(
+      Object.entries(NetworkSettings.Ports ?? {}).map(([port, at]) => [port, (at ?? []).map((it) => ({ host: it.HostIp ?? '', port: Number(it.HostPort) }))]),
+    ),
+  }
+}
+
+function stateIn(state: NonNullable<Shown['State']>): ContainerState {
+  // older versions of Podman have the second name
+  const health = state.Health ?? state.Healthcheck
+  return {
+    status: state.Status ?? 'unknown',
+    pid: state.Pid ?? 0,
+    exitCode: state.ExitCode ?? 0,
+    error: state.Error ?? '',
+    outOfMemory: state.OOMKilled ?? false,
+    startedAt: timeIn(state.StartedAt),
+    finishedAt: timeIn(state.FinishedAt),
+    health: health?.Status && health.Status !== 'none' ? health.Status : null,
+    healthOutput: health?.Log?.at(-1)?.Output?.trim() || null,
+  }
+}
+
+/** What has not been yet stands in the year 1. */
+function timeIn(text: string | undefined): Date | null {
+  const time = new Date(text ?? '')
+  return Number.isNaN(time.getTime()) || time.getUTCFullYear() <= 1970 ? null : time
+}
+
+function listIn(label: string | undefined): string[] {
+  return label ? label.split(',').filter(Boolean) : []
+}
+
+/** docker-compose 1 writes them as they were typed. */
+function within(folder: string | undefined, file: string): string {
+  return file.startsWith('/') || !folder ? file : `${folder}/${file.replace(/^\.\//, '')}`
+}

@@ -1,0 +1,106 @@
+import { hostname, release } from 'node:os'
+import { runProgram } from '../../adapters/process.ts'
+import type { ProgramOptions, ProgramResult } from '../../adapters/process.ts'
+import { isOnPath } from '../../adapters/this-machine.ts'
+import { AdminError } from '../../core/error.ts'
+import type { PlatformOptions } from '../platform.ts'
+import { engineFailure } from './failure.ts'
+
+/** Docker, or Podman where it takes the same words, with the compose program that goes with it. */
+export interface Engine {
+  /** `docker` or `podman` */
+  readonly program: string
+  /** runs it with these words and gives what it said, whatever its exit code */
+  ask(words: readonly string[], options?: Partial<ProgramOptions>): Promise<ProgramResult>
+  /** the same, where anything but 0 is an error */
+  run(words: readonly string[], options?: Partial<ProgramOptions>): Promise<string>
+  /** the words of the compose program: `docker compose`, else `docker-compose`. Throws UNAVAILABLE where there is neither */
+  compose(): Promise<readonly [string, ...string[]]>
+  /** a command of the compose program; anything but 0 is an error */
+  runCompose(words: readonly string[], options?: Partial<ProgramOptions>): Promise<string>
+  /** whether its containers are processes of this machine, under this kernel: not so in the virtual machine of a desktop */
+  isHere(): Promise<boolean>
+  /** name of the machine that it runs on; null: it does not say */
+  machine(): Promise<string | null>
+  /** where a port that it publishes is reached from here */
+  publishedAt(): Promise<string>
+}
+
+const programs = ['docker', 'podman'] as const
+
+/** The engine whose program is installed here; null where there is none. Asks it nothing. */
+export async function findEngine(options: PlatformOptions): Promise<Engine | null> {
+  for (const program of programs) if (await isOnPath(program, options.environment?.['PATH'])) return engineOf(program, options)
+  return null
+}
+
+/** What is said where there is none. */
+export function withoutEngine(): AdminError {
+  return new AdminError('UNAVAILABLE', 'neither docker nor podman is installed on this machine', ['command -v docker podman'])
+}
+
+function engineOf(program: (typeof programs)[number], options: PlatformOptions): Engine {
+  const start = async (command: readonly [string, ...string[]], more: Partial<ProgramOptions> = {}): Promise<ProgramResult> =>
+    runProgram(command, { timeoutMs: options.timeoutMs, environment: options.environment ?? {}, signal: options.signal, ...more })
+  const orThrow = async (command: readonly [string, ...string[]], more: Partial<ProgramOptions> = {}): Promise<string> => {
+    const result = await start(command, more)
+    if (result.exitCode !== 0) throw engineFailure(command, result)
+    return result.stdout
+  }
+  const ask: Engine['ask'] = async (words, more) => start([program, ...words], more)
+  const compose = once(async (): Promise<readonly [string, ...string[]]> => {
+    if ((await ask(['compose', 'version'])).exitCode === 0) return [program, 'compose']
+    const alone = `${program}-compose`
+    if (await isOnPath(alone, options.environment?.['PATH'])) return [alone]
+    throw new AdminError('UNAVAILABLE', `neither \`${program} compose\` nor \`${alone}\` is installed on this machine`, [`${program} compose version`])
+  })
+  const information = once(async () => machineIn((await ask(['info', '--format', '{{json .}}'])).stdout))
+  return {
+    program,
+    ask,
+    run: async (words, more) => orThrow([program, ...words], more),
+    compose,
+    runCompose: async (words, more) => orThrow([...(await compose()), ...words], more),
+    async isHere() {
+      const { name, kernel } = await information()
+      return name === hostname() && kernel === release()
+    },
+    machine: async () => (await information()).name,
+    publishedAt: once(async () => hostOf(options.environment?.['DOCKER_HOST'] || (await contextAddress(ask)))),
+  }
+}
+
+/** Docker and Podman tell it in different shapes. */
+function machineIn(text: string): { name: string | null; kernel: string | null } {
+  const told = jsonIn(text) as { Name?: string; KernelVersion?: string; host?: { hostname?: string; kernel?: string } } | null
+  return { name: told?.Name || told?.host?.hostname || null, kernel: told?.KernelVersion || told?.host?.kernel || null }
+}
+
+async function contextAddress(ask: Engine['ask']): Promise<string> {
+  const { stdout, exitCode } = await ask(['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'])
+  return exitCode === 0 ? stdout.trim() : ''
+}
+
+/** An engine at a socket publishes on this machine, another one on its own. */
+function hostOf(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : null
+  return url !== null && ['tcp:', 'ssh:', 'http:', 'https:'].includes(url.protocol) ? url.hostname || '127.0.0.1' : '127.0.0.1'
+}
+
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}
+
+/** Asks once; a failure is forgotten. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | null = null
+  return () =>
+    (answer ??= ask().catch((error: unknown) => {
+      answer = null
+      throw error
+    }))
+}

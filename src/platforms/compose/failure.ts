@@ -1,0 +1,21 @@
+import { endOf } from '../../adapters/process.ts'
+import type { ProgramResult } from '../../adapters/process.ts'
+import { AdminError } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+
+/** What an engine or its compose program said in place of doing what it was asked for. */
+export function engineFailure(command: readonly [string, ...string[]], result: ProgramResult): AdminError {
+  const [program] = command
+  const said = `${result.stderr}${result.stdout}`
+  // moby, client/errors.go; the socket belongs to the group docker
+  if (/permission denied.*(?:daemon|socket)/is.test(said)) {
+    return new AdminError('FORBIDDEN', `this user may not ask ${program}: its socket is not for this user`, [
+      'id -nG   # is the group docker among them?',
+      'run this with sudo',
+    ])
+  }
+  if (/cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)) {
+    return new AdminError('UNAVAILABLE', `${program} is installed, and its engine does not answer: ${endOf(result)}`, [`${program} info`])
+  }
+  return new AdminError('UNEXPECTED_ANSWER', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
+}

@@ -1,0 +1,103 @@
+import { AdminError } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import { images } from '../../knowledge/images.ts'
+import { composeContainers } from './containers.ts'
+import type { Container } from './containers.ts'
+import type { Engine } from './engine.ts'
+import { configured, isReadable, projectAt, projectOfFile } from './project.ts'
+import type { Project } from './project.ts'
+import type { ComposeSettings } from './settings.ts'
+
+/** The service of a compose project that runs the product. */
+export interface FoundService {
+  project: string
+  service: string
+  /** as its containers have it, else its file */
+  image: string
+  /** null: its files are not on this machine, or may not be read */
+  files: Project | null
+  /** there is no container of it yet */
+  isDeclaredOnly: boolean
+}
+
+/** All services that run one of the product's images: in containers, and in the compose file here. `narrow` leaves out the others. */
+export async function findServices(engine: Engine, narrow: Pick<ComposeSettings, 'project' | 'file' | 'service' | 'folder'>): Promise<FoundService[]> {
+  const [containers, here] = await Promise.all([composeContainers(engine, narrow.project), filesAt(narrow)])
+  const own = distinct(containers.filter((it) => isMeant(it, narrow)).map(foundIn))
+  const running = await Promise.all(own.map(async (it) => ({ ...it, files: it.files && (await allReadable(it.files)) ? it.files : (here !== null && narrow.file ? here : null) })))
+  if (here === null || running.some((it) => it.files?.files.some((file) => here.files.includes(file)))) return running
+  const declared = await declaredAt(engine, here, narrow, running.length > 0)
+  return [...running, ...declared.filter((it) => !running.some(({ project }) => project === it.project))]
+}
+
+async function filesAt({ file, folder, project }: Pick<ComposeSettings, 'file' | 'folder' | 'project'>): Promise<Project | null> {
+  const found = file === null ? await projectAt(folder) : projectOfFile(file.path)
+  return found && (project === null ? found : { ...found, name: project })
+}
+
+/** A file that is no part of what was asked for and is not valid is no reason to refuse what runs. */
+async function declaredAt(engine: Engine, here: Project, narrow: Pick<ComposeSettings, 'file' | 'service' | 'project'>, isOther: boolean): Promise<FoundService[]> {
+  try {
+    const { name, services } = await configured(engine, here)
+    const files = { ...here, name }
+    return services
+      .filter((it) => it.image !== null && (narrow.service === null ? isProduct(it.image) : it.name === narrow.service))
+      .map((it) => ({ project: name, service: it.name, image: it.image ?? '', files, isDeclaredOnly: true }))
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED' && isOther && narrow.file === null) return []
+    throw error
+  }
+}
+
+function isMeant(it: Container, { service, file }: Pick<ComposeSettings, 'service' | 'file'>): boolean {
+  if (file !== null && it.files.length > 0 && !it.files.includes(file.path)) return false
+  return service === null ? isProduct(it.image) : it.service === service
+}
+
+/** Last part of an image, without registry, tag and digest. */
+export function imageNameOf(image: string): string {
+  return image.split('@')[0]!.split('/').at(-1)!.split(':')[0]!
+}
+
+function isProduct(image: string): boolean {
+  return ([images.standard, images.legacy] as readonly string[]).includes(imageNameOf(image))
+}
+
+function foundIn({ project, service, image, files, folder, environmentFiles }: Container): FoundService {
+  const known = files.length > 0 && folder !== null ? { name: project, files, folder, environmentFiles } : null
+  return { project, service, image, files: known, isDeclaredOnly: false }
+}
+
+/** Several containers of one service are one. */
+function distinct(found: readonly FoundService[]): FoundService[] {
+  return [...new Map(found.map((it) => [JSON.stringify([it.project, it.service]), it])).values()]
+}
+
+async function allReadable({ files, folder }: Project): Promise<boolean> {
+  return (await Promise.all([...files, folder].map(isReadable))).every(Boolean)
+}
+
+/** The only one. Throws CONFIGURATION for several with what to write, UNAVAILABLE for none with what was looked at. */
+export function theOnly(found: readonly FoundService[], engine: Engine, settings: ComposeSettings): FoundService {
+  const [first, ...others] = found
+  if (first && others.length === 0) return first
+  if (first) {
+    const isOneProject = others.every(({ project }) => project === first.project)
+    throw new AdminError(
+      'CONFIGURATION',
+      `several compose services run the product: ${found.map(inWords).join(', ')}`,
+      found.map(({ project, service }) => `compose: {project: ${project}${isOneProject ? `, service: ${service}` : ''}}   # in the configuration`),
+    )
+  }
+  const { project, service, file, folder } = settings
+  const wanted = service === null ? `the image ${images.standard} or ${images.legacy}` : `the name ${service}`
+  const where = project === null ? 'no compose project' : `the compose project ${project}`
+  const looked = file === null ? `no compose file in ${folder} or above has one` : `${file.path} (${file.at}) has none`
+  throw new AdminError('UNAVAILABLE', `${where} has ${project === null ? 'a' : 'no'} service with ${wanted} among the containers of ${engine.program}, and ${looked}`, [
+    typed([engine.program, 'ps', '--all', '--filter', 'label=com.docker.compose.project']),
+  ])
+}
+
+function inWords({ project, service, image }: FoundService): string {
+  return `service ${service} of project ${project} (${image})`
+}

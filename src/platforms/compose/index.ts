@@ -1,0 +1,65 @@
+import { AdminError } from '../../core/error.ts'
+import type { ServiceCommands } from '../../core/sources.ts'
+import type { Platform, PlatformOptions } from '../platform.ts'
+import { composeControl } from './control.ts'
+import { composeLog } from './log.ts'
+import { reachFrom } from './reach.ts'
+import { composeService } from './service.ts'
+import type { ComposeSettings } from './settings.ts'
+import { commandsOf, viewOf } from './view.ts'
+import type { View } from './view.ts'
+
+export type { ComposeSettings } from './settings.ts'
+
+interface Known {
+  view: View
+  commands: ServiceCommands
+}
+
+/** The platform `compose`: the service runs in containers of a compose project, of Docker or of Podman. It is looked for at once. */
+export async function openCompose(settings: ComposeSettings, options: PlatformOptions): Promise<Platform> {
+  const look = async (): Promise<Known> => {
+    const view = await viewOf(settings, options)
+    const names = (await view.containers()).own.map(({ name }) => name)
+    const compose = view.found.files === null ? [] : await view.engine.compose()
+    return { view, commands: commandsOf(view, compose, names) }
+  }
+  // what cannot be found now may be there later, and is no reason not to look at the other parts
+  let known: Known | AdminError = await look().catch(asAdminError)
+  const found = async (): Promise<Known> => {
+    if (known instanceof AdminError) known = await look()
+    return known
+  }
+  const service = async (): Promise<ReturnType<typeof composeService>> => {
+    const { view, commands } = await found()
+    return composeService(view, settings, commands)
+  }
+  return {
+    get commands() {
+      return known instanceof AdminError ? null : known.commands
+    },
+    service,
+    environment: async () => (await service()).environment(),
+    async control() {
+      const { view, commands } = await found()
+      return composeControl(view, commands, options)
+    },
+    async log() {
+      const { view } = await found()
+      return composeLog(view.engine, async () => (await view.containers()).own)
+    },
+    async reach(address) {
+      const { view } = await found()
+      const reached = await reachFrom(address, { engine: view.engine, timeoutMs: options.timeoutMs, ...(await view.containers()) })
+      return reached && { source: { ...reached, command: null }, close: async () => undefined }
+    },
+    // the file that operators of this machine share is what keeps them apart
+    lock: async () => null,
+    close: async () => undefined,
+  }
+}
+
+function asAdminError(error: unknown): AdminError {
+  if (error instanceof AdminError) return error
+  throw error
+}

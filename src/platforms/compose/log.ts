@@ -1,0 +1,64 @@
+import type { LogText } from '../../adapters/log-file.ts'
+import { AdminError } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import type { Container } from './containers.ts'
+import type { Engine } from './engine.ts'
+import { engineFailure } from './failure.ts'
+
+/** as many as of a journal */
+const mostLines = 50_000
+
+/** The log of the containers of a service as their engine keeps it. `containers` are asked for at each reading: a start may replace them. */
+export function composeLog(engine: Engine, containers: () => Promise<readonly Container[]>): LogText {
+  const words = (name: string, lines: number): string[] => ['logs', '--timestamps', '--tail', String(lines), name]
+  return {
+    target: `${engine.program} logs`,
+    async newest({ maxBytes }) {
+      const all = await containers()
+      if (all.length === 0) throw new AdminError('UNAVAILABLE', 'the service has no container, and so no log', [typed([engine.program, 'ps', '--all'])])
+      const share = Math.floor(maxBytes / all.length)
+      const read = await Promise.all(
+        all.map(async ({ name }) => {
+          const result = await engine.ask(words(name, mostLines), { maxBytes: share, keepNewest: true })
+          if (result.exitCode !== 0) throw engineFailure([engine.program, ...words(name, 200)], result)
+          // what was cut begins in the middle of a line
+          const texts = [result.stdout, result.stderr].map((text) => (result.truncated && text.length >= share / 2 ? text.slice(text.indexOf('\n') + 1) : text))
+          return { lines: texts.flatMap(timedLines), complete: !result.truncated }
+        }),
+      )
+      const lines = read.flatMap((it) => it.lines)
+      const isWhole = read.every((it) => it.complete && it.lines.length < mostLines)
+      return withinBytes(inOrder(lines), maxBytes, isWhole)
+    },
+  }
+}
+
+interface Line {
+  at: string
+  text: string
+}
+
+/** What the program wrote, without the time at which the engine got it. */
+function timedLines(text: string): Line[] {
+  return text.split('\n').flatMap((line) => {
+    const [, at, rest] = /^(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)) ?(.*)$/s.exec(line) ?? []
+    return at === undefined ? (line === '' ? [] : [{ at: '', text: line }]) : [{ at, text: rest ?? '' }]
+  })
+}
+
+/** Lines of one stream stand in their order; both streams, and several containers, are laid together by time. */
+function inOrder(lines: readonly Line[]): string[] {
+  return lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ text }) => text)
+}
+
+function withinBytes(lines: readonly string[], maxBytes: number, isWhole: boolean): { complete: boolean; text: string } {
+  let left = maxBytes
+  let first = lines.length
+  while (first > 0) {
+    left -= Buffer.byteLength(lines[first - 1]!) + 1
+    if (left < 0) break
+    first -= 1
+  }
+  const kept = lines.slice(first)
+  return { complete: isWhole && first === 0, text: kept.length === 0 ? '' : `${kept.join('\n')}\n` }
+}

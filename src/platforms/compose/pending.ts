@@ -1,0 +1,28 @@
+import type { Container } from './containers.ts'
+import type { Declared } from './project.ts'
+import type { Engine } from './engine.ts'
+import { jsonIn } from './engine.ts'
+
+/** Settings in which a container differs from what its files declare now: it gets them only by being made anew. */
+export async function pendingSettings(engine: Engine, container: Container, declared: Declared): Promise<string[]> {
+  const has = assignmentsIn(container.environment)
+  const wanted = [...declared.environment].filter((entry): entry is [string, string] => entry[1] !== null)
+  const changed = wanted.filter(([name, value]) => has.get(name) !== value).map(([name]) => name)
+  const extra = [...has.keys()].filter((name) => !declared.environment.has(name))
+  if (extra.length === 0) return changed
+  const ofImage = await imageEnvironment(engine, container.image)
+  return [...changed, ...extra.filter((name) => ofImage !== null && !ofImage.has(name))]
+}
+
+/** What the image itself sets; null where it cannot be asked, as one that was removed. */
+async function imageEnvironment(engine: Engine, image: string): Promise<ReadonlyMap<string, string> | null> {
+  const { stdout, exitCode } = await engine.ask(['image', 'inspect', image])
+  if (exitCode !== 0) return null
+  const [shown] = (jsonIn(stdout) ?? []) as { Config?: { Env?: string[] | null } }[]
+  // every container has its network's and the shell's own
+  return new Map([...assignmentsIn(shown?.Config?.Env ?? []), ['PATH', ''], ['HOSTNAME', ''], ['HOME', ''], ['TERM', ''], ['container', '']])
+}
+
+export function assignmentsIn(environment: readonly string[]): Map<string, string> {
+  return new Map(environment.map((it) => [it.slice(0, it.indexOf('=')), it.slice(it.indexOf('=') + 1)]))
+}

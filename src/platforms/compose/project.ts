@@ -1,0 +1,146 @@
+import { access, constants } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { parseYaml } from '../../adapters/yaml/index.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import type { Engine } from './engine.ts'
+
+/** A compose project by its files. */
+export interface Project {
+  /** null: as its files or its folder have it */
+  name: string | null
+  /** absolute, in their order: a later one stands above an earlier one */
+  files: readonly string[]
+  /** that relative paths are meant from, and where its `.env` lies */
+  folder: string
+  /** in place of `.env` */
+  environmentFiles: readonly string[]
+}
+
+/** A service as its files declare it, interpolated. */
+export interface Declared {
+  name: string
+  image: string | null
+  /** null: its value is taken from the shell, where there is none */
+  environment: ReadonlyMap<string, string | null>
+}
+
+/** What `docker compose config` makes of the files. */
+export interface Configured {
+  /** of the project */
+  name: string
+  services: readonly Declared[]
+  /** all of it, for comparing */
+  value: unknown
+}
+
+/** Names under which a compose file is found, the preferred first, and what is laid over each (compose-spec, 03-compose-file.md). */
+const fileNames = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'] as const
+const overlays = (name: string): string[] => ['.yaml', '.yml'].map((ending) => name.replace(/\.ya?ml$/, `.override${ending}`))
+
+/** The project whose file lies in this folder or, as compose looks for it, in one above it; null: there is none. */
+export async function projectAt(folder: string): Promise<Project | null> {
+  for (const name of fileNames) {
+    const file = join(folder, name)
+    if (!(await isReadable(file))) continue
+    const over = await firstReadable(overlays(name).map((it) => join(folder, it)))
+    return { name: null, files: [file, ...over], folder, environmentFiles: [] }
+  }
+  const parent = dirname(folder)
+  return parent === folder ? null : projectAt(parent)
+}
+
+/** The project of a file that was named. */
+export function projectOfFile(path: string): Project {
+  const file = resolve(path)
+  return { name: null, files: [file], folder: dirname(file), environmentFiles: [] }
+}
+
+async function firstReadable(files: readonly string[]): Promise<string[]> {
+  for (const file of files) if (await isReadable(file)) return [file]
+  return []
+}
+
+export async function isReadable(file: string): Promise<boolean> {
+  return access(file, constants.R_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The words that name a project to its compose program. `files`: in place of the project's own. */
+export function wordsOf({ name, files, folder, environmentFiles }: Project, instead: { files?: readonly string[]; environmentFiles?: readonly string[] } = {}): string[] {
+  return [
+    ...(name === null ? [] : ['--project-name', name]),
+    '--project-directory',
+    folder,
+    ...(instead.environmentFiles ?? environmentFiles).flatMap((file) => ['--env-file', file]),
+    ...(instead.files ?? files).flatMap((file) => ['--file', file]),
+  ]
+}
+
+/** The same as an operator would type them. */
+export function shortWordsOf({ name, files, folder, environmentFiles }: Project): string[] {
+  return [
+    ...(name === null ? [] : ['-p', name]),
+    ...(folder === dirname(files[0] ?? folder) ? [] : ['--project-directory', folder]),
+    ...environmentFiles.flatMap((file) => ['--env-file', file]),
+    ...files.flatMap((file) => ['-f', file]),
+  ]
+}
+
+/** Asks the compose program what a project's files come down to. Throws UNEXPECTED_ANSWER where they are not valid, UNAVAILABLE. */
+export async function configured(engine: Engine, project: Project, { words = wordsOf(project), input }: { words?: readonly string[]; input?: string | undefined } = {}): Promise<Configured> {
+  const text = await engine.runCompose([...words, 'config'], { directory: project.folder, ...(input !== undefined && { input }) })
+  const value = valueOf(text, engine)
+  const services = isMap(value['services']) ? value['services'] : {}
+  return {
+    name: project.name ?? (typeof value['name'] === 'string' ? value['name'] : projectNameOf(project.folder)),
+    services: Object.entries(services).map(([name, it]) => declaredIn(name, isMap(it) ? it : {})),
+    value,
+  }
+}
+
+function valueOf(text: string, { program }: Engine): Record<string, unknown> {
+  try {
+    const { value } = parseYaml(text)
+    if (isMap(value)) return value
+  } catch (error) {
+    throw new AdminError('UNEXPECTED_ANSWER', `\`${program} compose config\` gave no YAML: ${messageOf(error)}`, [typed([program, 'compose', 'config'])], { cause: error })
+  }
+  throw new AdminError('UNEXPECTED_ANSWER', `\`${program} compose config\` shows no project`, [typed([program, 'compose', 'config'])])
+}
+
+function declaredIn(name: string, service: Record<string, unknown>): Declared {
+  const { image, environment } = service
+  return { name, image: typeof image === 'string' ? image : null, environment: new Map(pairsIn(environment)) }
+}
+
+/** A map, or a list of `NAME=value`; a sign `$` is written twice, lest it be interpolated once more. */
+export function pairsIn(environment: unknown): [string, string | null][] {
+  if (Array.isArray(environment)) {
+    return environment.map(String).map((it) => {
+      const at = it.indexOf('=')
+      return at < 0 ? [it, null] : [it.slice(0, at), plain(it.slice(at + 1))]
+    })
+  }
+  if (!isMap(environment)) return []
+  return Object.entries(environment).map(([name, value]) => [name, value === null || value === undefined ? null : plain(scalarOf(value))])
+}
+
+function scalarOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(value)
+}
+
+function plain(value: string): string {
+  return value.replaceAll('$$', '$')
+}
+
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** As compose makes a project's name of its folder's, where nothing else names it (compose-go, loader.NormalizeProjectName). */
+function projectNameOf(folder: string): string {
+  return basename(folder).toLowerCase().replace(/[^-_a-z0-9]/g, '').replace(/^[-_]+/, '')
+}

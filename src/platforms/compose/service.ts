@@ -1,0 +1,90 @@
+import { AdminError } from '../../core/error.ts'
+import { Secret } from '../../core/secret.ts'
+import type { Machine, ServiceImage, ServiceSource } from '../../core/sources.ts'
+import { parseBuild } from '../../knowledge/builds.ts'
+import { architectureIn, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
+import { isSecretSetting } from '../../knowledge/settings.ts'
+import { readMachine } from '../host/machine.ts'
+import { composeContainers } from './containers.ts'
+import type { Container } from './containers.ts'
+import { controllersOf } from './controllers.ts'
+import { imageNameOf } from './find.ts'
+import { assignmentsIn, pendingSettings } from './pending.ts'
+import type { ComposeSettings } from './settings.ts'
+import { runs, statusOf } from './status.ts'
+import type { View } from './view.ts'
+
+/** The service of a compose project as checks see it. */
+export function composeService(view: View, settings: ComposeSettings, commands: ServiceSource['commands']): ServiceSource {
+  const { engine, found } = view
+  const own = async (): Promise<readonly Container[]> => (await view.containers()).own
+  const running = async (): Promise<Container | null> => (await own()).find(({ state }) => state.status === 'running') ?? null
+  return {
+    async status() {
+      const [containers, here, declared] = await Promise.all([own(), engine.isHere(), declaredOrNull(view)])
+      const [first] = containers
+      const pending = first && declared ? await pendingSettings(engine, first, declared) : []
+      return statusOf(containers, here, pending.length === 0 ? [] : [`its files declare ${pending.join(', ')} otherwise, which it gets when it is stopped and started`])
+    },
+    environment: async () => environmentOf(view),
+    async image() {
+      const [container] = await own()
+      return imageOf(container?.image ?? found.image, settings, found.files?.files[0] ?? `container ${container?.name ?? found.service}`)
+    },
+    async machines() {
+      if (settings.cpuinfo !== null || (await engine.isHere())) return [await readMachine(settings.cpuinfo)]
+      const container = await running()
+      if (container) return [await machineOf(view, container)]
+      throw new AdminError('UNAVAILABLE', `the engine of ${engine.program} is not on this machine, and no container of the service runs in which its processor could be asked for`, [
+        'cat /proc/cpuinfo   # on the machine of the engine: name a copy of it as `cpuinfo` in the configuration',
+      ])
+    },
+    async resolve(host) {
+      const container = await running()
+      if (container === null) return null
+      const { exitCode } = await engine.ask(['exec', container.name, 'getent', 'hosts', host])
+      // getent(1): 2 where there is no such name; all else says that it could not be asked
+      return exitCode === 0 ? true : exitCode === 2 ? false : null
+    },
+    async controllers() {
+      // an autoheal may be of another project
+      const [containers, all] = await Promise.all([own(), composeContainers(engine)])
+      return controllersOf(containers, all, engine.program)
+    },
+    commands,
+  }
+}
+
+/**
+ * The settings that the service has once it is started: those of its files, and what its container has beside these; the container's
+ * own alone where its files cannot be read. Throws UNAVAILABLE where there is neither.
+ */
+async function environmentOf(view: View): Promise<ReadonlyMap<string, string | Secret>> {
+  const { own } = await view.containers()
+  const [container] = own.toSorted((a, b) => Number(runs(b)) - Number(runs(a)))
+  const declared = await (container ? declaredOrNull(view) : view.declared())
+  if (!container && !declared) throw new AdminError('UNAVAILABLE', `the service ${view.found.service} has no container, and its compose file cannot be read`, [view.engine.program])
+  const has = assignmentsIn(container?.environment ?? [])
+  if (container && declared) for (const name of await pendingSettings(view.engine, container, declared)) has.delete(name)
+  for (const [name, value] of declared?.environment ?? []) if (value !== null) has.set(name, value)
+  return new Map([...has].map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]))
+}
+
+/** Files that are no longer valid say nothing of what runs. */
+async function declaredOrNull(view: View): ReturnType<View['declared']> {
+  return view.declared().catch((error: unknown) => {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return null
+    throw error
+  })
+}
+
+function imageOf(image: string, { build }: ComposeSettings, declaredIn: string): ServiceImage {
+  const tag = /:([^:/@]+)(?:@.*)?$/.exec(image)?.[1] ?? null
+  const parsed = tag === null ? null : parseBuild(tag)
+  return { name: imageNameOf(image) || null, tag, build: build ?? parsed?.label ?? null, declaredIn }
+}
+
+async function machineOf({ engine }: View, container: Container): Promise<Machine> {
+  const text = await engine.run(['exec', container.name, 'cat', '/proc/cpuinfo'], { maxBytes: 64_000_000 })
+  return { name: (await engine.machine()) ?? 'the machine of the engine', architecture: architectureIn(text), processors: parseCpuinfo(text), hypervisor: null }
+}

@@ -1,0 +1,58 @@
+import type { ServiceInstance, ServiceStatus } from '../../core/sources.ts'
+import type { Container } from './containers.ts'
+
+/** How the containers of a service are. `here`: their processes are this machine's. `pending`: what a start would change, for people. */
+export function statusOf(containers: readonly Container[], here: boolean, pending: readonly string[] = []): ServiceStatus {
+  const states = containers.map(stateOf)
+  const state = states.includes('running') ? 'running' : states.includes('failed') ? 'failed' : 'stopped'
+  const detail = containers.length === 0 ? 'it has no container' : containers.map(detailOf).join('; ')
+  const isRestarting = state === 'failed' && containers.some((it) => it.state.status === 'restarting')
+  return {
+    state,
+    detail: [detail, ...pending].join('; '),
+    instances: containers.filter(runs).map((it) => instanceOf(it, here)),
+    ...(isRestarting && { startsAgain: true }),
+  }
+}
+
+export function runs({ state }: Container): boolean {
+  return state.status === 'running' || state.status === 'paused'
+}
+
+function stateOf(container: Container): ServiceStatus['state'] {
+  const { status, exitCode, outOfMemory, error } = container.state
+  if (runs(container)) return 'running'
+  if (status === 'restarting' || status === 'dead' || outOfMemory || error !== '') return 'failed'
+  // an engine that was told to start it always would not leave it so: somebody has stopped it
+  const isLeftSo = ['always', 'unless-stopped'].includes(container.restartPolicy)
+  return status === 'created' || isLeftSo || endedByStop.includes(exitCode) ? 'stopped' : 'failed'
+}
+
+/** With what a program ends that `docker stop` ended: by itself, by SIGINT, SIGKILL, SIGTERM. */
+const endedByStop: readonly number[] = [0, 130, 137, 143]
+
+function instanceOf({ name, hostname, state }: Container, here: boolean): ServiceInstance {
+  return { name, host: hostname, pid: here && state.pid > 0 ? state.pid : null, startedAt: state.startedAt }
+}
+
+/** 'container testops: running, healthy, since …, restarted 2 times' */
+function detailOf(container: Container): string {
+  const { name, state, restarts } = container
+  const ended = state.status === 'exited' || state.status === 'restarting' || state.status === 'dead'
+  const parts = [
+    state.status,
+    runs(container) && state.health !== null ? healthOf(state) : '',
+    runs(container) && state.startedAt !== null ? `since ${state.startedAt.toISOString()}` : '',
+    ended ? `exit code ${state.exitCode}` : '',
+    ended && state.finishedAt !== null ? `at ${state.finishedAt.toISOString()}` : '',
+    state.outOfMemory ? 'killed for want of memory' : '',
+    state.error,
+    restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '',
+  ]
+  return `container ${name}: ${parts.filter(Boolean).join(', ')}`
+}
+
+function healthOf({ health, healthOutput }: Container['state']): string {
+  if (health !== 'unhealthy' || healthOutput === null) return health ?? ''
+  return `unhealthy (${healthOutput.split('\n').at(-1)!.slice(0, 200)})`
+}

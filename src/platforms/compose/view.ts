@@ -1,0 +1,60 @@
+import { AdminError } from '../../core/error.ts'
+import type { ServiceCommands } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
+import type { PlatformOptions } from '../platform.ts'
+import { composeContainers } from './containers.ts'
+import type { Container } from './containers.ts'
+import { findEngine, withoutEngine } from './engine.ts'
+import type { Engine } from './engine.ts'
+import { findServices, theOnly } from './find.ts'
+import type { FoundService } from './find.ts'
+import { configured, shortWordsOf } from './project.ts'
+import type { Declared } from './project.ts'
+import type { ComposeSettings } from './settings.ts'
+
+/** The service once it has been found. */
+export interface View {
+  engine: Engine
+  found: FoundService
+  /** containers as they are now: of its project, and among them its own */
+  containers(): Promise<{ own: readonly Container[]; project: readonly Container[] }>
+  /** what its files declare now; null: they are not here. Throws where they are not valid */
+  declared(): Promise<Declared | null>
+}
+
+/** Finds the service. Throws UNAVAILABLE, CONFIGURATION, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER. */
+export async function viewOf(settings: ComposeSettings, options: PlatformOptions): Promise<View> {
+  const engine = await findEngine(options)
+  if (engine === null) throw withoutEngine()
+  const found = theOnly(await findServices(engine, settings), engine, settings)
+  const { project, service, files } = found
+  return {
+    engine,
+    found,
+    async containers() {
+      const all = await composeContainers(engine, project)
+      return { own: all.filter((it) => it.service === service), project: all }
+    },
+    async declared() {
+      if (files === null) return null
+      const declared = (await configured(engine, files)).services.find(({ name }) => name === service)
+      if (declared) return declared
+      throw new AdminError('UNAVAILABLE', `${files.files.join(', ')} declares no service ${service}`, [`ls -l ${files.files.join(' ')}`])
+    },
+  }
+}
+
+/** What an operator would type; `names`: of its containers. */
+export function commandsOf({ found: { service, files, project }, engine: { program } }: Pick<View, 'found' | 'engine'>, compose: readonly string[], names: readonly string[]): ServiceCommands {
+  const [first = service] = names
+  const word = (...words: string[]): string =>
+    files === null ? typed([program, ...words, ...(names.length === 0 ? [service] : names)]) : typed([...compose, ...shortWordsOf(files), ...words, service])
+  return {
+    start: word('start'),
+    stop: word('stop'),
+    restart: word('restart'),
+    status: typed([program, 'ps', '--all', '--filter', `label=com.docker.compose.project=${project}`]),
+    logs: typed([program, 'logs', '--tail', '200', first]),
+    settings: files === null ? `the compose file of project ${project}` : [...files.files, `${files.folder}/.env`].join(', '),
+  }
+}

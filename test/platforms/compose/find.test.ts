@@ -1,0 +1,151 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { AdminError } from '../../../src/core/error.ts'
+import { errorOf } from '../../runtime/error-of.ts'
+import { folderWith } from '../../runtime/folder.ts'
+import { composeWorld, recorded } from './world.ts'
+import type { Shown } from './world.ts'
+
+const other = (project: string, service = 'testops', image = 'registry.example.org/qameta/testops:26.2.1') => (shown: Shown): void => {
+  shown.Id = project.length.toString(16).repeat(64).slice(0, 60) + service.length.toString(16).padStart(4, '0')
+  Object.assign(shown.Config.Labels, { 'com.docker.compose.project': project, 'com.docker.compose.service': service })
+  shown.Config.Image = image
+}
+const all = async (): Promise<Shown[]> => [await recorded('redis'), await recorded('testops'), await recorded('autoheal')]
+
+test('by the name of its image, among the containers of all projects', async () => {
+  const world = await composeWorld({ containers: await all() })
+  const platform = await world.open()
+  const file = `${world.folder}/project/docker-compose.yml`
+  expect(platform.commands).toEqual({
+    start: `docker compose -p testops -f ${file} start testops`,
+    stop: `docker compose -p testops -f ${file} stop testops`,
+    restart: `docker compose -p testops -f ${file} restart testops`,
+    status: 'docker ps --all --filter label=com.docker.compose.project=testops',
+    logs: 'docker logs --tail 200 testops',
+    settings: `${file}, ${world.folder}/project/.env`,
+  })
+})
+
+test('without its files, which lie elsewhere, the engine alone is what there is to type', async () => {
+  const world = await composeWorld({ containers: await all() }, {})
+  expect((await world.open()).commands).toMatchObject({ start: 'docker start testops', settings: 'the compose file of project testops' })
+})
+
+test.each([
+  ['registry:5000/a/testops:1', true],
+  ['testops-legacy@sha256:0123456789abcdef', true],
+  ['testops', true],
+  ['registry.example.org/testops/report:1', false],
+  ['registry.example.org/qameta/testops-admin:1', false],
+])('the image %s is the product: %s', async (image, isFound) => {
+  const world = await composeWorld({ containers: [await recorded('testops', other('a', 'web', image))] }, {})
+  const found = await (await world.open()).service().then(
+    async (it) => (await it.image()).name,
+    (error: AdminError) => error.code,
+  )
+  expect(found).toBe(isFound ? image.split('/').at(-1)!.split(/[:@]/)[0] : 'UNAVAILABLE')
+})
+
+test('one that is only in the compose file here, or above, was never started', async () => {
+  const world = await composeWorld()
+  for (const folder of ['project', 'project/deeper/still']) {
+    const service = await (await world.open({ folder: `${world.folder}/${folder}` })).service()
+    expect(await service.status()).toEqual({ state: 'stopped', detail: 'it has no container', instances: [] })
+    expect(await service.image()).toEqual({ name: 'testops', tag: '26.2.1', build: '26.2.1', declaredIn: `${world.folder}/project/docker-compose.yml` })
+    expect((await service.environment()).get('SPRING_RABBITMQ_HOST')).toBe('rabbitmq')
+  }
+})
+
+test('two are named, with what to write into the configuration', async () => {
+  const containers = [await recorded('testops'), await recorded('stopped', other('staging'))]
+  const world = await composeWorld({ containers }, {})
+  const error = await (await world.open()).service().then(() => null, (thrown: unknown) => thrown as AdminError)
+  expect([error?.code, error?.message, error?.suggestions]).toEqual([
+    'CONFIGURATION',
+    'several compose services run the product: service testops of project testops (registry.example.org/qameta/testops:26.2.1), service testops of project staging (registry.example.org/qameta/testops:26.2.1)',
+    ['compose: {project: testops}   # in the configuration', 'compose: {project: staging}   # in the configuration'],
+  ])
+  const chosen = await world.open({ project: 'staging' })
+  expect((await (await chosen.service()).status()).state).toBe('stopped')
+})
+
+test('two of one project are told apart by their service', async () => {
+  const containers = [await recorded('testops'), await recorded('stopped', other('testops', 'old'))]
+  const world = await composeWorld({ containers }, {})
+  const error = await (await world.open()).service().then(() => null, (thrown: unknown) => thrown as AdminError)
+  expect(error?.suggestions).toEqual([
+    'compose: {project: testops, service: testops}   # in the configuration',
+    'compose: {project: testops, service: old}   # in the configuration',
+  ])
+  expect((await (await (await world.open({ service: 'old' })).service()).status()).state).toBe('stopped')
+})
+
+test('containers of `compose run` are none of the service', async () => {
+  const once = await recorded('testops', (shown) => {
+    other('testops')(shown)
+    shown.Config.Labels['com.docker.compose.oneoff'] = 'True'
+  })
+  const world = await composeWorld({ containers: [once] }, {})
+  expect(await errorOf((await world.open()).service())).toMatch(/^UNAVAILABLE: no compose project has a service/)
+})
+
+test('none is told with what was looked at', async () => {
+  const world = await composeWorld({ containers: [await recorded('redis')] }, {})
+  const nowhere = 'among the containers of docker, and no compose file in'
+  expect(await errorOf((await world.open()).service())).toBe(
+    `UNAVAILABLE: no compose project has a service with the image testops or testops-legacy ${nowhere} ${world.folder}/elsewhere or above has one`,
+  )
+  expect(await errorOf((await world.open({ project: 'prod', service: 'web' })).service())).toBe(
+    `UNAVAILABLE: the compose project prod has no service with the name web ${nowhere} ${world.folder}/elsewhere or above has one`,
+  )
+  expect((await world.open()).commands).toBeNull()
+})
+
+const socket = 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get "http://%2Fvar%2Frun%2Fdocker.sock/v1.24/containers/json": dial unix /var/run/docker.sock: connect: permission denied'
+test.each([
+  [{ text: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?', code: 1 }, 'UNAVAILABLE: docker is installed, and its engine does not answer: ended with 1: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?'],
+  [{ text: socket, code: 1 }, 'FORBIDDEN: this user may not ask docker: its socket is not for this user'],
+  [{ text: 'unknown flag: --quiet', code: 125 }, 'UNEXPECTED_ANSWER: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` ended with 125: unknown flag: --quiet'],
+])('an engine that says %j', async (failure, message) => {
+  const world = await composeWorld({ failure }, {})
+  for (const ask of ['service', 'environment', 'control', 'log'] as const) expect(await errorOf((await world.open())[ask]())).toBe(message)
+})
+
+test('docker-compose, where docker has no such plugin; podman, where there is no docker', async () => {
+  const world = await composeWorld({ containers: [await recorded('testops')], withoutCompose: true })
+  const bin = join(world.folder, 'bin')
+  const docker = await readFile(join(bin, 'docker'), 'utf8')
+  expect(await errorOf((await world.open()).service())).toBe('UNAVAILABLE: neither `docker compose` nor `docker-compose` is installed on this machine')
+  await writeFile(join(bin, 'docker-compose'), '#!/bin/sh\n', { mode: 0o700 })
+  expect((await world.open()).commands?.stop).toMatch(/^docker-compose -p testops -f \S+ stop testops$/)
+  await rm(join(bin, 'docker'))
+  await writeFile(join(bin, 'podman'), docker, { mode: 0o700 })
+  await writeFile(join(bin, 'podman-compose'), '#!/bin/sh\n', { mode: 0o700 })
+  const platform = await world.open()
+  expect([platform.commands?.stop, platform.commands?.logs]).toEqual([expect.stringMatching(/^podman-compose -p testops -f \S+ stop testops$/), 'podman logs --tail 200 testops'])
+  expect((await (await platform.service()).status()).state).toBe('running')
+})
+
+test('no engine at all', async () => {
+  const folder = await folderWith({})
+  const { openCompose } = await import('../../../src/platforms/compose/index.ts')
+  const platform = await openCompose({ project: null, file: null, service: null, build: null, cpuinfo: null, folder }, { timeoutMs: 1000, environment: { PATH: folder } })
+  expect(await errorOf(platform.service())).toBe('UNAVAILABLE: neither docker nor podman is installed on this machine')
+})
+
+test('an engine that never answers is given up', async () => {
+  const folder = await folderWith({ docker: '#!/bin/sh\nexec sleep 60\n' })
+  const { openCompose } = await import('../../../src/platforms/compose/index.ts')
+  const platform = await openCompose({ project: null, file: null, service: null, build: null, cpuinfo: null, folder }, { timeoutMs: 200, environment: { PATH: `${folder}:/bin` } })
+  expect(await errorOf(platform.service())).toBe('TIMED_OUT: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` did not finish within 0.2 s')
+})
+
+test('what cannot be found at first is looked for again', async () => {
+  const world = await composeWorld({}, {})
+  const platform = await world.open()
+  expect(await errorOf(platform.service())).toMatch(/^UNAVAILABLE/)
+  await writeFile(`${world.folder}/bin/state.json`, JSON.stringify({ containers: [await recorded('testops')] }))
+  expect((await (await platform.service()).status()).state).toBe('running')
+})

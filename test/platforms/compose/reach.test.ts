@@ -1,0 +1,56 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { composeWorld, recorded } from './world.ts'
+import type { Shown } from './world.ts'
+
+interface Case {
+  host: string
+  port: number
+  redis?: (shown: Shown) => void
+  own?: (shown: Shown) => void
+  machine?: string
+  reached: string | null
+}
+
+async function reachedFrom({ host, port, redis, own, machine }: Case): Promise<string | null> {
+  const running = (shown: Shown): void => {
+    shown.State['Status'] = 'running'
+    redis?.(shown)
+  }
+  const containers = [await recorded('testops', own), await recorded('redis', running)]
+  const world = await composeWorld({ containers, ...(machine !== undefined && { machine }) })
+  const reached = await (await world.open()).reach({ host, port }).catch((error: Error) => error.message)
+  return reached === null || typeof reached === 'string' ? reached : `${reached.source.host}:${reached.source.port}`
+}
+
+const published = (HostIp: string) => (shown: Shown): void => void (shown.NetworkSettings.Ports = { '6379/tcp': [{ HostIp, HostPort: '16379' }] })
+const at = (IPAddress: string) => (shown: Shown): void => void (shown.NetworkSettings.Networks['testops_testops-net']!.IPAddress = IPAddress)
+const refusal = 'redis:6379 is the container redis, which publishes no port 6379, and whose own address this machine does not reach'
+
+test.each<[string, Case]>([
+  ['a server outside of the project, as it is', { host: 'db.example.org', port: 5432, reached: null }],
+  ['a published port, on this machine', { host: 'redis', port: 6379, redis: published('0.0.0.0'), reached: '127.0.0.1:16379' }],
+  ['a port that is published at one address', { host: 'redis', port: 6379, redis: published('10.0.0.7'), reached: '10.0.0.7:16379' }],
+  ["by a container's alias", { host: 'bc55fa7a2000', port: 6379, redis: published('::'), reached: '127.0.0.1:16379' }],
+  ['of an engine in a virtual machine, only by published ports', { host: 'redis', port: 6379, redis: at('127.0.0.1'), machine: 'docker-desktop', reached: refusal }],
+  ['an address that nothing answers from', { host: 'redis', port: 6379, redis: at('255.255.255.255'), reached: refusal }],
+  ['a container without an address', { host: 'redis', port: 6379, redis: at(''), reached: refusal }],
+  ['a container that does not run', { host: 'redis', port: 6379, redis: (it) => (it.State['Status'] = 'exited'), reached: 'redis:6379 is the container redis, which does not run (exited, exit code 1)' }],
+  ['a container of another network is not meant', { host: 'redis', port: 6379, redis: (it) => (it.NetworkSettings.Networks = { other: { IPAddress: '10.1.0.2', Aliases: ['redis'] } }), reached: null }],
+  ["this machine's own network, which the service shares", { host: 'localhost', port: 5432, own: (it) => (it.HostConfig.NetworkMode = 'host'), reached: null }],
+  ["the service's own container", { host: 'localhost', port: 8080, reached: '127.0.0.1:18080' }],
+  ['the machine of the engine, by a name for it', { host: 'host.docker.internal', port: 5432, own: (it) => (it.HostConfig.ExtraHosts = ['host.docker.internal:host-gateway']), reached: '127.0.0.1:5432' }],
+  ['a name that the service was given an address for', { host: 'db', port: 5432, own: (it) => (it.HostConfig.ExtraHosts = ['db:10.9.8.7']), reached: '10.9.8.7:5432' }],
+])('%s', async (_, it) => {
+  expect(await reachedFrom(it)).toBe(it.reached)
+})
+
+test("a container's own address, where this machine reaches it, whether or not something listens", async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  onTestFinished(() => void server.close())
+  expect(await reachedFrom({ host: 'redis', port, redis: at('127.0.0.1'), reached: null })).toBe(`127.0.0.1:${port}`)
+  expect(await reachedFrom({ host: 'redis', port: 1, redis: at('127.0.0.1'), reached: null })).toBe('127.0.0.1:1')
+})

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { Secret } from '../../../src/core/secret.ts'
+import { errorOf } from '../../runtime/error-of.ts'
+import { v3Flags } from '../../fakes/index.ts'
+import { composeWorld, projectFiles, recorded } from './world.ts'
+
+test('the settings of the container, secrets as such', async () => {
+  const world = await composeWorld({ containers: [await recorded('testops')] }, {})
+  const environment = await (await world.open()).environment()
+  const clear = [...environment].map(([name, value]) => [name, value instanceof Secret ? `secret ${value.reveal().length}` : value])
+  expect(Object.fromEntries(clear)).toEqual({
+    SPRING_PROFILES_ACTIVE: 'compose,rabbitmq',
+    SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops',
+    SPRING_DATASOURCE_USERNAME: 'testops',
+    SPRING_DATASOURCE_PASSWORD: 'secret 9',
+    SPRING_RABBITMQ_HOST: 'rabbitmq',
+    SPRING_RABBITMQ_PORT: '5672',
+    SPRING_RABBITMQ_USERNAME: 'testops',
+    SPRING_RABBITMQ_PASSWORD: 'secret 13',
+    SPRING_DATA_REDIS_HOST: 'redis',
+    SPRING_DATA_REDIS_PORT: '6379',
+    SPRING_DATA_REDIS_PASSWORD: 'secret 12',
+    ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600',
+    TZ: 'Europe/Berlin',
+  })
+})
+
+test('what its files declare since stands above, and is told as not in effect yet', async () => {
+  const files = await projectFiles()
+  files['project/.env'] = files['project/.env']!.replace('Europe/Berlin', 'UTC')
+  const world = await composeWorld({ containers: [await recorded('testops')] }, files)
+  const service = await (await world.open()).service()
+  expect((await service.environment()).get('TZ')).toBe('UTC')
+  expect((await service.status()).detail).toBe(
+    'container testops: running, healthy, since 2026-11-22T05:37:09.824Z; its files declare TZ otherwise, which it gets when it is stopped and started',
+  )
+})
+
+test('files that are no longer valid say nothing of what runs', async () => {
+  const world = await composeWorld({ containers: [await recorded('testops')] }, { 'project/docker-compose.yml': 'services: [\n' })
+  const service = await (await world.open()).service()
+  expect((await service.environment()).get('TZ')).toBe('Europe/Berlin')
+  expect((await service.status()).state).toBe('running')
+})
+
+test('the processors of the engine that is here are this machine', async () => {
+  const world = await composeWorld({ containers: [await recorded('testops')] })
+  const [machine] = await (await (await world.open()).service()).machines()
+  expect(machine?.processors.length).toBeGreaterThan(0)
+  expect(await world.asked()).not.toContain('exec testops cat /proc/cpuinfo')
+})
+
+test('those of another are asked for in a container that runs', async () => {
+  const exec = { 'cat /proc/cpuinfo': { stdout: `flags : ${v3Flags.join(' ')}\n` } }
+  const world = await composeWorld({ containers: [await recorded('testops')], machine: 'docker-desktop', exec })
+  expect(await (await (await world.open()).service()).machines()).toEqual([
+    { name: 'docker-desktop', architecture: 'x86_64', processors: [[...v3Flags]], hypervisor: null },
+  ])
+  const stopped = await composeWorld({ containers: [await recorded('stopped')], machine: 'docker-desktop' })
+  expect(await errorOf((await (await stopped.open()).service()).machines())).toBe(
+    'UNAVAILABLE: the engine of docker is not on this machine, and no container of the service runs in which its processor could be asked for',
+  )
+})
+
+test.each<[string, Parameters<typeof recorded>[0], boolean | null]>([
+  ['known', 'testops', true],
+  ['unknown', 'testops', false],
+  ['without-tool', 'testops', null],
+  ['known', 'stopped', null],
+])('the name %s where the service is %s: %s', async (host, container, answer) => {
+  const exec = { 'getent hosts known': { stdout: '10.0.0.1 known\n' }, 'getent hosts unknown': { code: 2 } }
+  const world = await composeWorld({ containers: [await recorded(container)], exec })
+  expect(await (await (await world.open()).service()).resolve(host)).toBe(answer)
+})
+
+test('both streams of the log come together by time, and the newest is what is kept', async () => {
+  const line = (second: number, text: string): string => `2026-11-22T05:25:0${second}.661054151Z ${text}\n`
+  const logs = { testops: { stdout: line(1, 'one') + line(3, '  three') + line(5, 'five'), stderr: line(2, 'Fatal glibc error: CPU does not support x86-64-v3') } }
+  const world = await composeWorld({ containers: [await recorded('testops')], logs })
+  const log = await (await world.open()).log()
+  expect(await log.newest({ maxBytes: 1000 })).toEqual({ complete: true, text: 'one\nFatal glibc error: CPU does not support x86-64-v3\n  three\nfive\n' })
+  expect(await log.newest({ maxBytes: 90 })).toEqual({ complete: false, text: '  three\nfive\n' })
+  expect(await world.asked()).toContain('logs --timestamps --tail 50000 testops')
+})
+
+test('a service that was never started has no log', async () => {
+  const world = await composeWorld()
+  const log = await (await world.open({ folder: `${world.folder}/project` })).log()
+  expect(await errorOf(log.newest({ maxBytes: 100 }))).toBe('UNAVAILABLE: the service has no container, and so no log')
+})

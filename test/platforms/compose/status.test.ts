@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { statusOf } from '../../../src/platforms/compose/status.ts'
+import { recordedContainer } from './world.ts'
+import type { Shown } from './world.ts'
+
+type Change = (shown: Shown) => void
+const ended = (code: number, policy = ''): Change => (shown) => {
+  shown.State = { ...shown.State, Status: 'exited', ExitCode: code }
+  shown.HostConfig.RestartPolicy.Name = policy
+}
+
+test.each<[Parameters<typeof recordedContainer>[0], Change | undefined, object]>([
+  ['testops', undefined, { state: 'running', detail: 'container testops: running, healthy, since 2026-11-22T05:37:09.824Z' }],
+  ['paused', undefined, { state: 'running', detail: 'container testops: paused, unhealthy (ok), since 2026-11-22T05:37:09.824Z' }],
+  ['stopped', undefined, { state: 'stopped', detail: 'container testops: exited, exit code 143, at 2026-11-22T05:39:50.759Z' }],
+  [
+    'restarting',
+    undefined,
+    { state: 'failed', detail: 'container crash: restarting, exit code 127, at 2026-11-22T05:39:47.943Z, restarted 5 times', startsAgain: true },
+  ],
+  [
+    'out-of-memory',
+    undefined,
+    { state: 'failed', detail: 'container oom: exited, exit code 137, at 2026-11-22T05:39:48.912Z, killed for want of memory' },
+  ],
+  ['exited', undefined, { state: 'failed', detail: 'container ex: exited, exit code 1, at 2026-11-22T05:39:51.467Z' }],
+  ['exited', ended(137), { state: 'stopped', detail: 'container ex: exited, exit code 137, at 2026-11-22T05:39:51.467Z' }],
+  ['exited', ended(1, 'unless-stopped'), { state: 'stopped', detail: 'container ex: exited, exit code 1, at 2026-11-22T05:39:51.467Z' }],
+  ['exited', (it) => (it.State['Error'] = 'no space left'), { state: 'failed', detail: 'container ex: exited, exit code 1, at 2026-11-22T05:39:51.467Z, no space left' }],
+])('%s %s', async (name, change, wanted) => {
+  const { instances, ...status } = statusOf([await recordedContainer(name, change)], true)
+  expect(status).toEqual(wanted)
+  expect(instances.length).toBe(status.state === 'running' ? 1 : 0)
+})
+
+test('the last word of a check that fails stands in the detail', async () => {
+  const container = await recordedContainer('testops', ({ State }) => {
+    State['Health'] = { Status: 'unhealthy', Log: [{ Output: 'one' }, { Output: 'wget: server returned error\nHTTP/1.1 503\n' }] }
+  })
+  expect(statusOf([container], true).detail).toBe('container testops: running, unhealthy (HTTP/1.1 503), since 2026-11-22T05:37:09.824Z')
+})
+
+test('an instance has the host name that its program sees, and a process only where that is of this machine', async () => {
+  const container = await recordedContainer('testops')
+  const instance = { name: 'testops', host: '0b8a1b5e150e', startedAt: new Date('2026-11-22T05:37:09.824Z') }
+  expect(statusOf([container], true).instances).toEqual([{ ...instance, pid: 22942 }])
+  expect(statusOf([container], false).instances).toEqual([{ ...instance, pid: null }])
+})
+
+test('of several containers, one that runs is the service that runs; none is a service that is stopped', async () => {
+  const several = statusOf([await recordedContainer('exited'), await recordedContainer('testops')], true)
+  expect([several.state, several.instances.length]).toEqual(['running', 1])
+  expect(statusOf([], true)).toEqual({ state: 'stopped', detail: 'it has no container', instances: [] })
+})
