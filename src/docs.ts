@@ -4,6 +4,8 @@ import { explainEntries } from './knowledge/explain/index.ts'
 import { faultRows } from './lab/fault-list.ts'
 import type { FaultRow } from './lab/fault-list.ts'
 import { markdownTable } from './output/markdown.ts'
+import { rightsToRead, rightsToRepair, roleText } from './platforms/kubernetes/rights.ts'
+import { repairs } from './repairs/index.ts'
 import { configurationKeys } from './runtime/configuration/template.ts'
 
 export { withGenerated } from './output/markdown.ts'
@@ -35,6 +37,17 @@ export function generatedTables(commands: readonly DocumentedCommand[], measured
       ['what', 'time', 'beside', 'its time', 'ratio', 'goal'],
       measured.map(({ what, ours, peer, theirs, ratio, goal }) => [what, duration(ours), peer, duration(theirs), String(ratio), `at most ${goal}`]),
     ),
+  }
+}
+
+/** Files of `templates/` by their paths, made from what checks and repairs declare. */
+export function generatedFiles(): Record<string, string> {
+  const ofChecks = checks.flatMap(({ reads, wants = [] }) => [...reads, ...wants])
+  const ofRepairs = Object.values(repairs).flatMap(({ reads, wants }) => [...reads, ...wants])
+  const apply = (file: string): string => `kubectl apply -n NAMESPACE -f ${file}, once NAMESPACE is written into its last object.`
+  return {
+    'templates/kubernetes/diagnose.yaml': `${roleText('testops-admin-diagnose', ['The least that testops-admin needs to diagnose a deployment on Kubernetes: it changes nothing.', apply('diagnose.yaml')], rightsToRead(ofChecks))}\n`,
+    'templates/kubernetes/repair.yaml': `${roleText('testops-admin-repair', ['The least that testops-admin needs to repair a deployment on Kubernetes.', apply('repair.yaml')], rightsToRepair([...ofChecks, ...ofRepairs]))}\n`,
   }
 }
 

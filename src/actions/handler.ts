@@ -3,6 +3,7 @@ import type { ControlName, Controls } from '../core/controls.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { Moving } from '../core/moving.ts'
 import type { TreeAccount } from '../core/repair-document.ts'
+import type { Secret } from '../core/secret.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
 
 /** What an action works with: the deployment's parts, opened on first use. */
@@ -21,6 +22,8 @@ export interface Workshop {
   /** says how far a long work is; called as often as one likes */
   moving: (amount: Moving) => void
   signal: AbortSignal
+  /** secrets that this process was told, by the names of their settings: whoever goes on with a run has none */
+  given: ReadonlyMap<string, Secret>
   /** what is on record of the step that is worked on */
   journal: StepJournal
   /** where a test may end the process; `name` is one of the handler's */
@@ -39,6 +42,10 @@ interface StepJournal {
   ofRun(): readonly string[]
   /** returns once it is on disk: for what has to be known should this process be killed the next instant */
   note(text: string): Promise<void>
+  /** keeps a text in a file of this user's alone, beside the journal of this machine and in no copy of it; false: it cannot be kept */
+  keep(name: string, text: string): Promise<boolean>
+  /** null: nothing was kept by that name, or elsewhere */
+  kept(name: string): Promise<string | null>
 }
 
 export interface Shortfall {

@@ -9,6 +9,8 @@ import { keepQueues } from './queues/keep-queues.ts'
 import { moveMessages } from './queues/move-messages.ts'
 import { redeclareQueues } from './queues/redeclare-queues.ts'
 import { switchExchanges } from './queues/switch-exchanges.ts'
+import { editValues } from './edit-values.ts'
+import { setSecret } from './set-secret.ts'
 import { setSetting } from './set-setting.ts'
 import { insertLockRow } from './insert-lock-row.ts'
 import { releaseLock } from './release-lock.ts'
@@ -28,6 +30,8 @@ const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'insert-lock-row': insertLockRow,
   'remove-lock-rows': removeLockRows,
   'set-setting': setSetting,
+  'set-secret': setSecret,
+  'edit-values': editValues,
   'hold-queues': holdQueues,
   'keep-queues': keepQueues,
   'drain-queues': drainQueues,

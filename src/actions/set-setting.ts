@@ -14,6 +14,7 @@ export const setSetting: ActionHandler<'set-setting'> = {
   async perform(change, workshop) {
     await write(change, workshop)
     await workshop.failpoint('written')
+    if ((await valueOf(change.name, workshop)) !== change.to) throw unread(change.name)
   },
   async foresee(change, { control }) {
     refuseIfChanged(change, await (await control.service()).trySetting(change))
@@ -27,6 +28,11 @@ export const setSetting: ActionHandler<'set-setting'> = {
 
 async function write({ name, from, to }: Change, { control }: Workshop): Promise<void> {
   refuseIfChanged({ name, from }, await (await control.service()).writeSetting({ name, from, to }))
+}
+
+/** It was written, and another place stands above that one. */
+export function unread(name: string): AdminError {
+  return new AdminError('FAILED', `${name} was written, and the service's settings do not show it: it is set elsewhere too`, ['{settings}', 'testops-admin history -d {deployment}'])
 }
 
 /** Throws REFUSED. */

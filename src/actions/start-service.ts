@@ -15,9 +15,9 @@ export const startService: ActionHandler<'start-service'> = {
     return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop))
   },
   async perform(action, workshop) {
-    const { control, patienceMs: timeoutMs, signal, failpoint, progress } = workshop
+    const { control, patienceMs: timeoutMs, signal, failpoint, progress, journal } = workshop
     const end = performance.now() + timeoutMs
-    await (await control.service()).start({ timeoutMs, signal })
+    await (await control.service()).start({ timeoutMs, signal, notes: journal.ofRun() })
     await failpoint('started')
     progress('waiting until the service answers')
     while (!(await answers(workshop)) || !(await areFree(action, workshop))) {

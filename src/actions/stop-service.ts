@@ -5,12 +5,12 @@ export const stopService: ActionHandler<'stop-service'> = {
   async isDone(_, { open }) {
     return (await (await open.service()).status()).state === 'stopped'
   },
-  async perform(_, { control, patienceMs: timeoutMs, progress, signal, failpoint }) {
+  async perform(_, { control, patienceMs: timeoutMs, progress, signal, failpoint, journal }) {
     progress('waiting until the service and its processes are gone')
-    await (await control.service()).stop({ timeoutMs, signal })
+    await (await control.service()).stop({ timeoutMs, signal, note: async (text) => journal.note(text) })
     await failpoint('stopped')
   },
-  async undo({ wasRunning }, { control, patienceMs: timeoutMs, signal }) {
-    if (wasRunning) await (await control.service()).start({ timeoutMs, signal })
+  async undo({ wasRunning }, { control, patienceMs: timeoutMs, signal, journal }) {
+    if (wasRunning) await (await control.service()).start({ timeoutMs, signal, notes: journal.ofRun() })
   },
 }

@@ -1,5 +1,6 @@
 import { AdminError } from '../core/error.ts'
 import type { OpenedDeployment } from '../runtime/index.ts'
+import { chosenDeployment } from './chosen-deployment.ts'
 import { interruptible } from './interrupt.ts'
 import { filledError } from './repair/session.ts'
 
@@ -12,11 +13,11 @@ interface OpenFlags {
 const defaultTimeoutSeconds = 10
 
 /** Opens the deployment, asks it something, and lets go of everything. */
-export async function withOpened<T>({ deployment: name, config: file, timeout = defaultTimeoutSeconds }: OpenFlags, ask: (opened: OpenedDeployment) => Promise<T>): Promise<T> {
-  const { findDeployment, openDeployment } = await import('../runtime/index.ts')
+export async function withOpened<T>({ deployment, config: file, timeout = defaultTimeoutSeconds }: OpenFlags, ask: (opened: OpenedDeployment) => Promise<T>): Promise<T> {
+  const { openDeployment } = await import('../runtime/index.ts')
   const environment = process.env
   return interruptible(async (signal) => {
-    const selected = await findDeployment({ file, name, environment, workingDirectory: process.cwd() })
+    const selected = await chosenDeployment({ deployment, config: file }, signal)
     const opened = await openDeployment(selected, { timeoutMs: timeout * 1000, environment, config: file, signal })
     try {
       return await ask(opened)

@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
+import { filesOfPlan } from '../cli/repair/files.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { runRepair } from '../cli/repair/run-repair.ts'
 import { savedPlan } from '../cli/repair/saved-plan.ts'
@@ -25,6 +26,6 @@ export default class Apply extends BaseCommand {
     const saved = await savedPlan(args.plan, given.deployment)
     const { repair, options, deployment } = saved
     const wish = { repair: repairs[repair], options, saved, words: process.argv.slice(2), version: this.config.version }
-    showPerformed(await runRepair({ ...given, deployment }, wish), given)
+    showPerformed(await runRepair({ ...given, deployment, ...filesOfPlan(saved) }, wish), given)
   }
 }

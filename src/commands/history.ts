@@ -1,4 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
+import { namedFiles, oneFileFlags } from '../cli/repair/files.ts'
 import { listRuns } from '../cli/repair/list-runs.ts'
 import { historyText } from '../output/history.ts'
 
@@ -7,9 +8,13 @@ export default class History extends BaseCommand {
   static override description = 'Those of this machine, and those that were begun on another one and have not come to their end.'
   static override examples = ['<%= config.bin %> history -d prod']
 
+  static override flags = oneFileFlags
+
   override async run(): Promise<void> {
     const { flags } = await this.parse(History)
-    const document = await listRuns(flags)
-    this.show(flags, document, (screen) => historyText(document, screen, flags.config))
+    const { files } = await namedFiles(flags)
+    const document = await listRuns({ ...flags, ...(files && { files }) })
+    const file = files && { flag: files.flag, path: files.main }
+    this.show(flags, document, (screen) => historyText(document, screen, flags.config, file))
   }
 }

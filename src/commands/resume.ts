@@ -1,5 +1,6 @@
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
+import { namedFiles, oneFileFlags } from '../cli/repair/files.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { resumeRun } from '../cli/repair/resume-run.ts'
 import { showPerformed } from '../cli/repair/show.ts'
@@ -19,6 +20,7 @@ export default class Resume extends BaseCommand {
   static override flags = {
     confirm,
     patience,
+    ...oneFileFlags,
     adopt: Flags.string({ summary: 'a run that was begun on another machine', helpValue: 'RUN' }),
   }
 
@@ -26,7 +28,7 @@ export default class Resume extends BaseCommand {
     const { flags, args } = await this.parse(Resume)
     const { adopt } = flags
     const going = { run: adopt ?? args.run ?? null, adopt: adopt !== undefined, words: process.argv.slice(2) }
-    const performed = await resumeRun(flags, going)
+    const performed = await resumeRun({ ...flags, ...(await namedFiles(flags)) }, going)
     if (performed) showPerformed(performed, flags)
     else this.show(flags, { schemaVersion: 1, outcome: 'nothing-to-do' }, () => 'There is no run to go on with: all have come to their end.\n')
   }

@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
+import { namedFiles, oneFileFlags } from '../cli/repair/files.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { undoRun } from '../cli/repair/resume-run.ts'
 import { showPerformed } from '../cli/repair/show.ts'
@@ -11,11 +12,11 @@ export default class Undo extends BaseCommand {
   static override description = 'The last step first, each only where the deployment is as that step left it. Ends with 4 where it cannot be taken back now, and says why.'
   static override examples = ['<%= config.bin %> undo RUN -d prod --confirm prod']
   static override args = { run: Args.string({ description: 'RUN, as `history` lists it', required: true }) }
-  static override flags = { confirm, patience }
+  static override flags = { confirm, patience, ...oneFileFlags }
 
   override async run(): Promise<void> {
     const { flags, args } = await this.parse(Undo)
-    const performed = await undoRun(flags, args.run, process.argv.slice(2))
+    const performed = await undoRun({ ...flags, ...(await namedFiles(flags)) }, args.run, process.argv.slice(2))
     if (performed) showPerformed(performed, flags)
     else this.show(flags, { schemaVersion: 1, outcome: 'nothing-to-do' }, () => 'That run has changed nothing, or has been taken back.\n')
   }

@@ -18,6 +18,11 @@ const moves = listOf(objectOf({ queue: text, holding: text }))
 export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } = {
   'stop-service': { wasRunning: flag },
   'start-service': { locks: optional(listOf(objectOf({ database: text, schema: text }))), stopsOnUndo: optional(oneOf(true)), keeps: optional(listOf(text)) },
+  'edit-values': {
+    file: text,
+    edits: listOf(objectOf({ path: listOf(text), from: nullable(text), to: nullable(text), at: amount, was: text, is: text })),
+  },
+  'set-secret': { name: text, salt: text, from: nullable(text), to: nullable(text), file: nullable(text) },
   'set-setting': { name: text, from: nullable(text), to: nullable(text) },
   'release-lock': {
     database: text,

@@ -1,5 +1,5 @@
 import type { MigrationItem } from './api-control.ts'
-import type { BrokerPolicy, ChangelogLockRow, SessionSelection } from './sources.ts'
+import type { BrokerPolicy, ChangelogLockRow, SessionSelection, ValueEdit } from './sources.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from './topology.ts'
 
 /**
@@ -18,8 +18,12 @@ export type Action =
       /** queues that would vanish with the service's connection then, and are held open before */
       keeps?: readonly string[]
     }
+  /** texts at paths of one YAML file, which is replaced in one step; nothing but these values is kept of it */
+  | { kind: 'edit-values'; file: string; edits: readonly ValueEdit[] }
   /** null: absent. It takes effect when the service is started */
   | { kind: 'set-setting'; name: string; from: string | null; to: string | null }
+  /** a setting that is a secret: fingerprints in place of values (`core/fingerprint.ts`). `file`: from which the value is read; null: it was told once */
+  | { kind: 'set-secret'; name: string; salt: string; from: string | null; to: string | null; file: string | null }
   | {
       kind: 'release-lock'
       /** host:port/database */

@@ -2,7 +2,7 @@ import type { ActionOf } from './action.ts'
 import type { ApiControl } from './api-control.ts'
 import type { BrokerControl } from './broker-control.ts'
 import type { SessionsControl } from './sessions-control.ts'
-import type { ChangelogLockRow, ServiceStatus } from './sources.ts'
+import type { ChangelogLockRow, ServiceStatus, ValueEdit } from './sources.ts'
 
 /** What a deployment is changed through: the counterpart of `Sources`. Methods throw `AdminError`. */
 export interface Controls {
@@ -12,6 +12,7 @@ export interface Controls {
   service: ServiceControl
   sessions: SessionsControl
   api: ApiControl
+  files: FilesControl
 }
 
 export type ControlName = keyof Controls
@@ -68,7 +69,23 @@ export interface SettingChange {
   to: string | null
 }
 
-interface WaitOptions {
+export interface WaitOptions {
   timeoutMs: number
   signal?: AbortSignal | undefined
+  /** of stopping: told what starting it has to know, before it is stopped; returns once that is on record */
+  note?: (text: string) => Promise<void>
+  /** of starting: what was noted, oldest first, among other notes */
+  notes?: readonly string[]
+}
+
+/** How such a file is changed: replaced in one step, under its mode and owner. Throws as `FilesSource`. */
+export interface FilesControl {
+  /** `changed`: one of the values is neither `from` nor `to` */
+  apply(file: string, edits: readonly ValueEdit[]): Promise<Compared>
+  /** the reverse; byte for byte where the file was not changed meanwhile */
+  takeBack(file: string, edits: readonly ValueEdit[]): Promise<Compared>
+  /** what `apply` would answer, or throw, as far as that shows without writing */
+  try(file: string, edits: readonly ValueEdit[]): Promise<Compared>
+  /** the same of `takeBack` */
+  tryBack(file: string, edits: readonly ValueEdit[]): Promise<Compared>
 }

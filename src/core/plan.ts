@@ -1,21 +1,25 @@
 import type { Action, ActionKind } from './action.ts'
+import type { NamedFile } from './deployment.ts'
 
-export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues' | 'migrate-trees' | 'service-stop' | 'service-start' | 'service-restart'
+export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues' | 'migrate-trees' | 'use-legacy-image' | 'set-env' | 'set-env-values' | 'service-stop' | 'service-start' | 'service-restart'
 
 /** The risks that the plans of each repair may name. */
 export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
-  'unlock-changelog': ['live-holder', 'unproven-holder'],
+  'unlock-changelog': ['live-holder', 'unproven-holder', 'controller'],
   'flush-sessions': [],
-  'reset-queues': ['foreign-clients', 'unseen-policies'],
+  'reset-queues': ['foreign-clients', 'unseen-policies', 'controller'],
   'migrate-trees': [],
-  'service-stop': ['running-migration'],
+  'use-legacy-image': ['unknown-build', 'other-image'],
+  'set-env': ['running-migration', 'queues-mismatch', 'controller'],
+  'set-env-values': [],
+  'service-stop': ['running-migration', 'controller'],
   'service-start': [],
-  'service-restart': ['running-migration'],
+  'service-restart': ['running-migration', 'controller'],
 }
 
 /** The words of the command that makes such a plan. */
 export function commandOf(repair: RepairId): string {
-  return repair.replace(/^service-/, 'service ')
+  return repair === 'set-env-values' ? 'set-env' : repair.replace(/^service-/, 'service ')
 }
 
 /** Why a plan is not carried out as it is, by a name that `--accept-risk` takes. */
@@ -74,4 +78,11 @@ export interface Plan {
   options: Readonly<Record<string, unknown>>
   /** how long each step has taken on this deployment before, in milliseconds; null: not known (DESIGN.md 6.1) */
   expectedMs?: readonly (number | null)[]
+}
+
+/** The file of settings that a plan works on in place of a deployment; undefined: it works on a deployment. */
+export function fileOf({ options: { values, compose, main } }: Pick<Plan, 'options'>): NamedFile | undefined {
+  if (typeof main !== 'string') return undefined
+  const flag = typeof compose === 'string' ? '--compose' : Array.isArray(values) ? '--values' : null
+  return flag === null ? undefined : { flag, path: main }
 }

@@ -6,6 +6,8 @@ import type { PlatformName } from './deployment.ts'
 export interface DoctorReport {
   schemaVersion: 1
   deployment: string
+  /** no configuration names it: what was found and is used */
+  found?: string
   platform: PlatformName
   build: string | null
   startedAt: string

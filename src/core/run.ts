@@ -76,6 +76,8 @@ export interface RunStore {
   list(): Promise<readonly (RunHistory | UnreadableRun)[]>
   /** keeps a text beside a journal, on this machine alone, and gives where; throws UNAVAILABLE */
   keep?(run: string, name: string, text: string): Promise<string>
+  /** what was kept so; null: nothing, or not on this machine */
+  keptText?(run: string, name: string): Promise<string | null>
   /** takes a journal out of the way: for good where only what is not finished is kept, else by another name */
   remove(run: string): Promise<void>
 }

@@ -28,6 +28,22 @@ export class Secret {
   }
 }
 
+/** A secret that is known to be there and may not be read: whoever needs its value gets the reason. */
+export class UnreadableSecret extends Secret {
+  constructor(readonly why: Error) {
+    super('')
+  }
+
+  override reveal(): never {
+    throw this.why
+  }
+}
+
+/** The secret that a file or standard input holds: all of it but one line's end. */
+export function secretIn(text: string): Secret {
+  return new Secret(text.replace(/\r?\n$/, ''))
+}
+
 /** The address without its user's password, and without values in the query: safe to show. */
 export function redactUrl(address: string): string {
   try {

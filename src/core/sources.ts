@@ -2,6 +2,7 @@ import type { AccessLogSource } from './sources/access-log.ts'
 import type { ApiSource } from './sources/api.ts'
 import type { BrokerSource } from './sources/broker.ts'
 import type { DatabaseSource } from './sources/database.ts'
+import type { FilesSource } from './sources/files.ts'
 import type { LogsSource } from './sources/logs.ts'
 import type { NetworkSource } from './sources/network.ts'
 import type { RunsSource } from './sources/runs.ts'
@@ -24,10 +25,11 @@ export type {
 } from './sources/broker.ts'
 export type { ClockReading } from './sources/clock.ts'
 export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseConnections, DatabaseIdentity, DatabaseSource } from './sources/database.ts'
+export type { FilesSource, ValueEdit, ValueLook } from './sources/files.ts'
 export type { LogRecord, LogsSource } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
 export type { RunsSource } from './sources/runs.ts'
-export type { Machine, ServiceCommands, ServiceImage, ServiceInstance, ServiceSource, ServiceStatus } from './sources/service.ts'
+export type { Controller, Machine, ServiceCommands, ServiceImage, ServiceInstance, ServiceSource, ServiceStatus } from './sources/service.ts'
 export type { SessionCensus, SessionSample, SessionSelection, SessionTimes, SessionsSource } from './sources/sessions.ts'
 
 /**
@@ -46,6 +48,8 @@ export interface Sources {
   accessLog: AccessLogSource
   network: NetworkSource
   runs: RunsSource
+  /** of settings: the same whatever the deployment is */
+  files: FilesSource
 }
 
 export type SourceName = keyof Sources

@@ -1,15 +1,17 @@
 import type { ActionKind } from '../core/action.ts'
+import type { Deployment } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RunHistory } from '../core/run.ts'
 import type { Journals } from './catch-up.ts'
 
 /** The plan with what the journals of this deployment say of it: how long such steps took, and whether another machine could go on. */
-export async function foresee(plan: Plan, journals: Journals): Promise<Plan> {
+export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Deployment, 'file'> = {}): Promise<Plan> {
   if (plan.steps.length === 0) return plan
   const former = await journals.here.list()
   const usual = usualDurations(former.flatMap((it) => ('record' in it ? [it] : [])))
-  const alone = await reasonAlone(journals)
+  // a file is of this machine anyway
+  const alone = file ? null : await reasonAlone(journals)
   return {
     ...plan,
     notes: alone === null ? plan.notes : [...plan.notes, `the deployment can keep no copy of the journal, so \`resume\` works from this machine only: ${alone}`],

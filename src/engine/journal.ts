@@ -21,6 +21,8 @@ export interface RunJournal {
   readonly onlyHere: string | null
   /** keeps a text beside the journal of this machine, and gives where; null: it cannot be kept */
   keep(name: string, text: string): Promise<string | null>
+  /** what was kept so; null: nothing is there */
+  kept(name: string): Promise<string | null>
   /** `finished`: what the deployment keeps of it is not needed any more. Never throws */
   close(finished: boolean): Promise<void>
 }
@@ -83,6 +85,7 @@ async function journalOf(journals: Journals, { record, events }: RunHistory, log
       await noteCopy()
     },
     keep: async (name, text) => (await journals.here.keep?.(record.run, name, text).catch(unlessBug)) ?? null,
+    kept: async (name) => (await journals.here.keptText?.(record.run, name)) ?? null,
     async close(finished) {
       await log.close().catch(() => undefined)
       await copy.close(finished)

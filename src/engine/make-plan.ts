@@ -24,7 +24,9 @@ export async function makePlan(
   const draft = await repair.plan(sources as never, deployment, options as never)
   const strange = draft.risks.find(({ name }) => !risksOf[repair.id].includes(name))
   if (strange) throw new Error(`${repair.id} names a risk that core/plan.ts does not list: ${strange.name}`)
-  return { repair: repair.id, deployment: deployment.name, ...draft, options }
+  const { name, cluster } = deployment
+  // inside clusters servers have the same names everywhere
+  return { repair: repair.id, deployment: name, ...draft, target: { ...(cluster !== undefined && { cluster }), ...draft.target }, options }
 }
 
 async function orError(open: OpenSources, name: SourceName): Promise<unknown> {

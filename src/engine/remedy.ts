@@ -16,10 +16,10 @@ const inWords: Record<keyof ServiceCommands, string> = {
 }
 
 /** A sentence as it is said of this deployment. What its platform cannot name is said in words. */
-export function fill(text: string, { name: deployment, config }: Deployment, commands: ServiceCommands | null): string {
+export function fill(text: string, { name: deployment, config, file }: Deployment, commands: ServiceCommands | null): string {
   return text.replace(placeholder, (_, before: string | undefined, name: string) => {
     if (name !== 'deployment') return `${before ?? ''}${(commands ?? inWords)[name as keyof ServiceCommands]}`
-    return before === undefined ? typed([deployment]) : onDeployment(deployment, config)
+    return before === undefined ? typed([deployment]) : onDeployment(deployment, config, file)
   })
 }
 

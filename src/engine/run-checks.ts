@@ -57,6 +57,7 @@ async function runAll({
   return {
     schemaVersion: 1,
     deployment: deployment.name,
+    ...(deployment.found !== undefined && { found: deployment.found }),
     platform: deployment.platform,
     startedAt,
     durationMs: Math.round(performance.now() - begin),

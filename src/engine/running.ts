@@ -10,7 +10,7 @@ export interface Running {
   plan: Plan
   /** what is on record already; empty for a new run */
   events: readonly RunEvent[]
-  log: Pick<RunJournal, 'append' | 'written'>
+  log: Pick<RunJournal, 'append' | 'written' | 'keep' | 'kept'>
   guard: Pick<Guard, 'assertHeld'>
   workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result'>
   /** user@host */

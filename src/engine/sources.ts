@@ -43,4 +43,5 @@ const names: Record<SourceName, string> = {
   accessLog: 'the access log',
   network: 'name resolution on this machine',
   runs: 'the journals of repairs on this machine',
+  files: 'files of settings',
 }

@@ -15,6 +15,8 @@ export function workshopOf({ plan, events, log, by, workshop, failpoint }: Runni
       notes: notesIn(own),
       // a run that is given back at once has on record what this process has written
       ofRun: () => notesIn([...new Set([...events, ...log.written])]),
+      keep: async (name, text) => (await log.keep(name, text)) !== null,
+      kept: async (name) => log.kept(name),
       note: async (text) => log.append({ at: new Date().toISOString(), by, event: 'noted', step: index, note: text }),
     },
   }

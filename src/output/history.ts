@@ -1,3 +1,4 @@
+import type { NamedFile } from '../core/deployment.ts'
 import type { RunState } from '../core/run-summary.ts'
 import { undoCommand } from '../core/run-state.ts'
 import { onDeployment } from '../core/typed.ts'
@@ -15,9 +16,9 @@ export interface HistoryDocument {
   unreadable: readonly { run: string; reason: string }[]
 }
 
-export function historyText({ deployment, runs, unreadable }: HistoryDocument, screen: Screen, config?: string): string {
+export function historyText({ deployment, runs, unreadable }: HistoryDocument, screen: Screen, config?: string, file?: NamedFile): string {
   const paint = paintFor(screen)
-  if (runs.length + unreadable.length === 0) return `No repair of deployment ${printable(deployment)} is on record here.\n`
+  if (runs.length + unreadable.length === 0) return `No repair of ${file ? 'file' : 'deployment'} ${printable(deployment)} is on record here.\n`
   const width = Math.max(0, ...runs.map(({ run }) => widthOf(run)))
   const lines = runs.map(({ run, state, by, done, steps, within, where, copyGone }) => {
     const word = state === 'done' ? paint.good(state) : state === 'unfinished' ? paint.bad(state) : paint.warn(state)
@@ -28,7 +29,7 @@ export function historyText({ deployment, runs, unreadable }: HistoryDocument, s
   for (const { run, reason } of unreadable) lines.push(...hang(`${run}  `, `cannot be read: ${printable(reason)}`, screen.columns))
   const next = runs.filter(({ state }) => state === 'unfinished')
   if (next.length > 0) lines.push('')
-  const flags = onDeployment(deployment, config)
+  const flags = onDeployment(deployment, config, file)
   for (const it of next) {
     lines.push(`Go on: testops-admin resume ${it.where === 'deployment' ? '--adopt ' : ''}${it.run} ${flags}`)
     lines.push(`${it.onlyCloses ? 'Close' : 'Take back'}: ${undoCommand(it, flags)}`)

@@ -1,5 +1,5 @@
 import { grouped } from '../core/grouped.ts'
-import { commandOf } from '../core/plan.ts'
+import { commandOf, fileOf } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
@@ -14,6 +14,7 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
   queuesWithMessages: (count) => `finds messages in ${countOf(count, 'queue')}`,
   queuesReset: (count) => `declares ${countOf(count, 'queue')} anew`,
   exchangesReset: (count) => `declares ${countOf(count, 'exchange')} anew`,
+  valuesChanged: (count) => `changes ${countOf(count, 'value')} in a file`,
   settingsChanged: (count) => `changes ${countOf(count, 'setting')} of the service`,
   sessionsRemoved: (count) => `removes ${grouped(count)} ${count === 1 ? 'session' : 'sessions'}`,
   usersSignedOut: (count) => `signs out ${grouped(count)} ${count === 1 ? 'user' : 'users'}`,
@@ -30,7 +31,8 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
 export function planText(plan: Plan, screen: Screen): string {
   const paint = paintFor(screen)
   const { columns } = screen
-  const lines = [paint.strong(`Plan: ${commandOf(plan.repair)} on deployment ${printable(plan.deployment)}`)]
+  const file = fileOf(plan)
+  const lines = [paint.strong(`Plan: ${commandOf(plan.repair)} on ${file ? `file ${printable(file.path)}` : `deployment ${printable(plan.deployment)}`}`)]
   const targets = Object.entries(plan.target)
   const width = Math.max(0, ...targets.map(([part]) => widthOf(part)))
   for (const [part, where] of targets) lines.push(`  ${pad(part, width)}  ${printable(where)}`)

@@ -1,4 +1,4 @@
-import { isUndoable, leavesChange } from '../core/plan.ts'
+import { fileOf, isUndoable, leavesChange } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair-document.ts'
 import { onDeployment } from '../core/typed.ts'
@@ -23,7 +23,7 @@ const outcomes = {
 export function repairText(document: RepairDocument, screen: Screen, config?: string): string {
   const { plan, outcome, error, run, verification, reasons = {} } = document
   const paint = paintFor(screen)
-  const here = onDeployment(plan.deployment, config)
+  const here = onDeployment(plan.deployment, config, fileOf(plan))
   if (outcome === 'planned') return `${planText(plan, screen)}\n${outcomes.planned}\n`
   if (outcome === 'nothing-to-do') return planText(plan, screen)
   const results = new Set(document.applied.flatMap((it) => it.results ?? []))

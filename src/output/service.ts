@@ -19,7 +19,7 @@ export function serviceExitCode({ state }: ServiceDocument): number {
 }
 
 /** The state in the platform's own words, then each instance and the image. */
-export function serviceText({ deployment, state, detail, startsAgain, instances, image }: ServiceDocument, screen: Screen): string {
+export function serviceText({ deployment, state, detail, startsAgain, evidence = [], instances, image }: ServiceDocument, screen: Screen): string {
   const paint = paintFor(screen)
   const sign = state === 'running' ? paint.good('✔') : paint.bad('✖')
   const again = startsAgain === true ? ', and is about to be started again' : ''
@@ -28,8 +28,9 @@ export function serviceText({ deployment, state, detail, startsAgain, instances,
     const parts = [`on ${printable(host)}`, ...(pid === null || name.includes(String(pid)) ? [] : [`pid ${pid}`]), ...(startedAt === null ? [] : [`since ${startedAt}`])]
     return hang('  ', `${printable(name)}: ${parts.join(', ')}`, screen.columns)
   })
+  const seen = evidence.flatMap((it) => hang('  ', printable(it), screen.columns))
   const declared = [image.name === null ? null : `${image.name}${image.tag === null ? '' : `:${image.tag}`}`, image.build === null ? null : `build ${image.build}`]
   const what = declared.filter((it) => it !== null).map(printable)
   const shown = what.length === 0 ? [] : hang('  ', `declared: ${what.join(', ')} (${printable(image.declaredIn)})`, screen.columns)
-  return `${[`${sign} ${first.slice(2)}`, ...more, ...lines, ...shown].join('\n')}\n`
+  return `${[`${sign} ${first.slice(2)}`, ...more, ...lines, ...seen, ...shown].join('\n')}\n`
 }

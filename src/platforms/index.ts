@@ -1,26 +1,48 @@
-import { AdminError } from '../core/error.ts'
-import type { PlatformName } from '../core/deployment.ts'
+import type { ComposeSettings } from './compose/settings.ts'
+import type { Secret } from '../core/secret.ts'
+import type { Finder } from './found.ts'
 import { openHost } from './host/index.ts'
 import type { HostSettings } from './host/index.ts'
+import type { KubernetesSettings } from './kubernetes/index.ts'
 import type { Platform, PlatformOptions } from './platform.ts'
 
 export type { Platform, PlatformOptions } from './platform.ts'
+export type { Finder, Found } from './found.ts'
+export { findComposeProjects } from './compose/finder.ts'
+export { findUnits } from './host/finder.ts'
 export { readMachine } from './host/machine.ts'
 export type { Command, HostSettings } from './host/index.ts'
+export type { ComposeSettings } from './compose/settings.ts'
+export type { KubernetesSettings } from './kubernetes/index.ts'
+
+/** Looks into the current cluster, where kubectl or the pod knows of one; the client loads only then. */
+export const findReleases: Finder = async (options) => (await import('./kubernetes/finder.ts')).findReleases(options)
 
 /** Where a deployment runs, as far as it is described. */
-export type PlatformSettings = { platform: 'host'; host: HostSettings } | { platform: 'compose' } | { platform: 'kubernetes' }
+export type PlatformSettings =
+  | { platform: 'host'; host: HostSettings }
+  | { platform: 'compose'; compose: ComposeSettings }
+  | { platform: 'kubernetes'; kubernetes: KubernetesSettings }
 
-/** Opens the platform of a deployment. Nothing is asked yet. */
+/** Opens the platform of a deployment. Never throws for what is not there: whoever asks it is told. */
 export async function openPlatform(settings: PlatformSettings, options: PlatformOptions): Promise<Platform> {
-  return settings.platform === 'host' ? openHost(settings.host, options) : unread(settings.platform)
+  switch (settings.platform) {
+    case 'host':
+      return openHost(settings.host, options)
+    case 'compose':
+      return (await import('./compose/index.ts')).openCompose(settings.compose, options)
+    case 'kubernetes':
+      return (await import('./kubernetes/index.ts')).openKubernetes(settings.kubernetes, options)
+  }
 }
 
-/** A platform whose services this version does not read: what the configuration says of the deployment is all there is. */
-function unread(name: PlatformName): Platform {
-  const refuse = async (): Promise<never> => {
-    throw new AdminError('NOT_CONFIGURED', `this version reads the service on platform \`host\` only, not on \`${name}\``)
-  }
-  const none = async (): Promise<null> => null
-  return { commands: null, service: refuse, environment: refuse, log: refuse, control: refuse, reach: none, lock: none, close: async () => undefined }
+/** Which cluster, and which namespace of it, a deployment is in, for people; null: in none that is known. Asks it nothing. */
+export async function clusterOf(settings: PlatformSettings, options: Pick<PlatformOptions, 'environment'>): Promise<string | null> {
+  return settings.platform === 'kubernetes' ? (await import('./kubernetes/index.ts')).clusterAt(settings.kubernetes, options) : null
+}
+
+/** One key of a Secret of a cluster: NAME/KEY or NAMESPACE/NAME/KEY. Throws as `readClusterSecret` of the platform does. */
+export async function readClusterSecret(reference: string, settings: KubernetesSettings, options: PlatformOptions): Promise<Secret> {
+  const kubernetes = await import('./kubernetes/index.ts')
+  return kubernetes.readClusterSecret(reference, settings, options)
 }

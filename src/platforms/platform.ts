@@ -1,6 +1,6 @@
 import type { LogText } from '../adapters/log-file.ts'
 import type { ServiceControl } from '../core/controls.ts'
-import type { HostPort, Opened } from '../core/endpoint.ts'
+import type { HostPort, Opened, Way } from '../core/endpoint.ts'
 import type { RepairLock } from '../core/lock.ts'
 import type { Secret } from '../core/secret.ts'
 import type { ServiceCommands, ServiceSource } from '../core/sources.ts'
@@ -20,7 +20,7 @@ export interface Platform {
    * A way from this machine to an address as the service writes it, kept open until it is closed; null: the address is to be used
    * as it is. Throws UNAVAILABLE, FORBIDDEN where there is none
    */
-  reach(address: HostPort): Promise<Opened<HostPort> | null>
+  reach(address: HostPort): Promise<Opened<Way> | null>
   /** what keeps a second operator out here, across machines; null: the platform has nothing for that. Throws as its `take` does */
   lock(own: { who: string; what: string }): Promise<RepairLock | null>
   /** lets go of every connection; never throws */

@@ -18,7 +18,7 @@ import type { Chosen, ChosenQueue } from './reset-queues/chosen.ts'
 import { foreignClients } from './reset-queues/foreign-clients.ts'
 import { refuseToLeave, refuseUnlessHeldSafely } from './reset-queues/refusals.ts'
 import { declarationOf, exchangeOf, holdingOf, stepsOf } from './reset-queues/steps.ts'
-import { startStep, stopStep } from './service-steps.ts'
+import { controllerRisks, settingNotes, startStep, stopStep } from './service-steps.ts'
 
 export interface ResetOptions {
   /** how long the service may empty its queues itself, before it is stopped */
@@ -77,8 +77,8 @@ export const resetQueues = defineRepair({
       target: { broker: `${broker.target}, RabbitMQ ${version}`, service: settings.names.rabbitDurable },
       impact: steps.length === 0 ? {} : impactOf(chosen, messages, discard, change !== null),
       evidence: [...evidenceOf(broker, chosen.queues, messages), ...settingLines(service, setting.name, setting.shown)],
-      notes: [...notesOf(situation, chosen, total, discard), ...(total > 0 && !discard && !keepsUserIds ? [howToKeepUserIds(broker, tags)] : [])],
-      risks,
+      notes: [...notesOf(situation, chosen, total, discard), ...(total > 0 && !discard && !keepsUserIds ? [howToKeepUserIds(broker, tags)] : []), ...(change === null ? [] : settingNotes(deployment, change))],
+      risks: [...risks, ...(steps.length === 0 ? [] : await controllerRisks(service))],
       steps,
       verifiedBy: ['broker/queues-durable', 'service/running', 'api/reachable'],
     }

@@ -1,5 +1,27 @@
-import type { Step } from '../core/plan.ts'
-import type { ServiceStatus } from '../core/sources.ts'
+import type { Deployment } from '../core/deployment.ts'
+import type { Risk, Step } from '../core/plan.ts'
+import type { ServiceSource, ServiceStatus } from '../core/sources.ts'
+import { valuesKey } from '../knowledge/helm.ts'
+
+/** That something may start the service while a plan has it stopped. One that is paused is none. Throws as the source does. */
+export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
+  const atWork = (await service.controllers()).filter(({ paused }) => paused !== true)
+  if (atWork.length === 0) return []
+  return [
+    {
+      name: 'controller',
+      message: `${atWork.map(({ name }) => name).join(' and ')} may start the service again while it is to be stopped, or set back what is changed`,
+      proof: atWork.flatMap(({ pause }) => pause),
+    },
+  ]
+}
+
+/** What is to be known of a setting that is written where the service runs, and not where it is declared. */
+export function settingNotes({ platform }: Deployment, { name, to }: { name: string; to: string | null }): string[] {
+  if (platform !== 'kubernetes') return []
+  if (to === null) return [`${name} is taken out of the pod template alone: the next helm upgrade sets it again where the values file has it`]
+  return [`${name} is set in the pod template alone: the next helm upgrade sets it back, unless the values file has it too: ${valuesKey}: {${name}: "${to}"}`]
+}
 
 /** The step that stops the service. `status`: as it is now; null: not known. */
 export function stopStep(status: ServiceStatus | null): Step {

@@ -9,7 +9,7 @@ import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSo
 import { changelogLock } from '../knowledge/lock.ts'
 import { leftAlone, nothing, partOf } from './lock/part.ts'
 import type { Part } from './lock/part.ts'
-import { startStep, stopStep } from './service-steps.ts'
+import { controllerRisks, startStep, stopStep } from './service-steps.ts'
 
 export interface UnlockOptions {
   /** false: the operator stops and starts the service */
@@ -47,6 +47,7 @@ export const unlockChangelog = defineRepair({
     if (changes.length + removals.length === 0 && left[0]) throw nothingElse(left[0].error)
     if (restart && changes.length > 0 && service instanceof AdminError) throw withoutService(service)
     const isStopped = restart && changes.length > 0
+    const controllers = isStopped && !(service instanceof AdminError) ? await controllerRisks(service) : []
     return {
       target,
       impact: {
@@ -56,7 +57,7 @@ export const unlockChangelog = defineRepair({
       },
       evidence: parts.flatMap(({ evidence }) => evidence),
       notes: [...parts.flatMap(({ notes }) => notes), ...left.map(({ target: where, error }) => `${where} is left as it is: ${error.message}`)],
-      risks: merged(parts.flatMap(({ risks }) => risks)),
+      risks: [...merged(parts.flatMap(({ risks }) => risks)), ...controllers],
       steps: [...(isStopped ? [stopStep(around.status), ...changes, startStep(changes.flatMap(placeOf))] : changes), ...removals],
       verifiedBy: ['database/changelog-lock', ...(isStopped ? ['service/running', 'api/reachable'] : [])],
     }

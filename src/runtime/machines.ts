@@ -3,34 +3,36 @@ import type { Machine } from '../core/sources.ts'
 import { architectureIn, parseCpuinfo } from '../knowledge/cpu-levels.ts'
 import { openPlatform, readMachine } from '../platforms/index.ts'
 import { findConfiguration } from './configuration/load.ts'
-import { findDeployment } from './configuration/select.ts'
-import type { Environment } from './paths.ts'
+import { findDeployment, selectDiscovered } from './configuration/select.ts'
+import type { DeploymentRequest, SelectedDeployment } from './configuration/select.ts'
+import { discover } from './discover.ts'
 import { platformSettingsOf } from './platform-of.ts'
 
-export interface MachinesRequest {
-  name: string | undefined
-  /** the configuration file that a flag named */
-  file: string | undefined
-  environment: Environment
-  workingDirectory: string
+export interface MachinesRequest extends DeploymentRequest {
   timeoutMs: number
   signal: AbortSignal
 }
 
 /**
- * The machines that a deployment's service runs on or could be started on; this one where nothing is configured and none is
- * named. Needs none of the deployment's secrets. Throws as `findDeployment` and the platform do.
+ * The machines that a deployment's service runs on or could be started on; this one where none is configured,
+ * found or named. Needs none of the deployment's secrets. Throws as `findDeployment` and the platform do.
  */
-export async function machinesOf({ timeoutMs, signal, ...request }: MachinesRequest): Promise<readonly Machine[]> {
-  if (request.name === undefined && (await findConfiguration(request)) === null) return [await thisMachine()]
-  const selected = await findDeployment(request)
-  const options = { timeoutMs, environment: request.environment, signal }
+export async function machinesOf({ timeoutMs, ...request }: MachinesRequest): Promise<readonly Machine[]> {
+  const selected = await selectedOrNone(request)
+  if (selected === null) return [await thisMachine()]
+  const options = { timeoutMs, environment: request.environment, signal: request.signal }
   const platform = await openPlatform(platformSettingsOf(selected), options)
   try {
     return await (await platform.service()).machines()
   } finally {
     await platform.close()
   }
+}
+
+async function selectedOrNone(request: DeploymentRequest): Promise<SelectedDeployment | null> {
+  if (request.name !== undefined || (await findConfiguration(request)) !== null) return findDeployment(request)
+  const discovery = await discover(request)
+  return discovery.found.length === 0 ? null : selectDiscovered(discovery, request)
 }
 
 export async function thisMachine(): Promise<Machine> {

@@ -1,6 +1,7 @@
 import { localLock, localOperator } from '../adapters/local-lock.ts'
 import { networkSource } from '../adapters/network.ts'
 import { runFolder } from '../adapters/run-folder.ts'
+import { filesControl, filesSource } from '../adapters/settings-file/index.ts'
 import type { ApiLogin } from '../core/api-login.ts'
 import type { ControlName, Controls } from '../core/controls.ts'
 import type { Deployment } from '../core/deployment.ts'
@@ -16,7 +17,7 @@ import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
 import { defaultVendor, vendorIn } from '../knowledge/settings.ts'
 import { splitRecords } from '../logs/records.ts'
 import type { Platform } from '../platforms/index.ts'
-import { openPlatform } from '../platforms/index.ts'
+import { clusterOf, openPlatform } from '../platforms/index.ts'
 import { accessLogSource } from './access-log.ts'
 import { requireApiToken } from './configuration/api-token.ts'
 import type { FileReference, SecretReference } from './configuration/nodes.ts'
@@ -26,15 +27,16 @@ import type { SelectedDeployment } from './configuration/select.ts'
 import { apiEndpoint } from './endpoints/api.ts'
 import { brokerEndpoint } from './endpoints/broker.ts'
 import type { EndpointContext, ServiceEnvironment } from './endpoints/context.ts'
-import { settingOf } from './endpoints/context.ts'
+import { readable, settingOf } from './endpoints/context.ts'
 import { databaseEndpoints } from './endpoints/database.ts'
 import { toldByLogin } from './endpoints/refused-login.ts'
 import { sessionsEndpoint } from './endpoints/sessions.ts'
 import { openings } from './openings.ts'
 import { recordsOf } from './paths.ts'
 import type { Environment } from './paths.ts'
-import { platformSettingsOf } from './platform-of.ts'
+import { kubernetesSettingsOf, platformSettingsOf } from './platform-of.ts'
 import { rabbitmqctlFor } from './rabbitmqctl.ts'
+import { waysThrough } from './ways.ts'
 
 export interface OpenOptions {
   /** for each connection and each program */
@@ -71,7 +73,7 @@ export interface OpenedDeployment {
 export async function openDeployment(selected: SelectedDeployment, options: OpenOptions): Promise<OpenedDeployment> {
   const { name, settings } = selected
   const { timeoutMs, signal, environment } = options
-  const secrets = secretReader({ environment, timeoutMs, signal })
+  const secrets = secretReader({ environment, timeoutMs, signal, cluster: kubernetesSettingsOf(selected) })
   await inOrder(secretsOf(settings).map(secrets))
   const { apiToken } = settings
   if (apiToken) requireApiToken(await secrets(apiToken), apiToken)
@@ -81,50 +83,57 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   const platform = await openPlatform(settingsOfPlatform, { timeoutMs, environment, ...(signal && { signal }) })
   const context: EndpointContext = { name, settings, secrets, environment: once(() => platform.environment()) }
   const known = await environmentFor(context)
+  const cluster = await clusterOf(settingsOfPlatform, { environment })
   const deployment: Deployment = {
     name,
     ...(options.config !== undefined && { config: options.config }),
+    ...(selected.found !== undefined && { found: selected.found }),
     platform: settingsOfPlatform.platform,
+    ...(cluster !== null && { cluster }),
     vendor: vendorOf(settings, known),
     ...timeZoneOf(settings, known),
   }
 
   const { share, close } = openings({ signal })
+  const ways = waysThrough(platform)
+  const through = <T>(open: (context: EndpointContext) => Promise<Opened<T>>): (() => Promise<T>) =>
+    share(async () => ways.told(async (reach) => open({ ...context, reach })))
   const { runs, lockFile } = recordsOf(environment, name)
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
   const tokens = once(async () => (await import('../adapters/api/index.ts')).tokenKeeper())
   return {
     deployment,
     control: {
-      database: share(async () => {
+      database: through(async (context) => {
         const endpoints = await databaseEndpoints(context)
         const { openDatabaseControls } = await import('../adapters/postgres/index.ts')
         return openDatabaseControls(endpoints, { timeoutMs })
       }),
-      broker: share(async () => {
+      broker: through(async (context) => {
         const endpoint = await brokerEndpoint(context)
         const { openBrokerControl } = await import('../adapters/rabbitmq/control/index.ts')
         return openBrokerControl(endpoint, { timeoutMs })
       }),
       service: share(async () => unheld(await platform.control())),
-      sessions: share(async () => {
+      sessions: through(async (context) => {
         const endpoint = await sessionsEndpoint(context)
         const { openSessionsControl } = await import('../adapters/redis/index.ts')
         return toldByLogin(endpoint.login, openSessionsControl(endpoint, { timeoutMs, last: await counted() }))
       }),
-      api: share(async () => {
+      api: through(async (context) => {
         const endpoint = await apiEndpoint(context, deployment.vendor)
         const { openApiControl } = await import('../adapters/api/index.ts')
         return openApiControl(endpoint, { timeoutMs, tokens: await tokens() })
       }),
+      files: share(async () => unheld(filesControl())),
     },
-    login: share(async () => {
+    login: through(async (context) => {
       const endpoint = await apiEndpoint(context, deployment.vendor)
       const { openApiLogin } = await import('../adapters/api/index.ts')
       return openApiLogin(endpoint, { timeoutMs, tokens: await tokens() })
     }),
     async locks(own) {
-      const ofDatabase = share(async () => {
+      const ofDatabase = through(async (context) => {
         const [endpoint] = await databaseEndpoints(context)
         const { openDatabaseLock } = await import('../adapters/postgres/index.ts')
         return openDatabaseLock(endpoint, own, { timeoutMs })
@@ -134,7 +143,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
     },
     journals: {
       here: runFolder(runs),
-      there: share(async () => {
+      there: through(async (context) => {
         const endpoint = await brokerEndpoint(context)
         const { openRunStore } = await import('../adapters/rabbitmq/run-store.ts')
         return openRunStore(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options) })
@@ -142,22 +151,22 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
     },
     commands: platform.commands,
     open: {
-      database: share(async () => {
+      database: through(async (context) => {
         const endpoints = await databaseEndpoints(context)
         const { openDatabases } = await import('../adapters/postgres/index.ts')
         return toldByLogin(endpoints[0].login, openDatabases(endpoints, { timeoutMs }))
       }),
-      broker: share(async () => {
+      broker: through(async (context) => {
         const endpoint = await brokerEndpoint(context)
         const { openBroker } = await import('../adapters/rabbitmq/index.ts')
         return toldByLogin(endpoint.login, openBroker(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options) }))
       }),
-      sessions: share(async () => {
+      sessions: through(async (context) => {
         const endpoint = await sessionsEndpoint(context)
         const { openSessions } = await import('../adapters/redis/index.ts')
         return toldByLogin(endpoint.login, openSessions(endpoint, { timeoutMs, last: await counted() }))
       }),
-      api: share(async () => {
+      api: through(async (context) => {
         const endpoint = await apiEndpoint(context, deployment.vendor)
         const { openApi } = await import('../adapters/api/index.ts')
         return openApi(endpoint, { timeoutMs, tokens: await tokens() })
@@ -167,9 +176,11 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       accessLog: share(async () => unheld(accessLogSource(accessLogFile(context), { timeoutMs }))),
       runs: share(async () => unheld(runsSource(runs, lockFile))),
       network: share(async () => unheld(networkSource({ timeoutMs }))),
+      files: share(async () => unheld(filesSource())),
     },
     async close() {
       await close()
+      await ways.close()
       await platform.close()
     },
   }
@@ -178,7 +189,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
 /** The service's own settings, empty where they cannot be had. Throws that reason where the configuration names no part at all. */
 async function environmentFor(context: EndpointContext): Promise<ServiceEnvironment> {
   try {
-    return await context.environment()
+    return readable(await context.environment())
   } catch (error) {
     const { url, database, broker, sessions } = context.settings
     if (url !== undefined || database || broker?.url !== undefined || sessions || !(error instanceof AdminError)) return new Map()

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import type { PlatformName } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
-import type { Command, HostSettings, PlatformSettings } from '../platforms/index.ts'
+import type { Command, ComposeSettings, HostSettings, KubernetesSettings, PlatformSettings } from '../platforms/index.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
 
 const sections = ['host', 'compose', 'kubernetes'] as const
@@ -21,10 +21,34 @@ export function platformOf({ name, settings, file }: SelectedDeployment): Platfo
 /** What its configuration says of the platform of a deployment. Throws CONFIGURATION. */
 export function platformSettingsOf(selected: SelectedDeployment): PlatformSettings {
   const platform = platformOf(selected)
-  return platform === 'host' ? { platform, host: hostSettingsOf(selected) } : { platform }
+  switch (platform) {
+    case 'host':
+      return { platform, host: hostSettingsOf(selected) }
+    case 'compose':
+      return { platform, compose: composeSettingsOf(selected) }
+    case 'kubernetes':
+      return { platform, kubernetes: kubernetesSettingsOf(selected) }
+  }
 }
 
-function hostSettingsOf({ settings, file }: SelectedDeployment): HostSettings {
+function composeSettingsOf({ settings, file }: SelectedDeployment): ComposeSettings {
+  const { project, file: composeFile, service } = settings.compose ?? {}
+  return {
+    project: project ?? null,
+    file: composeFile ?? null,
+    service: service ?? null,
+    build: settings.build ?? null,
+    cpuinfo: settings.cpuinfo?.path ?? null,
+    folder: dirname(file),
+  }
+}
+
+/** Where the cluster is and what is looked for in it, as far as the configuration says. */
+export function kubernetesSettingsOf({ settings: { kubernetes } }: Pick<SelectedDeployment, 'settings'>): KubernetesSettings {
+  return { context: kubernetes?.context ?? null, namespace: kubernetes?.namespace ?? null, release: kubernetes?.release ?? null }
+}
+
+function hostSettingsOf({ settings, file, found }: SelectedDeployment): HostSettings {
   const { unit, commands, logs, environmentFile } = settings.host ?? {}
   const folder = dirname(file)
   return {
@@ -41,7 +65,7 @@ function hostSettingsOf({ settings, file }: SelectedDeployment): HostSettings {
     image: settings.image ?? null,
     build: settings.build ?? null,
     cpuinfo: settings.cpuinfo?.path ?? null,
-    declaredIn: file,
+    declaredIn: found ?? file,
   }
 }
 

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { handlerOf } from '../../src/actions/index.ts'
 import type { Action, ActionKind } from '../../src/core/action.ts'
 import { actionShapes } from '../../src/core/action-shapes.ts'
+import { fingerprint } from '../../src/core/fingerprint.ts'
 import { faultOfPlan } from '../../src/core/run-record.ts'
 import { free, planOf, stuck } from '../engine/repairing.ts'
-import { brokerWorld, fakeDeployment, fakeSessionStore } from '../fakes/index.ts'
+import { brokerWorld, fakeDeployment, fakeSessionStore, fileWorld } from '../fakes/index.ts'
 import type { FakeDeployment } from '../fakes/index.ts'
 import { workshopOf } from './workshop.ts'
 
@@ -60,9 +61,23 @@ const situations: { readonly [K in ActionKind]: Situation } = {
     look: ({ store }) => store.left(),
     undone: [],
   },
+  'edit-values': {
+    action: { kind: 'edit-values', file: '/srv/values.yaml', edits: [{ path: ['image', 'imageName'], from: 'testops', to: 'testops-legacy', at: 18, was: '', is: '-legacy' }] },
+    before: () => fakeDeployment({ files: fileWorld({ '/srv/values.yaml': { 'image.imageName': 'testops' } }) }),
+    look: ({ files }) => [...files.files.get('/srv/values.yaml')!],
+  },
   'set-setting': {
     action: { kind: 'set-setting', name: 'VENDOR_RABBIT_DURABLE', from: null, to: 'true' },
     before: () => fakeDeployment({ service: 'stopped' }),
+    look: ({ settings }) => [...settings],
+  },
+  'set-secret': {
+    action: { kind: 'set-secret', name: 'SPRING_RABBITMQ_PASSWORD', salt: 's', from: fingerprint('old', 's'), to: fingerprint('new', 's'), file: '/srv/secret' },
+    before: () => {
+      const deployment = fakeDeployment({ service: 'stopped', files: fileWorld({ '/srv/secret': { '': 'new' } }) })
+      deployment.settings.set('SPRING_RABBITMQ_PASSWORD', 'old')
+      return deployment
+    },
     look: ({ settings }) => [...settings],
   },
   'hold-queues': {

@@ -16,7 +16,7 @@ const insert: Action = { kind: 'insert-lock-row', ...of }
 const performed = async (action: Action, deployment: FakeDeployment): Promise<string | null> =>
   failureOf(handlerOf(action).perform(action, workshopOf(deployment)))
 const undone = async (action: Action, deployment: FakeDeployment): Promise<string | null> =>
-  failureOf(handlerOf(action).undo!(action, workshopOf(deployment, { journal: { performed: true, notes: [], ofRun: () => [], note: async () => undefined } })))
+  failureOf(handlerOf(action).undo!(action, workshopOf(deployment, { journal: { performed: true, notes: [], ofRun: () => [], note: async () => undefined, keep: async () => true, kept: async () => null } })))
 
 describe('what is not as the plan saw it is left alone', () => {
   test.each<[what: string, action: Action, deployment: FakeDeployment, said: RegExp]>([

@@ -37,5 +37,5 @@ function isAimed(typed: string): boolean {
   if (/^psql /.test(typed)) return / -h \S+ -p \d+ (-U \S+ )?-d \S+ -c /.test(typed)
   if (/^redis-cli /.test(typed)) return / -h \S+ -p \d+/.test(typed)
   if (/^(rabbitmq|timedatectl|df |sudo du )/.test(typed)) return / # on \S+$|^timedatectl$/.test(typed)
-  return !/^testops-admin (doctor|migrate|reset|flush|set-env|unlock|use-legacy)/.test(typed) || typed.includes(' -d prod')
+  return !/^testops-admin (doctor|migrate|reset|flush|set-env|unlock)/.test(typed) || typed.includes(' -d prod')
 }

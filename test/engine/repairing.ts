@@ -116,6 +116,7 @@ export function performanceOf(
       isTested: true,
       progress: () => undefined,
       moving: () => undefined,
+      given: new Map(),
       signal,
     },
   }

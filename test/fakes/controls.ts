@@ -7,6 +7,8 @@ import type { FakeApiControl } from './api-control.ts'
 import { fakeDatabase, lockTable } from './database.ts'
 import { brokerWorld } from './broker-world.ts'
 import type { BrokerWorld } from './broker-world.ts'
+import { fileWorld } from './files.ts'
+import type { FileWorld } from './files.ts'
 import { fakeSessionStore } from './session-store.ts'
 import { fakeService, running, stopped } from './service.ts'
 
@@ -17,20 +19,23 @@ export interface FakeDeployment {
   rows: ChangelogLockRow[]
   /** what is on record of the step that is worked on, whichever process works on it */
   readonly notes: string[]
+  /** what was kept beside the journal */
+  readonly kept: Map<string, string>
   /** what was called, oldest first: 'service.stop', 'database.releaseLock' */
   readonly changes: string[]
   readonly control: { readonly [K in keyof Controls]: () => Promise<Controls[K]> }
   /** the service's settings */
   readonly settings: Map<string, string>
   readonly broker: BrokerWorld
-  readonly sources: Pick<Sources, 'database' | 'service' | 'broker' | 'sessions'>
+  readonly sources: Pick<Sources, 'database' | 'service' | 'broker' | 'sessions' | 'files'>
+  readonly files: FileWorld
   readonly store: ReturnType<typeof fakeSessionStore>
   /** takes every migration that it is asked for, unless told otherwise */
   readonly api: FakeApiControl
 }
 
 /** A service that runs, and a lock row that is free, unless told otherwise. */
-export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'rows' | 'broker' | 'store' | 'api'>> = {}): FakeDeployment {
+export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'rows' | 'broker' | 'store' | 'api' | 'files'>> = {}): FakeDeployment {
   const changes: string[] = []
   const database = noted('database', fakeDatabaseControl(() => deployment), changes)
   const deployment: FakeDeployment = {
@@ -40,8 +45,10 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
     broker: brokerWorld(),
     store: fakeSessionStore(),
     api: fakeApiControl(),
+    files: fileWorld(),
     ...of,
     notes: [],
+    kept: new Map(),
     changes,
     control: {
       database: async () => [database],
@@ -49,6 +56,7 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
       broker: async () => noted('broker', deployment.broker.control, changes),
       sessions: async () => noted('sessions', deployment.store.control, changes),
       api: async () => noted('api', deployment.api, changes),
+      files: async () => noted('files', deployment.files.control, changes),
     },
     sources: {
       database: [fakeDatabase({ changelogLocks: () => [lockTable([...deployment.rows])], backends: [] })],
@@ -58,6 +66,9 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
       },
       get broker() {
         return deployment.broker.source
+      },
+      get files() {
+        return deployment.files.source
       },
     },
   }
@@ -150,7 +161,7 @@ export function fakeDatabaseControl(of: () => Pick<FakeDeployment, 'rows'>): Dat
 }
 
 /** what changes nothing */
-const looks = ['assertRemovable', 'hasCommitted', 'kept']
+const looks = ['assertRemovable', 'hasCommitted', 'kept', 'try', 'tryBack']
 
 function noted<C extends object>(part: string, control: C, changes: string[]): C {
   return new Proxy(control, {

@@ -4,6 +4,7 @@ import { fakeAccessLog } from './access-log.ts'
 import { fakeApi } from './api.ts'
 import { fakeBroker } from './broker.ts'
 import { fakeDatabase } from './database.ts'
+import { fakeFiles } from './files.ts'
 import { fakeLogs } from './logs.ts'
 import { fakeNetwork } from './network.ts'
 import { fakeRuns } from './runs.ts'
@@ -18,6 +19,7 @@ export * from './broker.ts'
 export * from './controls.ts'
 export * from './database.ts'
 export * from './fake.ts'
+export * from './files.ts'
 export * from './logs.ts'
 export * from './network.ts'
 export * from './run-store.ts'
@@ -38,6 +40,7 @@ function fakeSources(sources: Partial<Sources> = {}): Sources {
     accessLog: fakeAccessLog(),
     network: fakeNetwork(),
     runs: fakeRuns(),
+    files: fakeFiles(),
     ...sources,
   }
 }
@@ -61,6 +64,7 @@ const errors: Record<SourceName, () => AdminError> = {
   accessLog: () => new AdminError('UNAVAILABLE', 'the log file /var/log/nginx/access.log does not exist', ['ls -l /var/log/nginx/access.log']),
   network: () => new AdminError('UNAVAILABLE', 'no name server answers', []),
   runs: () => new AdminError('UNEXPECTED_ANSWER', 'the journal of run 20261121T021244Z-unlock-changelog-1f3a cannot be read', []),
+  files: () => new AdminError('USAGE', 'there is no file /srv/values.yaml', ['ls -l /srv/values.yaml']),
 }
 
 /** The error with which opening that source fails where nothing listens. */
@@ -90,5 +94,6 @@ export function openFakes(sources: { [K in SourceName]?: Sources[K] | AdminError
     accessLog: opener('accessLog', healthy.accessLog),
     network: opener('network', healthy.network),
     runs: opener('runs', healthy.runs),
+    files: opener('files', healthy.files),
   }
 }

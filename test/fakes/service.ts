@@ -27,9 +27,10 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       image: image(),
       machines: [machine()],
       resolve: true,
+      controllers: [],
       commands,
     },
-    ['status', 'environment', 'image', 'machines', 'resolve'],
+    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers'],
     answers,
   )
 }

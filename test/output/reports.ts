@@ -128,7 +128,7 @@ export const warningsOnly = reportOf([
   problem('integrations/debug-logging', 'warning', 'LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION is debug', {
     remedy: {
       text: 'Take the setting away.',
-      commands: ['testops-admin set-env -d prod --unset LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION'],
+      commands: ['testops-admin set-env -d prod --integration-debug off'],
     },
   }),
 ])

@@ -26,6 +26,11 @@ test.each([
     exitCode: 1,
     text: '✖ service of prod: failed, and is about to be started again: exit status 1\ufffd[2J\n  declared: testops, build 527u01 (testops-admin.yaml)\n',
   },
+  {
+    document: { ...up, platform: 'kubernetes', state: 'failed', detail: '0 of 1 replicas ready', instances: [], evidence: ['kubectl describe pod one', 'BackOff: restarting'] },
+    exitCode: 1,
+    text: '✖ service of prod: failed: 0 of 1 replicas ready\n  kubectl describe pod one\n  BackOff: restarting\n  declared: testops:527u01, build 527u01 (testops-admin.yaml)\n',
+  },
 ] as const)('$text', ({ document, exitCode, text }) => {
   expect(faultsOf('service-status', JSON.parse(JSON.stringify(document)))).toEqual([])
   expect(serviceText(document, { ...plainScreen, columns: 120 })).toBe(text)

@@ -105,13 +105,15 @@ const plans: readonly (readonly string[])[] = [
   ['migrate-trees', '--all-trees', '--wait'],
   ['service', 'stop'],
   ['service', 'restart'],
+  ['set-env', 'VENDOR_RABBIT_DURABLE=true', 'TZ-'],
+  ['set-env', '--integration-debug', 'on', '--no-restart'],
 ]
 
 describe('a dry run', () => {
   test('is looked at of every repair', () => {
-    // to start a service that runs is nothing to do, and reads what a restart does
+    // to start a service that runs is nothing to do, and reads what a restart does; files are looked at where they are edited
     const planned = plans.map(([name, ...rest]) => (name === 'service' ? `${name}-${rest[0]}` : name))
-    expect(new Set([...planned, 'service-start'])).toEqual(new Set(Object.keys(repairs)))
+    expect(new Set([...planned, 'service-start', 'use-legacy-image', 'set-env-values'])).toEqual(new Set(Object.keys(repairs)))
   })
 
   test('writes nothing anywhere', async () => {

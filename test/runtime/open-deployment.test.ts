@@ -103,22 +103,20 @@ test('a service that says nothing of its vendor', async () => {
   expect(opened.deployment).toMatchObject({ vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null })
 })
 
-test('a configured deployment on a platform that this version does not read', async () => {
-  const { deployment, open: sources, commands } = await open('url: http://127.0.0.1:1\nkubernetes: {namespace: testops}')
-  expect(deployment.platform).toBe('kubernetes')
+test('a configured deployment on a platform that cannot be asked', async () => {
+  const { deployment, open: sources, commands } = await open('url: http://127.0.0.1:1\ncompose: {service: testops}', {}, { PATH: '/nowhere' })
+  expect(deployment.platform).toBe('compose')
   expect(commands).toBeNull()
-  const reason = 'this version reads the service on platform `host` only, not on `kubernetes`'
-  expect(await errorOf(sources.service())).toBe(`NOT_CONFIGURED: ${reason}`)
-  expect(await errorOf(sources.logs())).toBe(`NOT_CONFIGURED: ${reason}`)
-  expect(await errorOf(sources.sessions())).toBe(
-    `NOT_CONFIGURED: no session store is configured for \`prod\`: set \`sessions.url\` (${reason})`,
-  )
+  const reason = 'UNAVAILABLE: neither docker nor podman is installed on this machine'
+  expect(await errorOf(sources.service())).toBe(reason)
+  expect(await errorOf(sources.logs())).toBe(reason)
+  expect(await errorOf(sources.sessions())).toBe(reason)
 })
 
 test.each([
   [
     'kubernetes: {namespace: testops}',
-    'CONFIGURATION: nothing is known of how deployment `prod` is reached: this version reads the service on platform `host` only, not on `kubernetes`',
+    'UNAVAILABLE: nothing is known of how deployment `prod` is reached: no cluster is known here: there is no configuration of kubectl in FOLDER/.kube/config, and this is no pod',
   ],
   [
     'build: "1"',
@@ -162,7 +160,7 @@ test.each([
     environment: {},
     workingDirectory: join(folder, 'elsewhere'),
   })
-  expect((await errorOf(openDeployment(selected, { timeoutMs: 2000, environment: { FOREIGN: 'ключ' } }))).replaceAll(folder, 'FOLDER')).toBe(
+  expect((await errorOf(openDeployment(selected, { timeoutMs: 2000, environment: { FOREIGN: 'ключ', HOME: folder } }))).replaceAll(folder, 'FOLDER')).toBe(
     message,
   )
 })

@@ -36,10 +36,9 @@ export const apiTokenLifetime = defineCheck({
         severity: 'warning',
         findings: [{ message, evidence }],
         remedy: {
-          text: `Set ${name} to the life that is meant, in seconds ({settings}), then restart the service, which reads it at its start.`,
+          text: `Set ${name} to the life that is meant, in seconds: the service is restarted with it.`,
           commands: [
-            `testops-admin set-env -d {deployment} ${name}=${settingDefaults.tokenValiditySeconds}`,
-            '{restart}',
+            `testops-admin set-env -d {deployment} --token-lifetime ${settingDefaults.tokenValiditySeconds}`,
             byHand('api/token-lifetime'),
           ],
           risk: 'The service restarts.',
@@ -53,8 +52,8 @@ export const apiTokenLifetime = defineCheck({
       severity: 'warning',
       findings: [{ message, evidence }],
       remedy: {
-        text: `Where ${wanted} s are meant, restart the service: it reads its settings at its start. Else set ${name} first ({settings}).`,
-        commands: ['{restart}', 'testops-admin doctor -d {deployment} --only api/token-lifetime'],
+        text: `Where ${wanted} s are meant, restart the service: it reads its settings at its start. Else set ${name} to what is meant, which restarts it, too.`,
+        commands: ['testops-admin service restart -d {deployment}', 'testops-admin set-env -d {deployment} --token-lifetime SECONDS', 'testops-admin doctor -d {deployment} --only api/token-lifetime'],
         risk: 'The service restarts.',
       },
     }

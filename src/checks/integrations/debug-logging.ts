@@ -20,10 +20,9 @@ export const integrationsDebugLogging = defineCheck({
       severity: 'warning',
       findings: [{ message, evidence: settingLines(service, name, `${name}=${level}`) }],
       remedy: {
-        text: `Take ${name} out of {settings} once the integration works, then restart the service, which reads it at its start.`,
+        text: `Take ${name} away once the integration works: the service reads it at its start.`,
         commands: [
-          `testops-admin set-env -d {deployment} --unset ${name}`,
-          '{restart}',
+          'testops-admin set-env -d {deployment} --integration-debug off',
           byHand('integrations/debug-logging'),
         ],
         risk: 'The service restarts.',

@@ -1,5 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Remedy } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
 import { firstLegacyBuild, firstV3Build, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
@@ -10,6 +11,7 @@ import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { grepLog } from '../support/evidence.ts'
 import { firstLine, listed } from '../support/format.ts'
+import { legacyImageCommand } from '../support/legacy-image.ts'
 import { judgeMachine } from '../support/processors.ts'
 import type { MachineVerdict } from '../support/processors.ts'
 import { recentRecords } from '../support/service.ts'
@@ -21,7 +23,7 @@ export const serviceCpuLevel = defineCheck({
   reads: ['service'],
   wants: ['logs'],
   explains: serviceFails,
-  async run({ service, logs }) {
+  async run({ service, logs }, deployment) {
     const image = await service.image()
     const name = image.name ?? images.standard
     if (name === images.legacy) return { status: 'ok', detail: `image ${name} runs without x86-64-v3` }
@@ -46,7 +48,7 @@ export const serviceCpuLevel = defineCheck({
         return { status: 'skipped', reason: `${other.name} is a ${other.level} machine, to which x86-64 levels do not apply` }
       throw new AdminError(
         'UNAVAILABLE',
-        `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are not known`,
+        `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are not known${likely(verdicts)}`,
         verdicts.map((it) => typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo')),
       )
     }
@@ -64,6 +66,7 @@ export const serviceCpuLevel = defineCheck({
     const findings = lacking.map((it) => findingFor(it, build?.label ?? null, log))
     const severity = lacking.length < verdicts.length && status?.state === 'running' ? 'warning' : 'error'
     const remedy = remedyFor(
+      deployment,
       lacking.some((it) => it.isVirtual),
       build !== null && !isAtLeast(build, firstLegacyBuild),
     )
@@ -71,14 +74,20 @@ export const serviceCpuLevel = defineCheck({
   },
 })
 
-function findingFor({ name, level, missing, isVirtual, hypervisor }: MachineVerdict, build: string | null, log: readonly string[]): Finding {
+/** Labels that lack nothing prove nothing (FIELD-NOTES.md 5). */
+function likely(verdicts: readonly MachineVerdict[]): string {
+  const shown = verdicts.filter(({ by }) => by !== null)
+  return shown.length === 0 ? '' : `; by the ${shown[0]?.by}, x86-64-v3 is likely on ${listed(shown.map(({ name }) => name))}`
+}
+
+function findingFor({ name, level, missing, isVirtual, hypervisor, by }: MachineVerdict, build: string | null, log: readonly string[]): Finding {
   const which = build === null ? `image ${images.standard}` : `image ${images.standard} of build ${build}`
   const virtual = isVirtual ? `; it is a virtual machine${hypervisor === null ? '' : ` (${hypervisor})`}, whose processor type is a setting of its hypervisor` : ''
   return {
     message: `${name} lacks ${missing.join(', ')} (it has ${level}), and ${which} needs x86-64-v3${virtual}`,
     evidence: [
       typedOn(name, 'grep -m1 ^flags /proc/cpuinfo'),
-      `flags without ${listed(missing, 9)}${isVirtual ? ', with hypervisor' : ''}`,
+      `${by ?? 'flags'} without ${listed(missing, 9)}${isVirtual ? ', with hypervisor' : ''}`,
       ...log,
     ],
   }
@@ -88,14 +97,14 @@ function lineOf(text: string): string {
   return firstLine(text.split('\n').find((line) => logSignatures.cpuLevel.test(line)) ?? text)
 }
 
-function remedyFor(isVirtual: boolean, tooOld: boolean): Remedy {
+function remedyFor(deployment: Deployment, isVirtual: boolean, tooOld: boolean): Remedy {
   const machine = isVirtual
     ? `${hypervisorAdvice} Else use`
     : 'Move the service to a machine with x86-64-v3, or use'
   const legacy = ` image ${images.legacy}${tooOld ? `, which is there from build ${firstLegacyBuild.label} on, so upgrade as well` : ''}.`
   return {
     text: machine + legacy,
-    commands: ['testops-admin use-legacy-image -d {deployment}', byHand('service/cpu-level')],
+    commands: [legacyImageCommand(deployment, { tooOld }), byHand('service/cpu-level')],
     risk: 'The service restarts.',
   }
 }

@@ -1,5 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
 import { typedOn } from '../../core/host.ts'
 import type { ServiceImage } from '../../core/sources.ts'
 import { compareBuilds, firstLegacyBuild, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
@@ -7,6 +8,7 @@ import { images } from '../../knowledge/images.ts'
 import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { word } from '../support/evidence.ts'
+import { legacyImageCommand } from '../support/legacy-image.ts'
 import { judgeMachine } from '../support/processors.ts'
 import { tolerant } from '../support/wanted.ts'
 
@@ -15,22 +17,22 @@ const correct: Remedy = {
   commands: ['testops-admin doctor -d {deployment} --only service/image', '{restart}'],
   risk: 'The service restarts.',
 }
-const proposeBuild: Remedy = {
+const proposeBuild = (deployment: Deployment): Remedy => ({
   text: `Use build ${firstLegacyBuild.label} or later with ${images.legacy}.`,
-  commands: ['testops-admin use-legacy-image -d {deployment}', byHand('service/image')],
-}
-const revert: Remedy = {
+  commands: [legacyImageCommand(deployment, { tooOld: true }), byHand('service/image')],
+})
+const revert = (deployment: Deployment): Remedy => ({
   text: `Go back to image ${images.standard}.`,
-  commands: ['testops-admin use-legacy-image --revert -d {deployment}', byHand('service/image')],
+  commands: [legacyImageCommand(deployment, { revert: true }), byHand('service/image')],
   risk: 'The service restarts.',
-}
+})
 
 export const serviceImage = defineCheck({
   id: 'service/image',
   title: 'image fits the build and the machines',
   reads: ['service'],
   explains: serviceFails,
-  async run({ service }): Promise<Outcome> {
+  async run({ service }, deployment): Promise<Outcome> {
     const image = await service.image()
     const { name } = image
     if (name === null && image.tag === null) return { status: 'skipped', reason: `no image is declared in ${image.declaredIn}` }
@@ -41,7 +43,7 @@ export const serviceImage = defineCheck({
         'error',
         `there is no image ${images.legacy} of build ${build.label}: it is there from ${firstLegacyBuild.label} on`,
         image,
-        proposeBuild,
+        proposeBuild(deployment),
       )
     }
     if (disagreement !== null) return problem('warning', disagreement, image, correct)
@@ -49,7 +51,7 @@ export const serviceImage = defineCheck({
       const verdicts = ((await tolerant(service.machines())) ?? []).map(judgeMachine)
       if (verdicts.length > 0 && verdicts.every(({ hasV3 }) => hasV3 === true)) {
         const names = verdicts.map(({ name: machine }) => machine).join(', ')
-        return problem('warning', `image ${images.legacy} is not needed: every machine has x86-64-v3 (${names})`, image, revert, [
+        return problem('warning', `image ${images.legacy} is not needed: every machine has x86-64-v3 (${names})`, image, revert(deployment), [
           ...verdicts.flatMap((it) => [typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo'), `${it.name}: ${it.level}`]),
         ])
       }

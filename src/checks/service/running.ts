@@ -22,7 +22,7 @@ export const serviceRunning = defineCheck({
   }),
   remedy: { text: 'Read why it ended, then start it.', commands: ['{status}', '{logs}', '{start}'] },
   async run({ service, logs }) {
-    const { state, detail, instances } = await service.status()
+    const { state, detail, instances, evidence: seen = [] } = await service.status()
     if (state === 'running') {
       const named = instances.map(({ name, startedAt }) => (startedAt ? `${name} since ${moment(startedAt)}` : name))
       return { status: 'ok', detail: named.length > 0 ? listed(named) : detail }
@@ -33,6 +33,7 @@ export const serviceRunning = defineCheck({
     const evidence = [
       service.commands.status,
       detail,
+      ...seen,
       ...(last && source ? [service.commands.logs, firstLine(last.text, 300)] : []),
     ]
     const message = state === 'failed' ? `the service has failed: ${detail}` : `the service is stopped: ${detail}`

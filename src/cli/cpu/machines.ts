@@ -3,6 +3,7 @@ import { judgeMachine } from '../../checks/support/processors.ts'
 import type { MachineVerdict } from '../../checks/support/processors.ts'
 import type { Machine } from '../../core/sources.ts'
 import type { CpuDocument, JudgedMachine } from '../../output/cpu.ts'
+import { telling } from '../chosen-deployment.ts'
 import { interruptible } from '../interrupt.ts'
 import { readInput } from '../read-input.ts'
 
@@ -33,7 +34,7 @@ async function meant({ here, file: files, deployment: name, config: file, timeou
     return texts.map((text, index) => machineIn(text, names[index]!))
   }
   if (here) return [await thisMachine()]
-  return machinesOf({ name, file, timeoutMs: timeout * 1000, environment: process.env, workingDirectory: process.cwd(), signal })
+  return machinesOf({ name, file, timeoutMs: timeout * 1000, environment: process.env, workingDirectory: process.cwd(), signal, ...telling(signal) })
 }
 
 /** By the last part of their path, where that tells them apart. */

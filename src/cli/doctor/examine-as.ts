@@ -3,6 +3,7 @@ import { AdminError } from '../../core/error.ts'
 import type { DoctorReport } from '../../core/report.ts'
 import { exitCodeOf } from '../../engine/exit-code.ts'
 import type { FailOn } from '../../engine/exit-code.ts'
+import { chosenDeployment } from '../chosen-deployment.ts'
 import { interruptible, withInterrupts } from '../interrupt.ts'
 import { screenOf } from '../screen.ts'
 import { liveList } from './live.ts'
@@ -73,14 +74,14 @@ export async function examineAs(
 }
 
 async function open(
-  { deployment: name, config: file, timeout = defaultTimeoutSeconds }: DoctorFlags,
+  { deployment, config: file, timeout = defaultTimeoutSeconds }: DoctorFlags,
   checks: readonly Check[],
   signal: AbortSignal,
 ): Promise<Diagnosis> {
   // the runtime and all that it loads is not needed for --help
-  const { findDeployment, openDeployment } = await import('../../runtime/index.ts')
+  const { openDeployment } = await import('../../runtime/index.ts')
   const environment = process.env
-  const selected = await findDeployment({ file, name, environment, workingDirectory: process.cwd() })
+  const selected = await chosenDeployment({ deployment, config: file }, signal)
   const timeoutMs = timeout * 1000
   return diagnosis({
     checks,

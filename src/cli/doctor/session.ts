@@ -43,8 +43,8 @@ export function diagnosis({ checks, open, deadlineMs, signal }: DiagnosisOptions
       await close()
       return examine(onResult)
     }
-    const { schemaVersion, deployment: name, platform, ...rest } = report
-    return { schemaVersion, deployment: name, platform, build, ...rest }
+    const { schemaVersion, deployment: name, found, platform, ...rest } = report
+    return { schemaVersion, deployment: name, ...(found !== undefined && { found }), platform, build, ...rest }
   }
   return { examine, close }
 }

@@ -4,6 +4,7 @@ import { takeLocks } from '../../engine/guard.ts'
 import type { Guard } from '../../engine/guard.ts'
 import type { JournalOptions, RunJournal } from '../../engine/journal.ts'
 import type { Performance } from '../../engine/perform.ts'
+import type { Secret } from '../../core/secret.ts'
 import { stepLines } from '../../output/repair.ts'
 import { tellerOn } from './progress.ts'
 import type { RepairSession } from './session.ts'
@@ -26,11 +27,11 @@ export function journalOptions({ by, failpoint }: RepairSession): JournalOptions
 /** What a run works with, its steps told on standard error. */
 export function performanceOf(
   { opened, by, timeoutMs, signal, failpoint }: RepairSession,
-  of: { record: RunRecord; events: readonly RunEvent[]; journal: RunJournal; guard: Guard; patienceMs: number },
+  of: { record: RunRecord; events: readonly RunEvent[]; journal: RunJournal; guard: Guard; patienceMs: number; given?: ReadonlyMap<string, Secret> },
 ): Performance {
   const { deployment, open, control, commands } = opened
   const { say, moving } = tellerOn(process.stderr)
-  const { patienceMs, ...rest } = of
+  const { patienceMs, given = new Map(), ...rest } = of
   return {
     ...rest,
     by,
@@ -45,6 +46,7 @@ export function performanceOf(
       timeoutMs,
       patienceMs,
       signal,
+      given,
       moving,
       progress: once((message) => say(`    ${message}`)),
       isTested: process.env.TESTOPS_ADMIN_FAILPOINT !== undefined,

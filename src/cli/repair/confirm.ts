@@ -4,7 +4,7 @@ import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 
 export interface Asked {
-  deployment: Pick<Deployment, 'name'>
+  deployment: Pick<Deployment, 'name' | 'file'>
   /** of --confirm */
   confirm: string | undefined
   /** the words after the program's name, as they were typed */
@@ -29,26 +29,26 @@ export async function confirmed(
   { input, output }: Asking = { input: process.stdin, output: process.stderr },
 ): Promise<void> {
   const { deployment, confirm, words, signal } = asked
-  const { name } = deployment
+  const { name, file } = deployment
   refuseOtherName(asked)
   if (confirm !== undefined) return
   show()
   if (!input.isTTY || !output.isTTY || input.readableEnded === true)
     throw new AdminError('REFUSED', 'this has to be confirmed, and there is no terminal to ask on: nothing was changed', [commandWith(words, name)])
-  const answer = await ask(`Type the deployment's name, ${name}, to go on: `, { input, output }, signal)
+  const answer = await ask(`Type the ${file ? 'file' : 'deployment'}'s name, ${name}, to go on: `, { input, output }, signal)
   if (answer?.trim() === name) return
   const what = answer === null ? 'the question was not answered' : `that is not \`${name}\``
   throw new AdminError('REFUSED', `${what}: nothing was changed`, [commandWith(words, name)])
 }
 
 /** Throws REFUSED where --confirm names another deployment. */
-export function refuseOtherName({ deployment: { name }, confirm, words }: Omit<Asked, 'signal'>): void {
+export function refuseOtherName({ deployment: { name, file }, confirm, words }: Omit<Asked, 'signal'>): void {
   if (confirm === undefined || confirm === name) return
-  throw new AdminError('REFUSED', `--confirm names \`${confirm}\`, and this is deployment \`${name}\`: nothing was changed`, [commandWith(words, name)])
+  throw new AdminError('REFUSED', `--confirm names \`${confirm}\`, and this is ${file ? 'file' : 'deployment'} \`${name}\`: nothing was changed`, [commandWith(words, name)])
 }
 
 /** Null where the input ends without an answer (Ctrl-D). A terminal that is asked on tells Ctrl-C here, and not as a signal. */
-async function ask(question: string, { input, output }: Asking, signal: AbortSignal): Promise<string | null> {
+export async function ask(question: string, { input, output }: Asking, signal: AbortSignal): Promise<string | null> {
   const terminal = createInterface({ input, output })
   let stop: () => void = () => undefined
   try {

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import type { NamedFiles } from './files.ts'
 
 const defaultPatienceSeconds = 600
 
@@ -28,6 +29,8 @@ export interface RepairFlags {
   confirm?: string | undefined
   'accept-risk'?: string[] | undefined
   patience?: number
+  /** worked on in place of a deployment */
+  files?: NamedFiles
 }
 
 export function patienceMs({ patience = defaultPatienceSeconds }: Pick<RepairFlags, 'patience'>): number {

@@ -40,7 +40,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   const run = named ?? (await onlyUnfinished(session))
   if (run === null) return null
   const standing = await standingOf(journals, run, { adopt })
-  refuseIfOthers(standing, deployment.name)
+  refuseIfOthers(standing, session)
   if (adopt && isUnfinished(standing.history))
     await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tell(standing))
   return underLocks(session, `resume ${standing.history.record.plan.repair}`, async (guard) => {
@@ -68,7 +68,7 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
   const { journals, deployment } = session.opened
   refuseOtherName({ deployment, confirm: flags.confirm, words })
   const standing = await standingOf(journals, run, { adopt: true })
-  refuseIfOthers(standing, deployment.name)
+  refuseIfOthers(standing, session)
   const isLost = losesAll(standing.history)
   if (isLost && !isUnfinished(standing.history)) throw lost(run)
   if (isUndone(standing.history)) return null
@@ -94,7 +94,7 @@ async function goingOn(session: RepairSession, flags: RepairFlags, standing: Sta
   await forgetFinished(journals)
   const { record, events } = standing.history
   const journal = await reopenJournal(journals, standing, journalOptions(session))
-  if (journal.onlyHere !== null) process.stderr.write(`The journal is on this machine alone: ${journal.onlyHere}\n`)
+  if (journal.onlyHere !== null && !session.opened.deployment.file) process.stderr.write(`The journal is on this machine alone: ${journal.onlyHere}\n`)
   return performanceOf(session, { record, events, journal, guard, patienceMs: patienceMs(flags) })
 }
 
@@ -128,9 +128,20 @@ function assertAllKnown(journals: Journals, { all, unasked }: OnRecord): null {
   throw new AdminError(unasked.code, message, unasked.suggestions, { cause: unasked, obstacle: unasked.obstacle })
 }
 
-/** Deployments may share a broker, and with it a place for journals; a state folder may be copied. Throws REFUSED. */
-function refuseIfOthers({ history: { record } }: Standing, name: string): void {
+/**
+ * Deployments may share a broker, and with it a place for journals; a state folder may be copied; and the current context of kubectl may
+ * be another by now, with a deployment of the same name. Throws REFUSED.
+ */
+function refuseIfOthers({ history: { record } }: Standing, { by, opened: { deployment: { name, cluster } } }: RepairSession): void {
   const { run, plan } = record
+  const { cluster: former } = plan.target
+  // another user, or another machine, may reach the same cluster by another address
+  if (plan.deployment === name && record.by === by && cluster !== undefined && former !== undefined && cluster !== former) {
+    throw new AdminError('REFUSED', `run ${run} was begun at ${former}, and this is ${cluster}: nothing was changed`, [
+      'kubectl config use-context NAME   # the context of that cluster',
+      'kubectl config get-contexts',
+    ])
+  }
   if (plan.deployment === name) return
   throw new AdminError('REFUSED', `run ${run} is one of deployment \`${plan.deployment}\`, and this is deployment \`${name}\`: nothing was changed`, [
     typed(['testops-admin', 'history', '-d', plan.deployment]),

@@ -3,6 +3,7 @@ import { unlessAborted } from '../../core/abort.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { RepairDocument } from '../../core/repair-document.ts'
+import type { Secret } from '../../core/secret.ts'
 import type { RunRecord } from '../../core/run.ts'
 import { forgetFinished } from '../../engine/catch-up.ts'
 import { foresee } from '../../engine/foresee.ts'
@@ -17,6 +18,7 @@ import { refuseIfStale } from '../../engine/stale.ts'
 import { planText } from '../../output/plan.ts'
 import { screenOf } from '../screen.ts'
 import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
+import { differenceOf } from './difference.ts'
 import { journalOptions, performanceOf, underLocks } from './carry.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
 import { patienceMs } from './flags.ts'
@@ -29,6 +31,8 @@ import type { RepairSession } from './session.ts'
 export interface Wish {
   repair: AnyRepair
   options: Readonly<Record<string, unknown>>
+  /** secrets that are on no record, by the names of their settings */
+  given?: ReadonlyMap<string, Secret>
   /** a plan that was saved before: what is made now has to be the same */
   saved?: Plan
   /** the words after the program's name, as they were typed */
@@ -57,13 +61,16 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
     throw error
   })
   try {
+    const difference = await differenceOf(session, plan)
+    if (isDry) process.stderr.write(difference)
     if (isDry) return { document: documentOf(await withUnfinished(session, plan), { outcome: 'planned' }), exitCode: 0 }
     refuseOtherName({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words })
     await refuseIfUnfinishedOrBusy(session, plan.repair)
     if (wish.saved) refuseIfStale(wish.saved, plan)
     if (plan.steps.length === 0) return { document: documentOf(plan, { outcome: 'nothing-to-do' }), exitCode: 0 }
     refuseRisks(plan, flags['accept-risk'] ?? [], wish.words)
-    await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () => show(plan))
+    await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () => show(plan, difference))
+    if (flags.confirm !== undefined) process.stderr.write(difference)
     return await underLocks(session, plan.repair, async (guard) => {
       await forgetFinished(opened.journals)
       await refuseIfUnfinished(session)
@@ -71,8 +78,8 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
       refuseIfStale(plan, now)
       const record = recordOf(now, session, wish, flags)
       const journal = await beginJournal(opened.journals, record, journalOptions(session))
-      tellWhere(record, journal.onlyHere)
-      return perform(performanceOf(session, { record, events: [], journal, guard, patienceMs: patienceMs(flags) }))
+      tellWhere(record, opened.deployment.file ? null : journal.onlyHere)
+      return perform(performanceOf(session, { record, events: [], journal, guard, patienceMs: patienceMs(flags), ...(wish.given && { given: wish.given }) }))
     })
   } catch (error) {
     if (!(error instanceof AdminError)) throw error
@@ -105,7 +112,7 @@ async function withUnfinished(session: RepairSession, plan: Plan): Promise<Plan>
 /** What it asks changes nothing, so that an interruption need not wait for the answers. */
 async function planOf({ opened, signal }: RepairSession, { repair, options }: Wish): Promise<Plan> {
   const plan = await unlessAborted(makePlan(repair, opened.open, opened.deployment, options), signal, () => signal.reason as Error)
-  return foresee(fillPlan(plan, opened.deployment, opened.commands), opened.journals)
+  return foresee(fillPlan(plan, opened.deployment, opened.commands), opened.journals, opened.deployment)
 }
 
 /** A plan that was not begun, and why. */
@@ -128,8 +135,8 @@ function recordOf(plan: Plan, { by }: RepairSession, { version }: Wish, flags: R
   }
 }
 
-function show(plan: Plan): void {
-  process.stderr.write(`${planText(plan, screenOf(process.stderr))}\n`)
+function show(plan: Plan, difference: string): void {
+  process.stderr.write(`${planText(plan, screenOf(process.stderr))}\n${difference}`)
 }
 
 function tellWhere({ run }: RunRecord, onlyHere: string | null): void {

@@ -6,6 +6,7 @@ import type { Failpoint } from '../../core/failpoint.ts'
 import { fillCommand } from '../../engine/remedy.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
 import { errorText } from '../../output/error-text.ts'
+import { chosenDeployment } from '../chosen-deployment.ts'
 import { withInterrupts } from '../interrupt.ts'
 import { jsonText } from '../json.ts'
 import { screenOf } from '../screen.ts'
@@ -25,14 +26,15 @@ const defaultTimeoutSeconds = 10
 
 /** Opens the deployment, runs, and lets go of everything. Ctrl-C aborts the signal; what runs ends at its next safe point. */
 export async function withDeployment<T>(flags: RepairFlags, run: (session: RepairSession) => Promise<T>): Promise<T> {
-  const { findDeployment, openDeployment } = await import('../../runtime/index.ts')
+  const { openDeployment, openFile } = await import('../../runtime/index.ts')
   const environment = process.env
-  const { config: file, deployment: name, timeout = defaultTimeoutSeconds } = flags
+  const { config: file, timeout = defaultTimeoutSeconds, files } = flags
   const timeoutMs = timeout * 1000
   let opened: OpenedDeployment | null = null
   return withInterrupts(async (signal) => {
-    const selected = await findDeployment({ file, name, environment, workingDirectory: process.cwd() })
-    opened = await openDeployment(selected, { timeoutMs, environment, config: file, signal })
+    opened = files
+      ? openFile({ flag: files.flag, path: files.main }, files.paths, environment)
+      : await openDeployment(await chosenDeployment(flags, signal), { timeoutMs, environment, config: file, signal })
     try {
       return await run({
         opened,

@@ -10,6 +10,8 @@ export interface ServiceSource {
   machines(): Promise<readonly Machine[]>
   /** whether the name resolves where the service runs; null where that cannot be asked */
   resolve(host: string): Promise<boolean | null>
+  /** what watches over the service, and may start it again or set it back while it is worked on (DESIGN.md 6.8) */
+  controllers(): Promise<readonly Controller[]>
   /** what the operator would type on this platform */
   readonly commands: ServiceCommands
 }
@@ -24,11 +26,22 @@ export interface ServiceCommands {
   settings: string
 }
 
+export interface Controller {
+  /** 'Argo CD (Application `testops`)' */
+  name: string
+  /** whether it leaves the service alone at the moment; null: that cannot be seen */
+  paused: boolean | null
+  /** how it is kept from its work: commands to type, or a sentence */
+  pause: readonly string[]
+}
+
 export interface ServiceStatus {
   state: 'running' | 'stopped' | 'failed'
   /** in the platform's own words */
   detail: string
   instances: readonly ServiceInstance[]
+  /** what a person can check it by, beside the platform's own command */
+  evidence?: readonly string[]
   /** it has failed, and is about to be started again by whatever watches over it */
   startsAgain?: true
 }
@@ -62,4 +75,9 @@ export interface Machine {
   processors: readonly (readonly string[])[]
   /** whose virtual machine it is, as its firmware says; null: not known, or not a virtual one */
   hypervisor: string | null
+  /**
+   * where the flags themselves are not known: which of x86-64-v3 it is shown to lack, and by what. None of them: that level is likely,
+   * and no more than that. Left out: nothing speaks of its processors
+   */
+  told?: { lacks: readonly string[]; by: string }
 }

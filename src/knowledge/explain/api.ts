@@ -104,7 +104,7 @@ export const apiEntries: readonly ExplainEntry[] = [
       },
       {
         text: 'Else set the life that is meant, and restart the service.',
-        commands: ['testops-admin set-env VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600'],
+        commands: ['testops-admin set-env --token-lifetime 3600'],
       },
       {
         text:

@@ -43,7 +43,7 @@ export const integrationsEntries: readonly ExplainEntry[] = [
     remedies: [
       {
         text: 'Remove the setting, and restart the service.',
-        commands: ['testops-admin set-env --unset LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION'],
+        commands: ['testops-admin set-env --integration-debug off'],
       },
       {
         text:

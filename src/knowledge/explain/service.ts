@@ -67,10 +67,10 @@ export const serviceEntries: readonly ExplainEntry[] = [
       'grep -m1 ^flags /proc/cpuinfo',
     ],
     remedies: [
-      { text: 'Choose a build from 527u01 on for testops-legacy.', commands: ['testops-admin use-legacy-image'] },
+      { text: 'Choose a build from 527u01 on for testops-legacy.', commands: ['testops-admin use-legacy-image --values FILE --build 527u01   # or --compose FILE'] },
       {
         text: 'Go back to the standard image where all machines have x86-64-v3.',
-        commands: ['testops-admin use-legacy-image --revert'],
+        commands: ['testops-admin use-legacy-image --values FILE --revert   # or --compose FILE'],
       },
       {
         text:
@@ -108,7 +108,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       },
       {
         text: 'Otherwise run the image testops-legacy, which exists from build 527u01 on.',
-        commands: ['testops-admin use-legacy-image'],
+        commands: ['testops-admin use-legacy-image --values FILE   # or --compose FILE'],
       },
       {
         text:

@@ -7,7 +7,7 @@ export const cpuWithoutV3: Fault = {
   id: 'cpu-without-v3',
   kind: 'fault',
   title: 'the processor lacks x86-64-v3, which the standard image needs',
-  repair: 'testops-admin use-legacy-image',
+  repair: 'testops-admin use-legacy-image --values FILE',
   cases: [
     {
       variant: null,

@@ -9,12 +9,13 @@ export const debugLeftOn: Fault = {
   id: 'debug-left-on',
   kind: 'fault',
   title: "the integrations' logger is left at debug",
-  repair: 'testops-admin set-env',
+  repair: 'testops-admin set-env --integration-debug off',
   cases: [
     {
       variant: null,
       made: `${integrationLogLevel} is set to debug and the service is started again`,
       expected: { exitCode: 2, problems: { 'integrations/debug-logging': 'warning' }, allowedConsequences: [] },
+      repairedBy: ['set-env', '--integration-debug', 'off'],
       changes: { environment: { [integrationLogLevel]: 'debug' } },
       needs: { serving: true },
       async apply(lab) {

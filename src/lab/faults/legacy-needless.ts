@@ -7,7 +7,7 @@ export const legacyNeedless: Fault = {
   id: 'legacy-needless',
   kind: 'fault',
   title: 'the image for older processors runs where none is older',
-  repair: 'testops-admin use-legacy-image --revert',
+  repair: 'testops-admin use-legacy-image --values FILE --revert',
   cases: [
     {
       variant: null,

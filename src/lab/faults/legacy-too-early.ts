@@ -9,7 +9,7 @@ export const legacyTooEarly: Fault = {
   id: 'legacy-too-early',
   kind: 'fault',
   title: 'the image for older processors is declared with a build that has none',
-  repair: 'testops-admin use-legacy-image',
+  repair: 'testops-admin use-legacy-image --values FILE',
   cases: [
     {
       variant: null,

@@ -8,12 +8,13 @@ export const tokenLifetime: Fault = {
   id: 'token-lifetime',
   kind: 'fault',
   title: 'Bearer tokens live for another time than the settings say',
-  repair: 'testops-admin set-env, then restart the service',
+  repair: 'testops-admin set-env --token-lifetime SECONDS; where the setting is right, testops-admin service restart',
   cases: [
     {
       variant: null,
       made: `${tokenValiditySeconds} is raised to 7200 in the settings, and the service is not restarted`,
       expected: { exitCode: 2, problems: { 'api/token-lifetime': 'warning' }, allowedConsequences: [] },
+      repairedBy: ['set-env', '--token-lifetime', '3600'],
       changes: { environment: { [tokenValiditySeconds]: '7200' } },
       apply: nothing,
       revert: nothing,

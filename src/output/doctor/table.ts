@@ -22,7 +22,7 @@ export function doctorTable(report: DoctorReport, view: DoctorView): string {
   const showOk = calm || view.verbose
   const skipped = view.verbose ? told.skipped.map(lotOf) : lotsOf(told.skipped, ({ reason }) => reason, told.all)
   const blocks = [
-    [heading(report, paint)],
+    [heading(report, paint), ...foundLines(report, view.screen)],
     ...told.stories.map((story) => storyLines(story, view, paint)),
     ...lotsOf(told.unknown, ({ error }) => error, told.all).map((lot) => unknownLines(lot, view.screen, paint)),
     rows([...(showOk ? told.ok.map(lotOf) : []), ...skipped], view, paint),
@@ -42,6 +42,11 @@ function heading(report: DoctorReport, paint: Paint): string {
   const about = build === null ? platform : `${platform}, build ${printable(build)}`
   const effort = `${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`
   return `${paint.strong(printable(deployment))} (${about}): ${effort}`
+}
+
+/** Where no configuration says so, which deployment this is of. */
+function foundLines({ found }: DoctorReport, { columns }: Screen): string[] {
+  return found === undefined ? [] : hang('', `Found without a configuration: ${printable(found)}`, columns)
 }
 
 function unknownLines({ check, names: [first = '', ...others] }: Lot, screen: Screen, paint: Paint): string[] {

@@ -12,11 +12,14 @@ interface ControlOptions {
 
 const pollMs = 200
 
+/** What is needed of what manages the service. */
+type Started = Pick<ServiceManager, 'status' | 'start' | 'stop' | 'commands'>
+
 /**
  * Starts the service and waits until it runs. That it runs does not mean yet that it answers.
  * Throws FAILED where it dies, TIMED_OUT, INTERRUPTED, and what the manager throws. Harmless where it runs already.
  */
-export async function startService(manager: ServiceManager, options: ControlOptions): Promise<ServiceStatus> {
+export async function startService(manager: Started, options: ControlOptions): Promise<ServiceStatus> {
   const end = performance.now() + options.timeoutMs
   await manager.start({ timeoutMs: options.timeoutMs })
   const status = await waitForService(manager, ({ state }) => state !== 'stopped', 'running', {
@@ -28,7 +31,7 @@ export async function startService(manager: ServiceManager, options: ControlOpti
 }
 
 /** Stops the service and waits until it and its processes are gone. Throws as `startService`. Harmless where it does not run. */
-export async function stopService(manager: ServiceManager, options: ControlOptions): Promise<ServiceStatus> {
+export async function stopService(manager: Started, options: ControlOptions): Promise<ServiceStatus> {
   const end = performance.now() + options.timeoutMs
   const before = await manager.status()
   await manager.stop({ timeoutMs: options.timeoutMs })
@@ -38,7 +41,7 @@ export async function stopService(manager: ServiceManager, options: ControlOptio
   return waitForService(manager, isGone, 'stopped', { ...options, timeoutMs: end - performance.now() })
 }
 
-export async function restartService(manager: ServiceManager, options: ControlOptions): Promise<ServiceStatus> {
+export async function restartService(manager: Started, options: ControlOptions): Promise<ServiceStatus> {
   const end = performance.now() + options.timeoutMs
   await stopService(manager, options)
   return startService(manager, { ...options, timeoutMs: end - performance.now() })

@@ -42,6 +42,8 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
       return [await readMachine(settings.cpuinfo)]
     },
     resolve: (host) => network.resolve(host),
+    // systemd starts nothing again that was stopped through it (systemd.service(5), "Restart=")
+    controllers: async () => [],
     commands: {
       ...(manager?.commands ?? unknownCommands),
       ...(settings.logs && {

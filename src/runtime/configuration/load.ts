@@ -34,10 +34,17 @@ export interface ConfigurationRequest {
 export async function loadConfiguration(request: ConfigurationRequest): Promise<Configuration> {
   const configuration = await findConfiguration(request)
   if (configuration) return configuration
-  throw new AdminError(
+  throw withoutConfiguration(request)
+}
+
+/** `looked`: what else was looked at in vain, for a deployment to be found. */
+export function withoutConfiguration({ workingDirectory, environment }: ConfigurationRequest, looked: readonly string[] = []): AdminError {
+  const files = `no configuration found: no ${fileName} in ${workingDirectory} or above, no ${ownFile(environment)}`
+  return new AdminError(
     'CONFIGURATION',
-    `no configuration found: no ${fileName} in ${request.workingDirectory} or above, no ${ownFile(request.environment)}`,
+    looked.length === 0 ? files : `${files}; and no deployment: ${looked.join('; ')}`,
     [
+      'testops-admin init   # finds one, asks for the rest, and writes it',
       copyTemplate(fileName),
       '--config FILE   # one that lies elsewhere',
       'testops-admin lab up   # a practice deployment, then use -d lab',

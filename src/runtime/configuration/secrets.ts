@@ -2,6 +2,8 @@ import { endOf, runProgram } from '../../adapters/process.ts'
 import { AdminError, codeOf } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import { typed } from '../../core/typed.ts'
+import { readClusterSecret } from '../../platforms/index.ts'
+import type { KubernetesSettings } from '../../platforms/index.ts'
 import type { Environment } from '../paths.ts'
 import type { FileReference, SecretReference } from './nodes.ts'
 import { readUpTo, whyUnreadable } from './read-file.ts'
@@ -11,6 +13,8 @@ export interface SecretOptions {
   /** for each secret */
   timeoutMs: number
   signal?: AbortSignal | undefined
+  /** where Secrets of a cluster are read; kubectl's current context unless told otherwise */
+  cluster?: KubernetesSettings
 }
 
 /**
@@ -55,7 +59,7 @@ export function placeOf(reference: SecretReference): string {
     case 'command':
       return `the command \`${typed(reference.command)}\``
     case 'kubernetesSecret':
-      return `\`${reference.name}\``
+      return `the Secret \`${reference.name}\` of the cluster`
   }
 }
 
@@ -73,9 +77,7 @@ async function fetch(reference: SecretReference, options: SecretOptions): Promis
     case 'command':
       return fromCommand(reference, options)
     case 'kubernetesSecret':
-      throw missing(reference.at, `${placeOf(reference)} lies in a cluster, which this version does not read`, [
-        'use {command: [kubectl, get, secret, …]}, {env: NAME} or {file: PATH}',
-      ])
+      return fromCluster(reference, options)
   }
 }
 
@@ -113,6 +115,18 @@ async function fromCommand(reference: SecretReference & { form: 'command' }, opt
   // what it printed may be half of the secret
   if (result.exitCode !== 0) throw missing(at, `${what} ${withoutLinesOf(result.stdout, endOf({ ...result, stdout: '' }))}`, [again])
   return secretOf(result.stdout, at, { what, empty: 'printed nothing', holds: 'printed', next: `${again} | wc   # one line, and nothing beside the secret` })
+}
+
+async function fromCluster({ name, at, ...reference }: SecretReference & { form: 'kubernetesSecret' }, options: SecretOptions): Promise<Secret> {
+  const { cluster = { context: null, namespace: null, release: null }, timeoutMs, environment, signal } = options
+  const what = placeOf({ ...reference, name, at })
+  try {
+    const secret = await readClusterSecret(name, cluster, { timeoutMs, environment, ...(signal && { signal }) })
+    return secretOf(secret.reveal(), at, { what, empty: 'is empty', holds: 'holds', next: typed(['kubectl', 'describe', 'secret', name.split('/').at(-2) ?? '']) })
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.code === 'INTERRUPTED' || error.code === 'SECRET_MISSING') throw error
+    throw missing(at, `${what} cannot be read: ${error.message}`, error.suggestions, error)
+  }
 }
 
 /** Judges what was found: a secret is one line of characters that can be printed. */

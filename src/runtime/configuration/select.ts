@@ -1,8 +1,9 @@
 import { AdminError } from '../../core/error.ts'
 import { closestNames, closestTo } from '../../core/nearest.ts'
 import { labConfigurationFile } from '../paths.ts'
+import type { Discovered, Discovery } from '../discover.ts'
 import type { Configuration, ConfigurationRequest } from './load.ts'
-import { exists, findConfiguration, loadConfiguration, readConfiguration } from './load.ts'
+import { exists, findConfiguration, readConfiguration, withoutConfiguration } from './load.ts'
 import type { DeploymentSettings } from './schema.ts'
 
 export interface SelectedDeployment {
@@ -10,6 +11,17 @@ export interface SelectedDeployment {
   settings: DeploymentSettings
   /** the configuration's file, absolute */
   file: string
+  /** there is no such file: what was found, and is used, for people */
+  found?: string
+}
+
+export interface DeploymentRequest extends ConfigurationRequest {
+  name?: string | undefined
+  signal?: AbortSignal | undefined
+  /** is told which deployment is used where no configuration names one */
+  tell?: ((message: string) => void) | undefined
+  /** asks which of several that were found is meant; without it that is an error */
+  choose?: ((found: readonly Discovered[]) => Promise<Discovered>) | undefined
 }
 
 const lab = 'lab'
@@ -37,15 +49,42 @@ export function selectDeployment(configuration: Configuration, name?: string): S
 }
 
 /**
- * Loads the configuration and selects. `lab` is the practice deployment where the operator's own configuration has none of
- * that name; so are `lab-owner` and `lab-guest`.
+ * Loads the configuration and selects; where there is none, the deployment that is found on this machine or from it. `lab` is the
+ * practice deployment where the operator's own configuration has none of that name; so are `lab-owner` and `lab-guest`.
+ * Throws as `selectDeployment`, CONFIGURATION where none is found, or several and none is chosen.
  */
-export async function findDeployment(request: ConfigurationRequest & { name?: string | undefined }): Promise<SelectedDeployment> {
+export async function findDeployment(request: DeploymentRequest): Promise<SelectedDeployment> {
   const { name } = request
-  if (name === undefined || (name !== lab && !labAsOthers.includes(name))) return selectDeployment(await loadConfiguration(request), name)
   const own = await findConfiguration(request)
-  if (own?.settings.deployments.has(name)) return selectDeployment(own, name)
-  return selectDeployment(await labConfiguration(request, name), name)
+  if (name !== undefined && (name === lab || labAsOthers.includes(name)) && !own?.settings.deployments.has(name)) {
+    return selectDeployment(await labConfiguration(request, name), name)
+  }
+  if (own) return selectDeployment(own, name)
+  const { discover } = await import('../discover.ts')
+  return selectDiscovered(await discover(request), request)
+}
+
+/** The one that was found, or is chosen. Throws CONFIGURATION, USAGE. */
+export async function selectDiscovered({ found, looked }: Discovery, request: DeploymentRequest): Promise<SelectedDeployment> {
+  const { name, tell, choose } = request
+  const [first, ...others] = found
+  if (!first) throw withoutConfiguration(request, looked)
+  const chosen = name !== undefined ? found.find((it) => it.name === name) : others.length === 0 ? first : await choose?.(found)
+  if (chosen) {
+    tell?.(`No configuration: using ${chosen.what}`)
+    return { name: chosen.name, settings: chosen.settings, file: chosen.file, found: chosen.what }
+  }
+  const names = found.map((it) => it.name)
+  const all = found.map(({ name: known, what }) => `\`${known}\`, the ${what}`).join('; ')
+  if (name === undefined) {
+    throw new AdminError('CONFIGURATION', `no configuration found, and several deployments are here: ${all}`, names.map((known) => `-d ${known}`))
+  }
+  throw new AdminError('USAGE', `no deployment \`${name}\`, and no configuration; found: ${all}`, closestOrAll(name, names).map((it) => `-d ${it}`))
+}
+
+function closestOrAll(name: string, names: readonly string[]): readonly string[] {
+  const near = closestNames(name, [...names])
+  return near.length > 0 ? near : names
 }
 
 async function labConfiguration({ environment, workingDirectory }: ConfigurationRequest, name: string): Promise<Configuration> {

@@ -17,6 +17,44 @@ export function configurationTemplate(): string {
   return `${head}\n${linesOf(schema, { path: [], indent: '', comment: null }).map(aligned).join('\n')}\n`
 }
 
+/** A section as it is going to be written; a secret is written as `{form: place}`. */
+export interface DraftSection {
+  readonly [key: string]: string | DraftSection | undefined
+}
+
+/** A configuration with these keys alone, each with what it means. */
+export function configurationOf(name: string, draft: DraftSection): string {
+  const deployment = schema.keys.deployments.of
+  const lines = [
+    { text: `current: ${scalar(name)}`, about: schema.keys.current.about },
+    { text: 'deployments:', about: schema.keys.deployments.about },
+    { text: `  ${scalar(name)}:`, about: '' },
+    ...writtenLines(deployment, draft, '    '),
+  ]
+  return `${head}# All other keys, with examples: the template that comes with the program.\n\n${lines.map(aligned).join('\n')}\n`
+}
+
+/** In the order of the schema; a key that it does not know comes last, for whoever validates it to tell. */
+function writtenLines({ keys }: Section, draft: DraftSection, indent: string): Line[] {
+  const names = [...Object.keys(keys), ...Object.keys(draft).filter((key) => !Object.hasOwn(keys, key))]
+  return names.flatMap((key) => {
+    const [node, value] = [keys[key], draft[key]]
+    if (value === undefined) return []
+    const about = node === undefined ? '' : aboutOf(node)
+    if (typeof value === 'string') return [{ text: `${indent}${key}: ${scalar(value)}`, about }]
+    const section = node?.kind === 'list' ? node.of : node
+    if (section?.kind === 'section') return [{ text: `${indent}${key}:`, about }, ...writtenLines(section, value, `${indent}  `)]
+    const inner = Object.entries(value).map(([form, place]) => `${form}: ${scalar(typeof place === 'string' ? place : '')}`)
+    return [{ text: `${indent}${key}: {${inner.join(', ')}}`, about }]
+  })
+}
+
+/** In quotes, where a reader might take it for something else. */
+function scalar(text: string): string {
+  const isPlain = /^[A-Za-z/][A-Za-z0-9_./-]*$/.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null)$/i.test(text)
+  return isPlain ? text : JSON.stringify(text)
+}
+
 interface Around {
   path: readonly string[]
   indent: string

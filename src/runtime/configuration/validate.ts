@@ -86,7 +86,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     const inner = [...path, form]
     if (form === 'env') return { at, form, variable: readText(given[form], inner, variableProblem) }
     if (form === 'file') return { at, form, path: fileAt(readText(given[form], inner), inner).path }
-    if (form === 'kubernetesSecret') return { at, form, name: readText(given[form], inner) }
+    if (form === 'kubernetesSecret') return { at, form, name: readText(given[form], inner, clusterSecretProblem) }
     if (form !== 'command') throw wrong(inner, `is no way to name a secret; use ${secretForms}`)
     return { at, form, command: readList(given[form], commandWords, inner) as readonly string[] }
   }
@@ -126,6 +126,10 @@ const commandWords = { kind: 'list', about: '', example: '', of: { kind: 'text',
 
 function variableProblem(name: string): string | null {
   return /^[A-Za-z_]\w*$/.test(name) ? null : 'is no name of an environment variable'
+}
+
+function clusterSecretProblem(name: string): string | null {
+  return /^(?:[^/\s]+\/)?[^/\s]+\/[^/\s]+$/.test(name) ? null : 'names no key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY'
 }
 
 /** The last key of a path, without the deployment that the line shows anyway: `host.commands.start`. */

@@ -160,7 +160,7 @@ export const apiTokenLifetimeTable: CheckTable = {
       sources: lifetime(3600, '1h'),
       status: 'problem',
       severity: 'warning',
-      says: ['is not a number of seconds: 1h', 'set-env -d prod VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600'],
+      says: ['is not a number of seconds: 1h', 'set-env -d prod --token-lifetime 3600'],
     },
     {
       situation: 'the token says nothing',

@@ -117,7 +117,7 @@ export const integrationsDebugLoggingTable: CheckTable = {
       sources: level('debug'),
       status: 'problem',
       severity: 'warning',
-      says: ['is left at debug', 'grep LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION /etc/testops/testops.env', 'set-env -d prod --unset LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION', 'systemctl restart testops'],
+      says: ['is left at debug', 'grep LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION /etc/testops/testops.env', 'set-env -d prod --integration-debug off'],
     },
     { situation: 'it is left at TRACE', sources: level('TRACE'), status: 'problem', severity: 'warning' },
     {
@@ -125,7 +125,7 @@ export const integrationsDebugLoggingTable: CheckTable = {
       sources: { service: fakeService({ environment: settings({ LOGGING_LEVEL_IO_QAMETA_ALLURE_INTEGRATION: 'DEBUG' }) }) },
       status: 'problem',
       severity: 'warning',
-      says: ['--unset LOGGING_LEVEL_IO_QAMETA_ALLURE_INTEGRATION'],
+      says: ['grep LOGGING_LEVEL_IO_QAMETA_ALLURE_INTEGRATION'],
     },
     {
       situation: 'the platform cannot be asked',

@@ -69,6 +69,13 @@ export const serviceRunningTable: CheckTable = {
       ],
     },
     {
+      situation: 'the platform has more to show',
+      sources: { service: fakeService({ status: stopped({ state: 'failed', detail: '0 of 2 replicas ready', evidence: ['kubectl describe pod one', 'BackOff: restarting'] }) }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['kubectl describe pod one', 'BackOff: restarting'],
+    },
+    {
       situation: 'the platform cannot be asked',
       sources: { service: unreachable('service') },
       status: 'problem',
@@ -99,7 +106,7 @@ export const serviceCpuLevelTable: CheckTable = {
       severity: 'error',
       says: [
         'testops-1 lacks avx2, bmi2 (it has x86-64-v2), and image testops of build 527u01 needs x86-64-v3',
-        'use-legacy-image -d prod',
+        'use-legacy-image --values FILE   # the Helm values; --compose for a compose file',
       ],
       silentOn: ['hypervisor'],
     },
@@ -168,6 +175,20 @@ export const serviceCpuLevelTable: CheckTable = {
       says: ['the processor flags of testops-1 are not known', 'grep -m1 ^flags /proc/cpuinfo   # on testops-1'],
     },
     {
+      situation: 'labels of a node disprove it',
+      sources: on({ machines: [machine({ name: 'node-1', processors: [], told: { lacks: ['avx2', 'fma'], by: 'labels cpu-cpuid.*' } })] }),
+      status: 'problem',
+      severity: 'error',
+      says: ['node-1 lacks avx2, fma (it has below x86-64-v3)', 'labels cpu-cpuid.* without avx2, fma'],
+    },
+    {
+      situation: 'labels of a node make it likely, which proves nothing',
+      sources: on({ machines: [machine({ name: 'node-1', processors: [], told: { lacks: [], by: 'labels cpu-cpuid.*' } })] }),
+      status: 'unknown',
+      code: 'UNAVAILABLE',
+      says: ['the processor flags of node-1 are not known; by the labels cpu-cpuid.*, x86-64-v3 is likely on node-1'],
+    },
+    {
       situation: 'the platform cannot be asked',
       sources: { service: unreachable('service') },
       status: 'unknown',
@@ -204,7 +225,7 @@ export const serviceImageTable: CheckTable = {
       sources: on({ image: image({ name: 'testops-legacy' }) }),
       status: 'problem',
       severity: 'warning',
-      says: ['image testops-legacy is not needed: every machine has x86-64-v3 (testops-1)', 'use-legacy-image --revert -d prod'],
+      says: ['image testops-legacy is not needed: every machine has x86-64-v3 (testops-1)', 'use-legacy-image --values FILE --revert'],
     },
     {
       situation: 'tag and build disagree',

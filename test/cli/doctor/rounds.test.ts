@@ -38,6 +38,7 @@ function deploymentWith(outcomes: readonly (Outcome | AdminError)[]) {
         service: missing,
         api: missing,
         accessLog: missing,
+        files: missing,
         logs: missing,
         network: missing,
         runs: missing,

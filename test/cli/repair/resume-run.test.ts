@@ -115,6 +115,19 @@ describe('resume', () => {
     expect(await resumed(operator(), { run })).toEqual(['error', 64, `there is no run \`${run}\` in this machine`, ['testops-admin history -d {deployment}']])
   })
 
+  test('one of a deployment of the same name in another cluster, where kubectl leads there by now, is left alone', async () => {
+    const of = operator()
+    const at = (server: string): string => `https://${server}:6443, namespace testops`
+    of.session.opened.deployment.cluster = at('10.0.0.2')
+    await of.journals.here.begin(recordOf({ by: of.session.by, plan: planOf({ target: { cluster: at('10.0.0.1') } }) }))
+    const said = `run ${run} was begun at ${at('10.0.0.1')}, and this is ${at('10.0.0.2')}: nothing was changed`
+    const next = ['kubectl config use-context NAME   # the context of that cluster', 'kubectl config get-contexts']
+    expect(await resumed(of)).toEqual(['error', 4, said, next])
+    expect((await undone(of, run)).slice(0, 4)).toEqual(['error', 4, said, next])
+    of.session.opened.deployment.cluster = at('10.0.0.1')
+    expect((await resumed(of)).slice(0, 2)).toEqual(['done', 0])
+  })
+
   test('one of another deployment, which has the broker or the state folder in common, is left alone', async () => {
     const of = operator()
     const record = recordOf({ plan: planOf({ deployment: 'staging' }) })

@@ -194,6 +194,7 @@ test('the search goes from here upwards, then to the configuration folder', asyn
   expect(await errorOf(loadConfiguration({ environment: { HOME: '/nowhere' }, workingDirectory: join(root, 'elsewhere') }))).toBe(
     [
       `no configuration found: no testops-admin.yaml in ${root}/elsewhere or above, no /nowhere/.config/testops-admin/config.yaml`,
+      'testops-admin init   # finds one, asks for the rest, and writes it',
       copyTo('testops-admin.yaml'),
       '--config FILE   # one that lies elsewhere',
       'testops-admin lab up   # a practice deployment, then use -d lab',

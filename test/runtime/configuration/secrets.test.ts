@@ -9,7 +9,7 @@ import { errorOf } from '../error-of.ts'
 import { folderWith } from '../folder.ts'
 
 const at = 'testops-admin.yaml:4'
-const environment = { TOKEN: 'from-env', EMPTY: '', LINES: 'one\ntwo', SPACED: 'one\n\n', CONTROL: 'a\u0000b' }
+const environment = { KUBECONFIG: '/none/config', TOKEN: 'from-env', EMPTY: '', LINES: 'one\ntwo', SPACED: 'one\n\n', CONTROL: 'a\u0000b' }
 const fetch = secretReader({ environment, timeoutMs: 1500 })
 const env = (variable: string): SecretReference => ({ at, form: 'env', variable })
 const file = (path: string): SecretReference => ({ at, form: 'file', path })
@@ -85,8 +85,8 @@ describe('one that cannot be had is named with its line, what was said, and no p
     [
       'a cluster',
       () => ({ at, form: 'kubernetesSecret', name: 'testops/dbPass' }),
-      'missing: `testops/dbPass` lies in a cluster, which this version does not read',
-      ['use {command: [kubectl, get, secret, …]}, {env: NAME} or {file: PATH}'],
+      'missing: the Secret `testops/dbPass` of the cluster cannot be read: no cluster is known here: there is no configuration of kubectl in /none/config, and this is no pod',
+      ['kubectl config get-contexts', 'export KUBECONFIG=FILE'],
     ],
   ])('%s', async (_, reference, message, hints = []) => {
     const folder = await folderWith({ empty: '\n', lines: 'first\nsecond\nthird\n', one: 'the-secret\n' })

@@ -1,0 +1,47 @@
+import type { ActionOf } from '../core/action.ts'
+import type { Compared } from '../core/controls.ts'
+import { AdminError } from '../core/error.ts'
+import type { ActionHandler, Workshop } from './handler.ts'
+
+export const editValues: ActionHandler<'edit-values'> = {
+  failpoints: ['written'],
+  async isDone({ file, edits }, { open }) {
+    const files = await open.files()
+    const looks = await Promise.all(edits.map(async ({ path }) => files.look(file, path)))
+    return edits.every(({ to }, index) => looks[index]!.text === to)
+  },
+  async perform(action, { control, failpoint }) {
+    refuseIfChanged(action, await (await control.files()).apply(action.file, action.edits))
+    await failpoint('written')
+  },
+  async foresee(action, { control }) {
+    refuseIfChanged(action, await (await control.files()).try(action.file, action.edits))
+  },
+  async undo(action, workshop) {
+    const { control } = workshop
+    if (await isOthers(action, workshop)) return
+    refuseIfChanged(action, await (await control.files()).takeBack(action.file, action.edits))
+  },
+  async foreseeUndo(action, workshop) {
+    const { control } = workshop
+    if (await isOthers(action, workshop)) return
+    refuseIfChanged(action, await (await control.files()).tryBack(action.file, action.edits))
+  },
+}
+
+/** Nothing of it is on record as done, and nothing of it is there: what stands there is none of ours to take back. */
+async function isOthers({ file, edits }: ActionOf<'edit-values'>, { open, journal }: Workshop): Promise<boolean> {
+  if (journal.performed) return false
+  const files = await open.files()
+  const looks = await Promise.all(edits.map(async ({ path }) => files.look(file, path)))
+  return !edits.some(({ to }, index) => looks[index]!.text === to)
+}
+
+/** Throws REFUSED. */
+function refuseIfChanged({ file, edits }: ActionOf<'edit-values'>, compared: Compared): void {
+  if (compared === 'set') return
+  const what = edits.map(({ path }) => path.join('.')).join(', ')
+  throw new AdminError('REFUSED', `${what} in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`, [
+    'testops-admin history -d {deployment}',
+  ])
+}

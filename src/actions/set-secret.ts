@@ -1,0 +1,107 @@
+import type { ActionOf } from '../core/action.ts'
+import { AdminError } from '../core/error.ts'
+import { fingerprint } from '../core/fingerprint.ts'
+import { Secret } from '../core/secret.ts'
+import { typed } from '../core/typed.ts'
+import { unread } from './set-setting.ts'
+import type { ActionHandler, Workshop } from './handler.ts'
+
+type Change = ActionOf<'set-secret'>
+
+/**
+ * Sets a setting that is a secret. Plan and journal know it by fingerprints alone; its value is read from the file anew by whoever goes
+ * on. What it was before is kept in a file of this user's alone beside the journal, never in the deployment's copy of it: a password
+ * that turns out wrong at night has to be taken back, and nothing else has the former one. That file is emptied by the undo.
+ */
+export const setSecret: ActionHandler<'set-secret'> = {
+  failpoints: ['kept', 'written'],
+  async isDone(change, workshop) {
+    return fingerprint(await valueOf(change, workshop), change.salt) === change.to
+  },
+  async perform(change, workshop) {
+    const current = await seen(change, workshop)
+    const to = await wanted(change, workshop)
+    if (current !== null && current !== to && !(await workshop.journal.keep(fileOf(change), current))) throw unkept(change)
+    await workshop.failpoint('kept')
+    await write(change, { from: current, to }, workshop)
+    await workshop.failpoint('written')
+    if (fingerprint(await valueOf(change, workshop), change.salt) !== change.to) throw unread(change.name)
+  },
+  async foresee(change, workshop) {
+    const { name } = change
+    const [from, to] = [await seen(change, workshop), await wanted(change, workshop)]
+    if ((await (await workshop.control.service()).trySetting({ name, from, to })) === 'changed') throw changed(change)
+  },
+  async undo(change, workshop) {
+    const former = await formerOf(change, workshop)
+    if (former === undefined) return
+    await write(change, { from: await valueOf(change, workshop), to: former }, workshop)
+    await workshop.journal.keep(fileOf(change), '')
+  },
+  async foreseeUndo(change, workshop) {
+    await formerOf(change, workshop)
+  },
+}
+
+/** The value as it is now, which is as it was seen or as it is to be. Throws REFUSED. */
+async function seen(change: Change, workshop: Workshop): Promise<string | null> {
+  const current = await valueOf(change, workshop)
+  const now = fingerprint(current, change.salt)
+  if (now !== change.from && now !== change.to) throw changed(change)
+  return current
+}
+
+/** Throws REFUSED where it cannot be had any more. */
+async function wanted({ name, salt, to, file }: Change, { open, given }: Workshop): Promise<string | null> {
+  if (to === null) return null
+  const told = given.get(name) ?? (file === null ? null : await (await open.files()).secret(file))
+  if (told === null) {
+    throw new AdminError('REFUSED', `the value of ${name} came from standard input, and is kept nowhere: this run cannot go on, and can be taken back`, [
+      'testops-admin history -d {deployment}',
+    ])
+  }
+  if (fingerprint(told.reveal(), salt) === to) return told.reveal()
+  throw new AdminError('REFUSED', `${file ?? 'standard input'} holds another value for ${name} than when the plan was made`, file === null ? [] : [typed(['ls', '-l', file])])
+}
+
+/** What it is set back to; undefined: nothing is to be taken back. Throws REFUSED. */
+async function formerOf(change: Change, workshop: Workshop): Promise<string | null | undefined> {
+  const { name, salt, from, to } = change
+  const now = fingerprint(await valueOf(change, workshop), salt)
+  if (now === from) return undefined
+  if (now !== to) {
+    if (!workshop.journal.performed) return undefined
+    throw changed(change)
+  }
+  if (from === null) return null
+  const kept = await workshop.journal.kept(fileOf(change))
+  if (kept !== null && fingerprint(kept, salt) === from) return kept
+  throw new AdminError('REFUSED', `the former value of ${name} is kept on the machine on which this run was made, and not on this one`, [
+    'testops-admin history -d {deployment}',
+  ])
+}
+
+async function write(change: Change, { from, to }: { from: string | null; to: string | null }, { control }: Workshop): Promise<void> {
+  if ((await (await control.service()).writeSetting({ name: change.name, from, to })) === 'changed') throw changed(change)
+}
+
+function changed({ name }: Change): AdminError {
+  return new AdminError('REFUSED', `${name} is another in the service's settings than it was seen: somebody else has changed it`, [
+    'testops-admin history -d {deployment}',
+  ])
+}
+
+function unkept({ name }: Change): AdminError {
+  return new AdminError('UNAVAILABLE', `the former value of ${name} cannot be kept, without which this cannot be taken back`, [
+    'export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder',
+  ])
+}
+
+function fileOf({ name }: Change): string {
+  return `former-${name}`
+}
+
+async function valueOf({ name }: Change, { open }: Workshop): Promise<string | null> {
+  const value = (await (await open.service()).environment()).get(name)
+  return value instanceof Secret ? value.reveal() : (value ?? null)
+}

@@ -1,0 +1,35 @@
+import { AdminError } from '../core/error.ts'
+import type { Discovered, SelectedDeployment } from '../runtime/index.ts'
+import { ask } from './repair/confirm.ts'
+import type { Asking } from './repair/confirm.ts'
+
+interface Named {
+  deployment?: string | undefined
+  config?: string | undefined
+}
+
+/** The deployment that the flags name, the configuration, or that is found; says on standard error which was found. */
+export async function chosenDeployment({ deployment: name, config: file }: Named, signal: AbortSignal): Promise<SelectedDeployment> {
+  const { findDeployment } = await import('../runtime/index.ts')
+  return findDeployment({ file, name, environment: process.env, workingDirectory: process.cwd(), signal, ...telling(signal) })
+}
+
+/** How it is said which deployment was found, and asked which of several is meant, where there is a terminal to ask on. */
+export function telling(signal: AbortSignal): { tell: (message: string) => void; choose?: (found: readonly Discovered[]) => Promise<Discovered> } {
+  const asking = { input: process.stdin, output: process.stderr }
+  const canAsk = asking.input.isTTY && asking.output.isTTY
+  return {
+    tell: (message) => void process.stderr.write(`${message}\n`),
+    ...(canAsk && { choose: async (found: readonly Discovered[]) => chooseOf(found, signal, asking) }),
+  }
+}
+
+/** Asks for a number or a name. Throws CONFIGURATION where the answer is neither, INTERRUPTED. */
+export async function chooseOf(found: readonly Discovered[], signal: AbortSignal, asking: Asking): Promise<Discovered> {
+  const lines = found.map(({ name, what }, index) => `  ${index + 1}  ${name}: ${what}\n`)
+  asking.output.write(`There is no configuration, and several deployments were found:\n${lines.join('')}`)
+  const answer = (await ask(`Which one (1 to ${found.length})? `, asking, signal))?.trim() ?? ''
+  const chosen = /^\d+$/.test(answer) ? found[Number(answer) - 1] : found.find(({ name }) => name === answer)
+  if (chosen) return chosen
+  throw new AdminError('CONFIGURATION', answer === '' ? 'none was chosen' : `'${answer}' is none of them`, found.map(({ name }) => `-d ${name}`))
+}

@@ -1,0 +1,37 @@
+import { AdminError } from '../../core/error.ts'
+
+/** Who is asked for what cannot be found. Both throw INTERRUPTED where the question is not answered. */
+export interface Asker {
+  /** '' where it is left open; `problem` says what is wrong with an answer */
+  text(message: string, options?: { usual?: string; problem?: (answer: string) => string | null }): Promise<string>
+  choice<T>(message: string, choices: readonly { value: T; name: string }[]): Promise<T>
+}
+
+interface Asking {
+  input: NodeJS.ReadableStream
+  output: NodeJS.WritableStream
+  signal: AbortSignal
+}
+
+/** Asks a person on a terminal. */
+export function personAt(context: Asking): Asker {
+  return {
+    async text(message, { usual, problem } = {}) {
+      const { input } = await import('@inquirer/prompts')
+      return (await answered(input({ message, ...(usual !== undefined && { default: usual }), validate: (answer) => problem?.(answer.trim()) ?? true }, context))).trim()
+    },
+    async choice(message, choices) {
+      const { select } = await import('@inquirer/prompts')
+      return answered(select({ message, choices }, context))
+    },
+  }
+}
+
+async function answered<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking
+  } catch (error) {
+    // Ctrl-C, Ctrl-D, or the signal: the library tells each by an error of its own
+    throw new AdminError('INTERRUPTED', 'interrupted: nothing was written', [], { cause: error })
+  }
+}

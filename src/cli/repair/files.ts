@@ -1,0 +1,51 @@
+import { Flags } from '@oclif/core'
+import { AdminError } from '../../core/error.ts'
+import type { NamedFile } from '../../core/deployment.ts'
+import { fileOf } from '../../core/plan.ts'
+import type { Plan } from '../../core/plan.ts'
+import { chooseFile } from '../../repairs/files/choose.ts'
+
+/** Files of settings that are worked on in place of a deployment; absolute, and no links. */
+export interface NamedFiles {
+  flag: NamedFile['flag']
+  paths: readonly string[]
+  /** the one by which the work is known: its base name confirms, its journals tell */
+  main: string
+}
+
+/** For `history`, `resume` and `undo`. */
+export const oneFileFlags = {
+  values: Flags.string({ summary: "of a values file's repairs, in place of a deployment's", helpValue: 'FILE', exclusive: ['compose'] }),
+  compose: Flags.string({ summary: "of a compose file's repairs", helpValue: 'FILE' }),
+}
+
+/** The files that the flags name; `of`: the key whose file is the main one. Throws USAGE as reading them does. */
+export async function namedFiles({ values, compose }: { values?: string | string[] | undefined; compose?: string | undefined }, of: readonly string[] = []): Promise<{ files?: NamedFiles }> {
+  const named = compose === undefined ? [values ?? []].flat() : [compose]
+  if (named.length === 0) return {}
+  if (named.includes('')) throw new AdminError('USAGE', `--${compose === undefined ? 'values' : 'compose'} names no file`)
+  const { openFile, placeOfFile } = await import('../../runtime/index.ts')
+  const flag = compose === undefined ? '--values' : '--compose'
+  const paths = await Promise.all(named.map(async (it) => placeOfFile(it, process.cwd())))
+  const last = paths.at(-1)!
+  if (new Set(paths).size === 1 || of.length === 0) return { files: { flag, paths, main: last } }
+  const { file } = await chooseFile(await openFile({ flag, path: last }, [], process.env).open.files(), paths, of)
+  return { files: { flag, paths, main: file } }
+}
+
+/** Those of a saved plan. */
+export function filesOfPlan(plan: Plan): { files?: NamedFiles } {
+  const file = fileOf(plan)
+  if (!file) return {}
+  const { values } = plan.options
+  const paths = Array.isArray(values) ? values.filter((it) => typeof it === 'string') : [file.path]
+  return { files: { flag: file.flag, paths, main: file.path } }
+}
+
+/** `a.b` as keys. Throws USAGE where one of them is empty. */
+export function keyPath(text: string | undefined): readonly string[] {
+  if (text === undefined) return []
+  const keys = text.split('.')
+  if (keys.includes('')) throw new AdminError('USAGE', `--path ${text} is no path of keys: they are joined by dots`, ['--path testops'])
+  return keys
+}

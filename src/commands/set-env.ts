@@ -1,0 +1,49 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../cli/base-command.ts'
+import { keyPath, namedFiles } from '../cli/repair/files.ts'
+import { repairFlags } from '../cli/repair/flags.ts'
+import { runRepair } from '../cli/repair/run-repair.ts'
+import { settingWishes } from '../cli/repair/settings.ts'
+import { showPerformed } from '../cli/repair/show.ts'
+import { chartKeys } from '../knowledge/chart.ts'
+import { repairs } from '../repairs/index.ts'
+
+export default class SetEnv extends BaseCommand {
+  static override summary = "set or remove the service's settings, and restart it"
+  static override description =
+    'NAME=VALUE sets one, NAME- takes it away, as many at once as you like: they take one restart, and `undo` takes them back with another. ' +
+    'A secret is given by NAME=@FILE, or by NAME=@- on standard input, and reaches no plan, journal or error. ' +
+    'With --values the setting is written into the Helm values (`env.open`, or the chart\'s own key), without a deployment, confirmed by the base name of the file.\n\n' +
+    'Ends with 0 when done or when all is set so already, 4 when not confirmed or not safe, 6 when half done.'
+  static override usage = 'set-env NAME=VALUE... | NAME-... [flags]'
+  static override examples = [
+    { description: 'two settings in one restart', command: '<%= config.bin %> set-env -d prod VENDOR_ENDPOINT=https://testops.example.org TZ-' },
+    { description: 'a secret', command: '<%= config.bin %> set-env -d prod SPRING_RABBITMQ_PASSWORD=@/run/secrets/mq' },
+    { description: 'in the values of the chart', command: '<%= config.bin %> set-env --values values.yaml --token-lifetime 3600' },
+    { description: 'what integrations send, in the log, and no more', command: '<%= config.bin %> set-env -d prod --integration-debug on' },
+  ]
+  static override strict = false
+  static override flags = {
+    ...repairFlags,
+    'durable-queues': Flags.string({ summary: 'whether the service asks for durable queues; `reset-queues` makes those fit that are there', options: ['true', 'false'] }),
+    'token-lifetime': Flags.integer({ summary: 'life of a Bearer token', helpValue: 'SECONDS', min: 1, max: 999_999_999 }),
+    'integration-debug': Flags.string({ summary: 'debug output of integrations in the log; off takes the setting away', options: ['on', 'off'] }),
+    values: Flags.string({ summary: "write into the chart's values instead, in Helm's order: the last that has the setting is edited", helpValue: 'FILE', multiple: true, multipleNonGreedy: true }),
+    path: Flags.string({ summary: "the chart's key in an umbrella chart", helpValue: 'KEY.PATH', dependsOn: ['values'] }),
+    'no-restart': Flags.boolean({ summary: 'write only: it takes effect at the next start' }),
+  }
+
+  override async run(): Promise<void> {
+    const { flags, argv } = await this.parse(SetEnv)
+    const { given, ...wishes } = await settingWishes(argv as string[], flags)
+    const asked = { given, words: process.argv.slice(2), version: this.config.version }
+    const path = keyPath(flags.path)
+    const { files } = await namedFiles({ values: flags.values }, [...path, ...chartKeys.openSettings])
+    if (files) {
+      const options = { settings: wishes.settings, values: files.paths, main: files.main, path }
+      return showPerformed(await runRepair({ ...flags, files }, { repair: repairs['set-env-values'], options, ...asked }), flags)
+    }
+    const options = { ...wishes, restart: !(flags['no-restart'] ?? false) }
+    showPerformed(await runRepair(flags, { repair: repairs['set-env'], options, ...asked }), flags)
+  }
+}

@@ -1,0 +1,45 @@
+import type { Secret } from '../secret.ts'
+
+/** What stands at a path of keys in a YAML file. */
+export interface ValueLook {
+  /** how many keys of the path are there */
+  found: number
+  /** the last of these is a map, or the path is there whole */
+  isOpen: boolean
+  /** of a single value at the end of the path, as it is written, without its quotes; null: not there, nothing, a map or a list */
+  text: string | null
+  /** it is read as a text, and not as a number, a date or the like, which a template may write in another way */
+  isText: boolean
+  /** of the last key that is there, from 1; null: none is */
+  line: number | null
+}
+
+/**
+ * Files of settings in YAML: a chart's values, a compose file. Paths are absolute. Each method throws USAGE for a file that is
+ * missing or none, FORBIDDEN, UNAVAILABLE, and REFUSED with the line for one that cannot be edited safely: not one YAML document,
+ * templates, encrypted, not UTF-8, too large.
+ */
+export interface FilesSource {
+  look(file: string, path: readonly string[]): Promise<ValueLook>
+  /** the keys of the map at that path; none where there is none */
+  keys(file: string, path: readonly string[]): Promise<readonly string[]>
+  /** what these edits come to. Throws REFUSED where one cannot be made without changing something else */
+  edits(file: string, wanted: readonly { path: readonly string[]; to: string | null }[]): Promise<readonly ValueEdit[]>
+  /** the lines that change with them, without any around them: they may hold secrets. Throws as `edits` */
+  difference(file: string, edits: readonly ValueEdit[]): Promise<string>
+  /** a secret that is all that the file holds. Throws USAGE where it is missing or too large, FORBIDDEN, UNAVAILABLE */
+  secret(file: string): Promise<Secret>
+  /** what `.env` beside the file gives to a variable; null: nothing */
+  variable(file: string, name: string): Promise<string | null>
+}
+
+/** One value of a YAML file. Null: not there, or nothing. */
+export interface ValueEdit {
+  path: readonly string[]
+  from: string | null
+  to: string | null
+  /** which characters of the file that comes to: from `at` on, those of `was` give way to those of `is`; they name no other value */
+  at: number
+  was: string
+  is: string
+}

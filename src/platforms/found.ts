@@ -1,0 +1,28 @@
+import type { PlatformOptions } from './platform.ts'
+
+/** A deployment that was found without a configuration. */
+export interface Found {
+  /** compose project, unit, or release */
+  name: string
+  /** for people: 'compose project `testops` (service testops, image …)' */
+  what: string
+  /** what a configuration would say of it */
+  place:
+    | { platform: 'host'; unit: string }
+    | { platform: 'compose'; project: string; service: string; file: string | null }
+    | { platform: 'kubernetes'; context: string | null; namespace: string; release: string }
+}
+
+/** What one platform shows, and what was looked at there, for people. */
+interface Search {
+  found: readonly Found[]
+  looked: string
+}
+
+export interface FinderOptions extends PlatformOptions {
+  /** absolute: where a compose file is looked for */
+  folder: string
+}
+
+/** Looks for deployments on one platform. A tool that is not installed is no error: `looked` says so. Throws what asking it throws. */
+export type Finder = (options: FinderOptions) => Promise<Search>

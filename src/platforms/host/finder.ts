@@ -1,0 +1,70 @@
+import { basename } from 'node:path'
+import { runProgram } from '../../adapters/process.ts'
+import { isOnPath } from '../../adapters/this-machine.ts'
+import type { Found, Finder, FinderOptions } from '../found.ts'
+import { parseProperties, one } from './properties.ts'
+import type { Properties } from './properties.ts'
+
+/** SPEC.md 1: the service runs as a service named so. */
+const serviceName = 'testops'
+const named = /^testops(?!-admin)[\w:.\\-]*(?:@[\w:.\\-]+)?\.service$/
+const mentions = /(?:^|[^\w-])testops(?!-admin)(?![\w])/i
+/** a unit that starts one of these is not where the service runs: that is told by its own platform */
+const starters = ['docker', 'podman', 'docker-compose', 'podman-compose', 'kubectl', 'helm', 'k3s', 'testops-admin']
+
+/**
+ * Units of this machine's systemd that are the service: `testops.service`, else those whose name begins so, else those whose command or
+ * description names it.
+ */
+export const findUnits: Finder = async (options) => {
+  if (!(await isOnPath('systemctl', options.environment?.['PATH']))) return { found: [], looked: 'systemd is not installed' }
+  const names = await unitFiles(options)
+  if (names === null) return { found: [], looked: 'systemd does not run' }
+  const units = (await shown(options, names)).filter(isLoaded).filter((it) => !isStarter(it))
+  const byName = units.filter((it) => named.test(one(it, 'Id')))
+  const exact = byName.filter((it) => one(it, 'Id') === `${serviceName}.service`)
+  const chosen = [exact, byName, units.filter(isMentioned)].find((it) => it.length > 0) ?? []
+  return { found: chosen.map(foundOf), looked: `no unit of systemd is named ${serviceName}, or names it in its command or description` }
+}
+
+/** Null where systemd does not answer. */
+async function unitFiles(options: FinderOptions): Promise<string[] | null> {
+  const result = await systemctl(['list-unit-files', '--type=service', '--no-legend', '--plain', '--full', '--no-pager'], options)
+  if (result.exitCode !== 0) return null
+  return result.stdout.split('\n').flatMap((line) => line.trim().split(/\s+/)[0] ?? []).filter((name) => named.test(name))
+}
+
+/** All services that are loaded, and those files. A pattern shows only what is loaded. */
+async function shown(options: FinderOptions, names: readonly string[]): Promise<Properties[]> {
+  const { stdout } = await systemctl(['show', '*.service', ...names, '--property=Id,Description,ExecStart,LoadState', '--no-pager'], options)
+  const units = stdout.split(/\n{2,}/).map(parseProperties)
+  return [...new Map(units.map((it) => [one(it, 'Id'), it])).values()]
+}
+
+async function systemctl(words: readonly string[], { timeoutMs, environment, signal }: FinderOptions) {
+  return runProgram(['systemctl', ...words], { timeoutMs, signal, environment: { ...environment, LC_ALL: 'C', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' } })
+}
+
+function isLoaded(unit: Properties): boolean {
+  return one(unit, 'LoadState') === 'loaded'
+}
+
+function isStarter(unit: Properties): boolean {
+  return starters.includes(basename(programOf(unit)))
+}
+
+function isMentioned(unit: Properties): boolean {
+  return mentions.test(one(unit, 'Description')) || mentions.test(one(unit, 'ExecStart'))
+}
+
+/** `{ path=/opt/testops/bin/service ; argv[]=… ; … }` */
+function programOf(unit: Properties): string {
+  return /path=(\S+) ;/.exec(one(unit, 'ExecStart'))?.[1] ?? ''
+}
+
+function foundOf(unit: Properties): Found {
+  const id = one(unit, 'Id')
+  const name = id.replace(/\.service$/, '')
+  const program = programOf(unit)
+  return { name, what: `systemd unit \`${id}\`${program === '' ? '' : ` (${program})`}`, place: { platform: 'host', unit: name } }
+}

@@ -1,0 +1,30 @@
+import type { Step } from '../../core/plan.ts'
+import type { FilesSource } from '../../core/sources.ts'
+
+/** One value that is to be changed, and where. */
+export interface WantedEdit {
+  file: string
+  path: readonly string[]
+  to: string | null
+}
+
+/** A step for each file, which is replaced once. Throws REFUSED where an edit cannot be made. */
+export async function editSteps(files: FilesSource, wanted: readonly WantedEdit[]): Promise<Step[]> {
+  const byFile = [...new Set(wanted.map(({ file }) => file))]
+  return Promise.all(
+    byFile.map(async (file) => {
+      const edits = await files.edits(file, wanted.filter((it) => it.file === file))
+      const what = edits.map(({ path, to }) => (to === null ? `take ${path.join('.')} away` : `set ${path.join('.')} to ${to}`)).join(', ')
+      return { title: `${what} in ${file}`, action: { kind: 'edit-values' as const, file, edits }, interrupts: false }
+    }),
+  )
+}
+
+export function editImpact(wanted: readonly WantedEdit[]): Record<string, number> {
+  return wanted.length === 0 ? {} : { valuesChanged: wanted.length }
+}
+
+/** How Helm is told: in the order in which the files are given. */
+export function helmNote(values: readonly string[]): string {
+  return `nothing but the file changes: it takes effect with the next helm upgrade, with ${values.map((file) => `-f ${file}`).join(' ')}`
+}

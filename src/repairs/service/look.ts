@@ -1,0 +1,73 @@
+import { listed } from '../../checks/support/format.ts'
+import { judgeHolder } from '../../checks/support/lock-holder.ts'
+import { sortOut } from '../../checks/support/lock-row.ts'
+import { situationOf, surroundings } from '../../checks/support/lock-situation.ts'
+import type { Around, Surroundings } from '../../checks/support/lock-situation.ts'
+import { had } from '../../checks/support/wanted.ts'
+import type { Wanted } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Risk } from '../../core/plan.ts'
+import type { DatabaseSource, ServiceSource, ServiceStatus, Sources } from '../../core/sources.ts'
+import { controllerRisks } from '../service-steps.ts'
+
+interface Read extends Around {
+  service: ServiceSource
+  database: Wanted<Sources['database']>
+}
+
+/** The service as it stands before it is stopped or started. */
+export interface SeenService {
+  target: string
+  status: ServiceStatus
+  /** of stopping it now */
+  risks: readonly Risk[]
+  notes: readonly string[]
+}
+
+export async function lookAtService({ service, database, logs, api }: Read, deployment: Deployment): Promise<SeenService> {
+  const status = await service.status()
+  const around = await surroundings({ service, logs, api }, deployment)
+  const { name, build, declaredIn } = await service.image()
+  // a pod is not at home on a node
+  const where = deployment.platform === 'host' ? listed([...(around.machines ?? [])]) : declaredIn
+  const target = [where, name === null ? '' : `image ${name}`, build === null ? '' : `build ${build}`].filter(Boolean).join(', ')
+  const locks = status.state === 'running' ? await migrations(database, around) : { risks: [], notes: [] }
+  return { target: target || 'the service', status, risks: [...locks.risks, ...(await controllerRisks(service))], notes: locks.notes }
+}
+
+/**
+ * A service that is stopped while it migrates leaves the change-log lock behind, and what it was doing half done. One that tells its
+ * health has come through its migration, so that a lock of which nothing is proven is no reason then.
+ */
+async function migrations(database: Wanted<readonly DatabaseSource[]>, around: Surroundings): Promise<Pick<SeenService, 'risks' | 'notes'>> {
+  const databases = had(database)
+  if (databases === null) {
+    const why = database instanceof AdminError ? database.message : 'it is not known'
+    return { risks: [], notes: around.answers ? [] : [`whether it migrates is not known, since its database cannot be asked: ${why}`] }
+  }
+  const found = await Promise.all(databases.map(async (it) => holderAt(it, around)))
+  return { risks: found.flatMap(({ risk }) => risk ?? []).slice(0, 1), notes: found.flatMap(({ note }) => note ?? []) }
+}
+
+async function holderAt(database: DatabaseSource, around: Surroundings): Promise<{ risk?: Risk; note?: string }> {
+  try {
+    const tables = await database.changelogLocks()
+    const [first, ...others] = tables
+    const { row } = first ? sortOut([first, ...others], around.user) : { row: null }
+    if (!row?.locked) return {}
+    const holding = judgeHolder(await situationOf(database, row, around))
+    if (holding.holder === 'dead' || (holding.holder === 'unproven' && around.answers)) return {}
+    const who = holding.holder === 'live' ? `the service may be migrating: ${holding.who}` : `the change-log lock at ${database.target} is held, and whether its holder lives is not shown: ${holding.why.join('; ')}`
+    return {
+      risk: {
+        name: 'running-migration',
+        message: `${who}. Stopping the service now leaves that lock behind, and the migration half done.`,
+        proof: ['wait until it answers; this shows it: testops-admin doctor -d {deployment} --wait'],
+      },
+    }
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+    return { note: `whether it migrates at ${database.target} is not known: ${error.message}` }
+  }
+}

@@ -1,0 +1,71 @@
+import { AdminError } from '../core/error.ts'
+import { defineRepair } from '../core/repair.ts'
+import { typed } from '../core/typed.ts'
+import { chartKeys } from '../knowledge/chart.ts'
+import { defaultVendor, isSecretSetting, settingNames, vendorIn } from '../knowledge/settings.ts'
+import { assertPath, chooseFile, refuseUmbrella } from './files/choose.ts'
+import type { Chosen } from './files/choose.ts'
+import { editImpact, editSteps, helmNote } from './files/steps.ts'
+import { assertValue, typoNote } from './set-env/change.ts'
+import type { SettingWish } from './set-env/change.ts'
+
+export interface ValuesOptions {
+  settings: readonly SettingWish[]
+  /** absolute, in Helm's order: the later wins */
+  values: readonly string[]
+  /** the file by which the work is known (`fileOf`) */
+  main: string
+  /** the chart's own keys in an umbrella chart */
+  path: readonly string[]
+}
+
+/** Sets or removes settings in a chart's values, where Helm hands them to the service; no deployment is needed for it. */
+export const setEnvInValues = defineRepair({
+  id: 'set-env-values',
+  title: "set or remove the service's settings in the chart's values",
+  reads: ['files'],
+  wants: [],
+  async plan({ files }, _, { settings, values, path: prefix }: ValuesOptions) {
+    const below = (key: string): string => typed(['testops-admin', 'set-env', ...values.flatMap((file) => ['--values', file]), '--path', key])
+    await assertPath(files, values, prefix, below)
+    if (prefix.length === 0) await refuseUmbrella(files, values, [chartKeys.imageName, chartKeys.version, chartKeys.openSettings], below)
+    const open = [...prefix, ...chartKeys.openSettings]
+    const present = (await Promise.all(values.map(async (file) => files.keys(file, open)))).flat()
+    const vendor = vendorIn(present, defaultVendor)
+    const names = settingNames(vendor)
+    const wishes = settings.map(({ to, secret, ...wish }) => ({ to, secret, name: 'name' in wish ? wish.name : names[wish.known] }))
+    const twice = wishes.find(({ name }, index) => wishes.findIndex((it) => it.name === name) !== index)
+    if (twice) throw new AdminError('USAGE', `${twice.name} is named twice: once is enough`)
+
+    const chosen: (Chosen & { path: readonly string[]; name: string; to: string | null })[] = []
+    for (const { name, to, secret } of wishes) {
+      assertValue(name, to, names)
+      // the chart's own key makes a setting before `env.open` does, of which the last wins
+      const path = name === names.tokenValiditySeconds && !present.includes(name) ? [...prefix, ...chartKeys.tokenValiditySeconds] : [...open, name]
+      const it = await chooseFile(files, values, path)
+      if (secret || isSecretSetting(name, it.look.text ?? '')) throw inValues(name, it)
+      chosen.push({ ...it, path, name, to })
+    }
+    const wanted = chosen.filter(({ look, to }) => look.text !== to).map(({ file, path, to }) => ({ file, path, to }))
+    return {
+      target: Object.fromEntries([...new Set(chosen.map(({ file }) => file))].map((file, index) => [index === 0 ? 'values' : `values ${index + 1}`, file])),
+      impact: editImpact(wanted),
+      evidence: chosen.map(({ file, path, look }) => `${file}${look.text === null || look.line === null ? '' : ` line ${look.line}`}: ${path.join('.')}${look.text === null ? ' is not set' : `: ${look.text}`}`),
+      notes: [
+        ...wishes.flatMap(({ name, to }) => (to === null ? [] : (typoNote(name, vendor, present) ?? []))),
+        ...chosen.filter(({ look, to, path }) => look.text === to && to !== null && !look.isText && path.length > prefix.length + 1).map(({ path }) => `${path.join('.')} is no text in the file, and Kubernetes takes nothing else as a setting: put it in quotes`),
+        ...(wanted.some(({ path }) => path.at(-1) === names.rabbitDurable) ? ['the queues that are there have to fit, or the service fails at them: testops-admin reset-queues makes them'] : []),
+        wanted.length === 0 ? 'all is set so already' : helmNote(values),
+      ],
+      risks: [],
+      steps: await editSteps(files, wanted),
+      verifiedBy: [],
+    }
+  },
+})
+
+function inValues(name: string, { file }: Chosen): AdminError {
+  return new AdminError('REFUSED', `${name} is a secret, and ${file} is no place for one: nothing was changed`, [
+    `kubectl create secret generic ${name.toLowerCase().replaceAll('_', '-')} --from-file=${name}=FILE   # and have the chart refer to it`,
+  ])
+}

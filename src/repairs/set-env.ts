@@ -1,0 +1,92 @@
+import { readSettings } from '../checks/support/service.ts'
+import { settingLines } from '../checks/support/evidence.ts'
+import { AdminError } from '../core/error.ts'
+import { fingerprint } from '../core/fingerprint.ts'
+import type { Step } from '../core/plan.ts'
+import { defineRepair } from '../core/repair.ts'
+import { Secret } from '../core/secret.ts'
+import { isSecretSetting, parseBoolean, settingDefaults } from '../knowledge/settings.ts'
+import { lookAtService } from './service/look.ts'
+import { settingNotes, startStep, stopStep } from './service-steps.ts'
+import { assertValue, typoNote } from './set-env/change.ts'
+import type { SettingWish } from './set-env/change.ts'
+import { queuesWouldDiffer } from './set-env/queues.ts'
+
+export interface SetEnvOptions {
+  settings: readonly SettingWish[]
+  /** false: they take effect at the next start */
+  restart: boolean
+  /** of fingerprints */
+  salt: string
+}
+
+/** Sets or removes settings where the service reads them, all in one restart. */
+export const setEnv = defineRepair({
+  id: 'set-env',
+  title: "set or remove the service's settings",
+  reads: ['service'],
+  wants: ['database', 'broker', 'logs', 'api'],
+  async plan(sources, deployment, { settings, restart, salt }: SetEnvOptions) {
+    const { service } = sources
+    const [{ names, vendor }, environment, seen] = await Promise.all([readSettings(service, deployment), service.environment(), lookAtService(sources, deployment)])
+    const wishes = settings.map((wish) => ({ ...wish, name: 'name' in wish ? wish.name : names[wish.known] }))
+    const twice = wishes.find(({ name }, index) => wishes.findIndex((it) => it.name === name) !== index)
+    if (twice) throw new AdminError('USAGE', `${twice.name} is named twice: once is enough`)
+    const changes = wishes.flatMap(({ name, to, secret }): Step[] => {
+      assertValue(name, to, names)
+      const value = environment.get(name)
+      const current = value instanceof Secret ? value.reveal() : (value ?? null)
+      if (secret || value instanceof Secret || isSecretSetting(name, '')) {
+        if (to !== null) throw heldSecret(name)
+        const [from, next] = [fingerprint(current, salt), secret?.fingerprint ?? null]
+        return from === next ? [] : [{ title: next === null ? `take ${name} away` : `set ${name}, a secret`, action: { kind: 'set-secret', name, salt, from, to: next, file: secret?.file ?? null }, interrupts: false }]
+      }
+      return current === to ? [] : [{ title: to === null ? `take ${name} away` : `set ${name}=${to}`, action: { kind: 'set-setting', name, from: current, to }, interrupts: false }]
+    })
+    const runs = seen.status.state === 'running' || seen.status.startsAgain === true
+    const restarts = restart && runs && changes.length > 0
+    if (deployment.platform === 'kubernetes') assertForCluster(changes, { rollsOut: !restart && runs })
+    const durable = changes.flatMap(({ action }) => (action.kind === 'set-setting' && action.name === names.rabbitDurable ? [action] : [])).at(0)
+    const queues = durable ? await queuesWouldDiffer(sources, deployment, (durable.to === null ? null : parseBoolean(durable.to)) ?? settingDefaults.rabbitDurable) : {}
+    const start: Step = { ...startStep(), action: { kind: 'start-service', stopsOnUndo: true } }
+    const isSet = (name: string): boolean => changes.some(({ action }) => action.kind === 'set-setting' && action.name === name)
+    return {
+      target: { service: seen.target },
+      impact: changes.length === 0 ? {} : { settingsChanged: changes.length, ...(restarts && { serviceRestarts: 1 }) },
+      evidence: wishes.flatMap(({ name }) => settingLines(service, name, shown(name, environment.get(name)))),
+      notes: [
+        ...wishes.flatMap(({ name, to, secret }) => (to === null && !secret ? [] : (typoNote(name, vendor, environment.keys()) ?? []))),
+        ...(queues.note === undefined ? [] : [queues.note]),
+        ...changes.flatMap(({ action }) => (action.kind === 'set-setting' ? settingNotes(deployment, action) : [])),
+        ...(changes.some(({ action }) => action.kind === 'set-secret' && action.from !== null) ? ["the former value of a secret is kept for `undo`, in a file of this user's alone beside the journal"] : []),
+        ...(changes.length === 0 ? ['all is set so already; a service that was not restarted since may run with other settings'] : restarts ? seen.notes : [runs ? 'the service is not restarted: it takes effect at the next start' : 'the service is stopped, and stays so: it takes effect at the next start']),
+      ],
+      risks: [...(restarts ? seen.risks : []), ...(queues.risk ? [queues.risk] : [])],
+      steps: restarts ? [stopStep(seen.status), ...changes, start] : changes,
+      verifiedBy: restarts ? ['service/running', 'api/reachable', ...(isSet(names.tokenValiditySeconds) ? ['api/token-lifetime'] : [])] : [],
+    }
+  },
+})
+
+/** A pod template is read by everyone who may read Deployments, and a changed one takes effect at once. Throws REFUSED, USAGE. */
+function assertForCluster(changes: readonly Step[], { rollsOut }: { rollsOut: boolean }): void {
+  const secret = changes.flatMap(({ action }) => (action.kind === 'set-secret' ? [action.name] : [])).at(0)
+  if (secret !== undefined) {
+    throw new AdminError('REFUSED', `${secret} is a secret, and a pod template is no place for one: nothing was changed`, ['set it in the Secret of the release, then: testops-admin service restart -d {deployment}'])
+  }
+  if (rollsOut && changes.length > 0) {
+    throw new AdminError('USAGE', 'on Kubernetes a setting that is written starts new pods at once: --no-restart is for a service that is stopped', [
+      'testops-admin set-env NAME=VALUE --values FILE   # in the values of the chart, for the next helm upgrade',
+      'testops-admin service stop -d {deployment}',
+    ])
+  }
+}
+
+function shown(name: string, value: string | Secret | undefined): string {
+  if (value === undefined) return `${name} is not set`
+  return value instanceof Secret ? `${name} is set, and a secret` : `${name}=${value}`
+}
+
+function heldSecret(name: string): AdminError {
+  return new AdminError('USAGE', `${name} holds a secret now: its value is given by a file`, [`testops-admin set-env ${name}=@FILE -d {deployment}`])
+}

@@ -1,0 +1,58 @@
+import { AdminError } from '../../core/error.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { datasourcePrefixes, isSecretSetting, parseBoolean, settingNames, springSettings } from '../../knowledge/settings.ts'
+import type { SettingNames, Vendor } from '../../knowledge/settings.ts'
+
+/** One setting that is to be changed; `known`: by what it is for, whatever the vendor's prefix. */
+export type SettingWish = ({ name: string } | { known: KnownSetting }) & {
+  /** null: it is taken away, or is a secret */
+  to: string | null
+  /** its fingerprint in place of the value; `file`: null: standard input */
+  secret?: { fingerprint: string; file: string | null }
+}
+
+/** Settings that have a flag of their own (SPEC.md 5 and 7). */
+export type KnownSetting = 'rabbitDurable' | 'tokenValiditySeconds' | 'integrationLogLevel'
+
+/** A word of the command line. Throws USAGE where it is none, or a secret in clear, which it does not repeat. */
+export function parseWish(word: string): { name: string; to: string | null } | { name: string; source: string } {
+  const [, name = '', sign, value = ''] = /^([^=]*?)(=|-$)([^]*)$/.exec(word) ?? []
+  if (sign === undefined) {
+    throw new AdminError('USAGE', `\`${word}\` is neither NAME=VALUE nor NAME-`, [`testops-admin set-env ${word}=VALUE`, `testops-admin set-env ${word}-   # takes it away`])
+  }
+  if (!/^[A-Za-z_]\w*$/.test(name)) throw new AdminError('USAGE', `\`${name}\` is no name of a setting: letters, digits and _`)
+  if (sign === '-') return { name, to: null }
+  if (value.startsWith('@')) {
+    if (value === '@') throw new AdminError('USAGE', `${name}=@ names no file`, [`testops-admin set-env ${name}=@FILE`])
+    return { name, source: value.slice(1) }
+  }
+  if (isSecretSetting(name, value)) throw inClear(name)
+  if (/[\0-\x08\x0a-\x1f\x7f]/.test(value)) throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
+  return { name, to: value }
+}
+
+function inClear(name: string): AdminError {
+  return new AdminError('USAGE', `${name} is a secret: on a command line others on this machine can read it, and the shell keeps it`, [
+    `testops-admin set-env ${name}=@FILE   # what the file holds`,
+    `testops-admin set-env ${name}=@-   # from standard input, with --confirm`,
+  ])
+}
+
+/** Throws USAGE where a setting of the service's own has a value that it cannot have. */
+export function assertValue(name: string, to: string | null, names: SettingNames): void {
+  if (to === null) return
+  if (name === names.rabbitDurable && parseBoolean(to) === null) throw new AdminError('USAGE', `${name} is true or false, not \`${to}\``, [`testops-admin set-env ${name}=true`])
+  if (name === names.tokenValiditySeconds && !/^[1-9]\d{0,8}$/.test(to)) {
+    throw new AdminError('USAGE', `${name} is a number of seconds, not \`${to}\``, [`testops-admin set-env ${name}=3600`])
+  }
+}
+
+/** What a name that the service is not known to read may stand for; null: it is known, or like none. */
+export function typoNote(name: string, vendor: Vendor, present: Iterable<string>): string | null {
+  const datasources = datasourcePrefixes.flatMap((prefix) => ['URL', 'USERNAME', 'PASSWORD'].map((end) => `${prefix}_${end}`))
+  const known = [...Object.values<string>({ ...settingNames(vendor), ...springSettings }), ...datasources]
+  const all = new Set([...known, ...present])
+  if (all.has(name)) return null
+  const hint = didYouMean(name, all)
+  return hint === undefined ? null : `${name} is no setting that is known here; ${hint}`
+}

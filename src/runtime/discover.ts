@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { AdminError } from '../core/error.ts'
+import { findComposeProjects, findReleases, findUnits } from '../platforms/index.ts'
+import type { Finder, Found } from '../platforms/index.ts'
+import { fileName } from './configuration/next-steps.ts'
+import type { DeploymentSettings } from './configuration/schema.ts'
+import type { Environment } from './paths.ts'
+
+/** One for each platform; all look at the same time. */
+const finders: readonly Finder[] = [findUnits, findComposeProjects, findReleases]
+
+/** for each: whoever types a command waits for it before anything else happens */
+const deadlineMs = 3000
+
+export interface Discovered {
+  name: string
+  /** for people: 'compose project `testops` (service testops, image …)' */
+  what: string
+  settings: DeploymentSettings
+  /** where a configuration of it would lie, absolute: there is none */
+  file: string
+}
+
+export interface Discovery {
+  found: readonly Discovered[]
+  /** what was looked at, for people, where nothing was found */
+  looked: readonly string[]
+}
+
+export interface DiscoveryRequest {
+  environment: Environment
+  workingDirectory: string
+  signal?: AbortSignal | undefined
+}
+
+/** Looks for deployments on every platform. What a platform cannot tell is said, and keeps nothing else from being found. Throws INTERRUPTED. */
+export async function discover({ environment, workingDirectory: folder, signal }: DiscoveryRequest, all: readonly Finder[] = finders): Promise<Discovery> {
+  const searches = await Promise.all(
+    all.map(async (find) => {
+      try {
+        return await find({ timeoutMs: deadlineMs, environment, folder, ...(signal && { signal }) })
+      } catch (error) {
+        if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
+        return { found: [], looked: error.message }
+      }
+    }),
+  )
+  const found = searches.flatMap((it) => it.found)
+  const names = found.map(({ name }) => name)
+  return {
+    found: found.map((it) => ({
+      // a unit and a project may have the same name
+      name: names.indexOf(it.name) === names.lastIndexOf(it.name) ? it.name : `${it.name}-${it.place.platform}`,
+      what: it.what,
+      settings: settingsOf(it),
+      file: join(folder, fileName),
+    })),
+    looked: searches.filter((it) => it.found.length === 0).map(({ looked }) => looked),
+  }
+}
+
+/** What a configuration would say of it. */
+function settingsOf({ place, what }: Found): DeploymentSettings {
+  switch (place.platform) {
+    case 'host':
+      return { platform: 'host', host: { unit: place.unit } }
+    case 'compose': {
+      const file = place.file === null ? {} : { file: { path: place.file, at: what } }
+      return { platform: 'compose', compose: { project: place.project, service: place.service, ...file } }
+    }
+    case 'kubernetes': {
+      const context = place.context === null ? {} : { context: place.context }
+      return { platform: 'kubernetes', kubernetes: { ...context, namespace: place.namespace, release: place.release } }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { dirname } from 'node:path'
+import { parseYaml } from '../../adapters/yaml/index.ts'
+import { configurationOf } from '../configuration/template.ts'
+import type { DraftSection } from '../configuration/template.ts'
+import { schema } from '../configuration/schema.ts'
+import type { SelectedDeployment } from '../configuration/select.ts'
+import { validate } from '../configuration/validate.ts'
+import type { Discovered } from '../discover.ts'
+
+/** A deployment as a configuration is going to say it: plain text, secrets by where they are kept. */
+export type Draft = DraftSection
+
+/** What was found, as a configuration would say it. */
+export function draftOf({ settings: { platform = 'host', host, compose, kubernetes } }: Pick<Discovered, 'settings'>): Draft {
+  const sections = {
+    ...(host?.unit !== undefined && { host: { unit: host.unit } }),
+    ...(compose && { compose: { ...compose, ...(compose.file && { file: compose.file.path }) } as DraftSection }),
+    ...(kubernetes && { kubernetes: kubernetes as DraftSection }),
+  }
+  return { platform, ...sections }
+}
+
+/** The deployment that a configuration with this draft would have. Throws CONFIGURATION where the schema does not allow it. */
+export function selectedOf(name: string, draft: Draft, file: string): SelectedDeployment {
+  const { value } = parseYaml(configurationOf(name, draft))
+  // a draft has no lines yet that a person could look at
+  const settings = validate(schema, value, { at: () => 'what was given', directory: dirname(file) })
+  return { name, settings: settings.deployments.get(name)!, file }
+}

@@ -1,0 +1,5 @@
+export type { Draft } from './draft.ts'
+export { draftOf, selectedOf } from './draft.ts'
+export type { Probe, ProbedPart } from './probe.ts'
+export { probe } from './probe.ts'
+export { assertNew, writeNew } from './write.ts'

@@ -1,0 +1,51 @@
+import { AdminError } from '../../core/error.ts'
+import type { ErrorCode } from '../../core/error.ts'
+import type { SelectedDeployment } from '../configuration/select.ts'
+import { openDeployment } from '../open-deployment.ts'
+import type { OpenedDeployment, OpenOptions } from '../open-deployment.ts'
+
+/** Parts that are tried, in the order in which they are told. */
+const probedParts = ['service', 'database', 'broker', 'sessions', 'api'] as const
+export type ProbedPart = (typeof probedParts)[number]
+
+/** How opening a part went. `absent`: nothing says where it is. */
+export type Probe = { part: ProbedPart } & (
+  | { status: 'ok'; target: string }
+  | { status: 'failed' | 'absent'; error: { code: ErrorCode; message: string; suggestions: readonly string[] } }
+)
+
+/** Opens every part of a deployment at once, and lets go of it. Throws SECRET_MISSING, CONFIGURATION, INTERRUPTED. */
+export async function probe(selected: SelectedDeployment, options: OpenOptions): Promise<Probe[]> {
+  let opened: OpenedDeployment
+  try {
+    opened = await openDeployment(selected, options)
+  } catch (error) {
+    // nothing at all is known of how it is reached
+    if (!(error instanceof AdminError) || ['SECRET_MISSING', 'INTERRUPTED'].includes(error.code)) throw error
+    return probedParts.map((part) => ({ part, status: part === 'service' ? 'failed' : 'absent', error: shown(error) }))
+  }
+  try {
+    return await Promise.all(probedParts.map(async (part) => probeOf(part, opened)))
+  } finally {
+    await opened.close()
+  }
+}
+
+async function probeOf(part: ProbedPart, { open, deployment }: OpenedDeployment): Promise<Probe> {
+  try {
+    return { part, status: 'ok', target: await targetOf(part, open, deployment.platform) }
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
+    return { part, status: error.code === 'NOT_CONFIGURED' ? 'absent' : 'failed', error: shown(error) }
+  }
+}
+
+async function targetOf(part: ProbedPart, open: OpenedDeployment['open'], platform: string): Promise<string> {
+  if (part === 'service') return `${platform}: ${(await (await open.service()).status()).detail}`
+  if (part === 'database') return (await open.database()).map(({ target }) => target).join(', ')
+  return (await open[part]()).target
+}
+
+function shown({ code, message, suggestions }: AdminError): Extract<Probe, { status: 'failed' | 'absent' }>['error'] {
+  return { code, message, suggestions }
+}

@@ -1,0 +1,45 @@
+import { dirname } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { syncFolder, writeSynced } from '../../adapters/replace-file.ts'
+import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import { exists, readConfiguration } from '../configuration/load.ts'
+import { configurationOf } from '../configuration/template.ts'
+import type { Draft } from './draft.ts'
+
+/** Throws REFUSED where there is such a file: what an operator has written is never lost. */
+export async function assertNew(file: string): Promise<void> {
+  if (await exists(file)) throw alreadyThere(file)
+}
+
+/**
+ * Writes a configuration that nobody else may read, and reads it back. Throws REFUSED where there is such a file, FORBIDDEN,
+ * UNAVAILABLE, CONFIGURATION where it is not what it should be, and is not left then.
+ */
+export async function writeNew(file: string, name: string, draft: Draft): Promise<void> {
+  try {
+    await writeSynced(file, configurationOf(name, draft))
+    await syncFolder(dirname(file))
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'EEXIST') throw alreadyThere(file)
+    const isForbidden = code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
+    const why = isForbidden ? 'this user may not write there' : code === 'ENOENT' ? 'there is no such folder' : messageOf(error)
+    throw new AdminError(isForbidden ? 'FORBIDDEN' : 'UNAVAILABLE', `${file} cannot be written: ${why}`, [typed(['ls', '-ld', dirname(file)]), '--output FILE   # elsewhere'], {
+      cause: error,
+    })
+  }
+  try {
+    await readConfiguration(file, dirname(file))
+  } catch (error) {
+    await rm(file)
+    throw error
+  }
+}
+
+function alreadyThere(file: string): AdminError {
+  return new AdminError('REFUSED', `${file} is there already, and is not overwritten`, [
+    '--output FILE   # another one',
+    typed(['mv', file, `${file}.old`]),
+  ])
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import { realpath } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { localLock } from '../adapters/local-lock.ts'
+import { runFolder } from '../adapters/run-folder.ts'
+import { filesControl, filesSource } from '../adapters/settings-file/index.ts'
+import type { ControlName, Controls } from '../core/controls.ts'
+import type { Deployment, NamedFile } from '../core/deployment.ts'
+import { AdminError } from '../core/error.ts'
+import type { SourceName, Sources } from '../core/sources.ts'
+import { defaultVendor } from '../knowledge/settings.ts'
+import type { OpenedDeployment } from './open-deployment.ts'
+import { stateHome } from './paths.ts'
+import type { Environment } from './paths.ts'
+
+/** The place at which a file that was named really lies, absolute; where it would, for one that is missing. */
+export async function placeOfFile(named: string, workingDirectory: string): Promise<string> {
+  const path = resolve(workingDirectory, named)
+  return realpath(path).catch(() => path)
+}
+
+/**
+ * A file of settings, opened as if it were a deployment of its base name: with journals and a lock of its own on this machine, no
+ * configuration, and nothing else. `others`: files that are worked on along with it, whose locks are taken too.
+ */
+export function openFile(file: NamedFile, others: readonly string[], environment: Environment): OpenedDeployment {
+  const deployment: Deployment = {
+    name: basename(file.path),
+    file,
+    platform: file.flag === '--compose' ? 'compose' : 'kubernetes',
+    vendor: defaultVendor,
+    timeZone: null,
+  }
+  const none = async (): Promise<never> => {
+    throw new AdminError('NOT_CONFIGURED', `${file.path} is worked on by itself, without the deployment that it is for`)
+  }
+  const open: { readonly [K in SourceName]: () => Promise<Sources[K]> } = {
+    database: none, broker: none, sessions: none, service: none, api: none, logs: none, accessLog: none, network: none, runs: none,
+    files: async () => filesSource(),
+  }
+  const control: { readonly [K in ControlName]: () => Promise<Controls[K]> } = {
+    database: none, broker: none, service: none, sessions: none, api: none,
+    files: async () => filesControl(),
+  }
+  const folderOf = (path: string): string => recordsOfFile(environment, path)
+  return {
+    deployment,
+    open,
+    control,
+    login: none,
+    // in one order, so that two who name the same files in another do not wait for each other
+    locks: async (own) => [...new Set([file.path, ...others])].sort().map((path) => localLock(join(folderOf(path), 'repair.lock'), own)),
+    journals: {
+      here: runFolder(join(folderOf(file.path), 'runs')),
+      there: async () => {
+        throw new AdminError('NOT_CONFIGURED', 'a file has no place for it')
+      },
+    },
+    commands: null,
+    close: async () => undefined,
+  }
+}
+
+/** Beside the folders of deployments, of which one may be called `files`: none of its parts has such a name. */
+function recordsOfFile(environment: Environment, path: string): string {
+  const id = createHash('sha256').update(path).digest('hex').slice(0, 16)
+  const name = encodeURIComponent(basename(path)).slice(0, 100)
+  return join(stateHome(environment), 'files', `${name}-${id}`)
+}

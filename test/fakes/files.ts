@@ -1,0 +1,58 @@
+import type { FilesControl } from '../../src/core/controls.ts'
+import type { FilesSource, ValueEdit, ValueLook } from '../../src/core/sources.ts'
+import { Secret } from '../../src/core/secret.ts'
+import { AdminError } from '../../src/core/error.ts'
+
+/** Files in memory: for each the values by their paths, joined by a dot. */
+export interface FileWorld {
+  readonly files: Map<string, Map<string, string>>
+  readonly source: FilesSource
+  readonly control: FilesControl
+}
+
+export function fileWorld(of: Readonly<Record<string, Readonly<Record<string, string>>>> = {}): FileWorld {
+  const files = new Map(Object.entries(of).map(([file, values]) => [file, new Map(Object.entries(values))]))
+  const valuesOf = (file: string): Map<string, string> => {
+    const values = files.get(file)
+    if (!values) throw new AdminError('USAGE', `there is no file ${file}`, [`ls -l ${file}`])
+    return values
+  }
+  const under = (file: string, path: readonly string[]): string[] => [...valuesOf(file).keys()].filter((it) => it.startsWith(path.map((key) => `${key}.`).join('')))
+  const look = (file: string, path: readonly string[]): ValueLook => {
+    const values = valuesOf(file)
+    const text = values.get(path.join('.')) ?? null
+    const found = path.findLastIndex((_, at) => values.has(path.slice(0, at + 1).join('.')) || under(file, path.slice(0, at + 1)).length > 0) + 1
+    return { found, isOpen: text !== null || !values.has(path.slice(0, found).join('.')), text, isText: text !== null, line: found === 0 ? null : 1 }
+  }
+  const set = (file: string, edits: readonly ValueEdit[], which: 'to' | 'from'): 'set' | 'changed' => {
+    if (!fits(file, edits)) return 'changed'
+    for (const edit of edits) {
+      const to = edit[which]
+      if (to === null) valuesOf(file).delete(edit.path.join('.'))
+      else valuesOf(file).set(edit.path.join('.'), to)
+    }
+    return 'set'
+  }
+  const fits = (file: string, edits: readonly ValueEdit[]): boolean => edits.every(({ path, from, to }) => [from, to].includes(look(file, path).text))
+  return {
+    files,
+    source: {
+      look: async (file, path) => look(file, path),
+      keys: async (file, path) => [...new Set(under(file, path).map((it) => it.split('.')[path.length]!))],
+      edits: async (file, wanted) => wanted.map(({ path, to }) => ({ path, from: look(file, path).text, to, at: 0, was: '', is: '' })),
+      difference: async (_, edits) => edits.map(({ path, from, to }) => `- ${path.at(-1)}: ${from}\n+ ${path.at(-1)}: ${to}\n`).join(''),
+      secret: async (file) => new Secret(valuesOf(file).get('') ?? ''),
+      variable: async (file, name) => valuesOf(file).get(`$${name}`) ?? null,
+    },
+    control: {
+      apply: async (file, edits) => set(file, edits, 'to'),
+      takeBack: async (file, edits) => set(file, edits, 'from'),
+      try: async (file, edits) => (fits(file, edits) ? 'set' : 'changed'),
+      tryBack: async (file, edits) => (fits(file, edits) ? 'set' : 'changed'),
+    },
+  }
+}
+
+export function fakeFiles(): FilesSource {
+  return fileWorld({ '/srv/values.yaml': { version: '527u01', 'image.imageName': 'testops' } }).source
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import type { Controller } from '../../../src/core/sources.ts'
+import { controllerRisks, settingNotes } from '../../../src/repairs/service-steps.ts'
+import { restartTheService, startTheService, stopTheService } from '../../../src/repairs/service.ts'
+import { unlockChangelog } from '../../../src/repairs/unlock-changelog.ts'
+import { fakeApi, fakeDatabase, fakeLogs, fakeService, lockRow, lockTable, running, stopped } from '../../fakes/index.ts'
+
+const deployment = { name: 'prod', platform: 'kubernetes', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' } as const
+const controller = (name: string, paused: boolean | null): Controller => ({ name, paused, pause: [`pause ${name}`] })
+const all = [controller('Argo CD', false), controller('KEDA', true), controller('the operator', null)]
+
+const risk = {
+  name: 'controller',
+  message: 'Argo CD and the operator may start the service again while it is to be stopped, or set back what is changed',
+  proof: ['pause Argo CD', 'pause the operator'],
+}
+
+test.each([
+  { found: all, risks: [risk] },
+  { found: [controller('KEDA', true)], risks: [] },
+  { found: [], risks: [] },
+])('controllers at work are a risk: $risks.length', async ({ found, risks }) => {
+  expect(await controllerRisks(fakeService({ controllers: found }))).toEqual(risks)
+})
+
+test.each([
+  { repair: stopTheService, status: running(), risks: [risk] },
+  { repair: stopTheService, status: stopped(), risks: [] },
+  { repair: restartTheService, status: running(), risks: [risk] },
+  { repair: startTheService, status: stopped(), risks: [] },
+])('$repair.id of a service that is $status.state', async ({ repair, status, risks }) => {
+  const sources = { service: fakeService({ status, controllers: all }), database: [fakeDatabase()] as const, logs: fakeLogs(), api: fakeApi() }
+  expect((await repair.plan(sources, deployment, {})).risks).toEqual(risks)
+})
+
+test.each([
+  { restart: true, risks: ['controller'] },
+  { restart: false, risks: [] },
+])('unlock-changelog, restart $restart', async ({ restart, risks }) => {
+  const held = lockTable([lockRow({ locked: true, lockGranted: '2020-01-01 00:00:00', lockedBy: 'gone-1 (10.0.0.7)' })])
+  const sources = { service: fakeService({ status: running(), controllers: all }), database: [fakeDatabase({ changelogLocks: [held] })] as const, logs: fakeLogs(), api: fakeApi() }
+  const plan = await unlockChangelog.plan(sources, deployment, { restart, schema: null })
+  expect(plan.risks.map(({ name }) => name).filter((it) => it === 'controller')).toEqual(risks)
+})
+
+test('where a setting is written in a pod template alone, the values file is named', () => {
+  const change = { name: 'VENDOR_RABBIT_DURABLE', to: 'true' }
+  expect(settingNotes(deployment, change)).toEqual([
+    'VENDOR_RABBIT_DURABLE is set in the pod template alone: the next helm upgrade sets it back, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
+  ])
+  expect(settingNotes({ ...deployment, platform: 'host' }, change)).toEqual([])
+})

@@ -1,0 +1,127 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { filesSource } from '../../../src/adapters/settings-file/index.ts'
+import { AdminError } from '../../../src/core/error.ts'
+import { imageText, parseImage, variableOf } from '../../../src/repairs/legacy-image/image-name.ts'
+import { useLegacyImage } from '../../../src/repairs/use-legacy-image.ts'
+import type { LegacyOptions } from '../../../src/repairs/use-legacy-image.ts'
+
+interface Case {
+  what: string
+  /** by their names, in Helm's order */
+  files: Readonly<Record<string, string>>
+  options?: Partial<LegacyOptions>
+  /** `FILE a.b=from→to`, then the names of risks; or the refusal */
+  said: readonly string[]
+}
+
+/** The edits and the risks of the plan, or why there is none. */
+async function planned(files: Case['files'], options: Partial<LegacyOptions>, flag: 'values' | 'compose'): Promise<readonly string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'testops-admin-legacy-'))
+  onTestFinished(async () => rm(folder, { recursive: true, force: true }))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  const paths = Object.keys(files).filter((name) => name !== '.env').map((name) => join(folder, name))
+  const where = flag === 'values' ? { values: paths } : { compose: paths[0]! }
+  const deployment = { name: 'values.yaml', platform: 'kubernetes', vendor: { prefix: 'VENDOR', package: 'P' }, timeZone: null } as const
+  try {
+    const plan = await useLegacyImage.plan({ files: filesSource() }, deployment, { build: null, revert: false, main: paths[0]!, ...where, ...options })
+    const edits = plan.steps.flatMap(({ action }) => (action.kind === 'edit-values' ? action.edits.map((it) => `${action.file} ${it.path.join('.')}=${it.from ?? 'none'}→${it.to ?? 'none'}`) : []))
+    const told = plan.steps.length === 0 ? plan.notes : edits
+    return [...told, ...plan.risks.map(({ name }) => `risk ${name}`)].map((it) => it.replaceAll(`${folder}/`, ''))
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+    return [`${error.code} ${error.message}`, ...error.suggestions].map((it) => it.replaceAll(`${folder}/`, ''))
+  }
+}
+
+const current = 'version: 527u01\nimage:\n  imageName: testops\n'
+const old = 'version: 526u03\nimage:\n  imageName: testops\n'
+const onlyName = 'f image.imageName=testops→testops-legacy'
+
+describe('of values files', () => {
+  const cases: Case[] = [
+    { what: 'the name alone', files: { f: current }, said: [onlyName] },
+    { what: 'a later build', files: { f: current.replace('527u01', '26.2.1') }, said: [onlyName] },
+    { what: 'a build before the first', files: { f: old }, said: ['REFUSED f has version 526u03, and image testops-legacy is there from build 527u01 on: nothing was changed', 'testops-admin use-legacy-image --values f --build 527u01   # or a later build'] },
+    { what: 'the same with a build', files: { f: old }, options: { build: '527u02' }, said: [onlyName, 'f version=526u03→527u02'] },
+    { what: 'a build before the first, asked for', files: { f: current }, options: { build: '526u09' }, said: ['REFUSED --build 526u09 was asked for, and image testops-legacy is there from build 527u01 on: nothing was changed', 'testops-admin use-legacy-image --values f --build 527u01   # or a later build'] },
+    { what: 'what is no build, asked for', files: { f: current }, options: { build: 'new' }, said: ['USAGE --build new is no build: builds are written like 527u01', 'testops-admin use-legacy-image --values f --build 527u01'] },
+    { what: 'a version that is no build', files: { f: current.replace('527u01', 'latest') }, said: [onlyName, 'risk unknown-build'] },
+    { what: 'a version that is a number', files: { f: current.replace('527u01', '5.30') }, said: [onlyName, 'risk unknown-build'] },
+    { what: 'no version', files: { f: 'image: {imageName: testops}\n' }, said: [onlyName, 'risk unknown-build'] },
+    { what: 'nothing at all', files: { f: '' }, options: { build: '527u01' }, said: ['f image.imageName=none→testops-legacy', 'f version=none→527u01'] },
+    { what: 'the legacy image already', files: { f: current.replace(': testops', ': testops-legacy') }, said: ['the image is testops-legacy already'] },
+    { what: 'the legacy image of no known build', files: { f: 'image: {imageName: testops-legacy}\n' }, said: ['the image is testops-legacy already'] },
+    { what: 'the legacy image of an old build', files: { f: old.replace(': testops', ': testops-legacy') }, options: { build: '527u01' }, said: ['f version=526u03→527u01'] },
+    { what: 'an image of another name', files: { f: current.replace(': testops', ': mirror') }, said: ['f image.imageName=mirror→testops-legacy', 'risk other-image'] },
+    { what: 'an empty name', files: { f: current.replace(': testops', ': ""') }, said: ['REFUSED image.imageName in f line 3 is empty, so that image.repository holds the whole name of the image: nothing was changed', 'set image.repository to the repository alone, and image.imageName to testops, first'] },
+    { what: 'an image as a text', files: { f: 'version: 527u01\nimage: testops\n' }, said: ['REFUSED f line 2 cannot be edited safely: image is a single value, not a map', 'sed -n 2p f'] },
+    { what: 'the last of several that has the key', files: { a: current, b: 'image: {imageName: testops}\n', c: 'x: 1\n' }, said: ['b image.imageName=testops→testops-legacy'] },
+    { what: 'version and name in different files', files: { a: current, b: 'version: 526u03\n' }, options: { build: '527u01' }, said: ['a image.imageName=testops→testops-legacy', 'b version=526u03→527u01'] },
+    { what: 'a later file that takes the map away', files: { a: current, b: 'image: ~\n' }, said: ['b image.imageName=none→testops-legacy'] },
+    { what: 'a missing key, where its map is', files: { a: 'image: {registry: r}\nversion: 527u01\n', b: 'x: 1\n' }, said: ['a image.imageName=none→testops-legacy'] },
+    { what: 'below a key', files: { f: 'testops:\n  version: 527u01\n' }, options: { path: ['testops'] }, said: ['f testops.image.imageName=none→testops-legacy'] },
+    { what: 'below a key that is not named', files: { f: 'testops:\n  version: 527u01\nother: 1\n' }, said: ["REFUSED the chart's values lie below testops, as in an umbrella chart: at the top they would have no effect", 'testops-admin use-legacy-image --values f --path testops'] },
+    { what: 'below a key that is not there', files: { f: 'testops:\n  version: 527u01\n' }, options: { path: ['testop'], revert: true }, said: ['USAGE there is no testop in f; did you mean `testops`?', 'testops-admin use-legacy-image --values f --revert --path testops'] },
+    { what: 'back', files: { f: current.replace(': testops', ': testops-legacy') }, options: { revert: true }, said: ['f image.imageName=testops-legacy→testops'] },
+    { what: 'back, of an older build', files: { f: old.replace(': testops', ': testops-legacy') }, options: { revert: true, build: '526u02' }, said: ['f image.imageName=testops-legacy→testops', 'f version=526u03→526u02'] },
+    { what: 'back from nothing', files: { f: 'version: latest\n' }, options: { revert: true }, said: ['the image is testops already'] },
+  ]
+  test.each(cases)('$what', async ({ files, options = {}, said }) => expect(await planned(files, options, 'values')).toEqual(said))
+})
+
+describe('of a compose file', () => {
+  const real = 'services:\n  testops:\n    image: ${IMAGES_REGISTRY}/${IMAGES_REPO}/testops:${RELEASE_TO_DEPLOY}\n  redis:\n    image: redis:6.2\n'
+  const edited = 'f services.testops.image=${IMAGES_REGISTRY}/${IMAGES_REPO}/testops:${RELEASE_TO_DEPLOY}→${IMAGES_REGISTRY}/${IMAGES_REPO}/testops-legacy:${RELEASE_TO_DEPLOY}'
+  const literal = real.replace(/\$\{IM.*/, 'r.io/testops:527u01')
+  const two = `${literal}  other:\n    image: r.io/testops-legacy:527u01\n`
+  const cases: Case[] = [
+    { what: 'variables stay, and .env has the build', files: { f: real, '.env': 'RELEASE_TO_DEPLOY=527u01\n' }, said: [edited] },
+    { what: 'a build before the first', files: { f: real, '.env': 'RELEASE_TO_DEPLOY=526u03\n' }, said: ['REFUSED .env beside f (RELEASE_TO_DEPLOY) has version 526u03, and image testops-legacy is there from build 527u01 on: nothing was changed', 'testops-admin use-legacy-image --compose f --build 527u01   # or a later build'] },
+    { what: 'no .env', files: { f: real }, said: [edited, 'risk unknown-build'] },
+    { what: 'a default', files: { f: real.replace('DEPLOY}', 'DEPLOY:-527u02}') }, said: [edited.replaceAll('DEPLOY}', 'DEPLOY:-527u02}')] },
+    { what: 'a build where .env has it', files: { f: real, '.env': 'RELEASE_TO_DEPLOY=526u03\n' }, options: { build: '527u01' }, said: ['REFUSED the tag of the image in f line 3 is ${RELEASE_TO_DEPLOY}: nothing was changed', 'set RELEASE_TO_DEPLOY=527u01 in .env beside the file, then leave out --build'] },
+    { what: 'a tag as it is', files: { f: literal }, options: { build: '528u01' }, said: ['f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:528u01'] },
+    { what: 'no tag', files: { f: literal.replace(':527u01', '') }, said: ['f services.testops.image=r.io/testops→r.io/testops-legacy', 'risk unknown-build'] },
+    { what: 'a digest', files: { f: literal.replace(':527u01', '@sha256:12') }, said: ['REFUSED the image in f line 3 is pinned by its digest, which is of testops alone: nothing was changed', "take the digest away first, or put the other image's in its place"] },
+    { what: 'a name in a variable', files: { f: literal.replace('testops:527u01', '${NAME}:1') }, options: { service: 'testops' }, said: ['REFUSED the name of the image in f line 3 is in a variable (r.io/${NAME}:1): nothing was changed', 'set that variable in .env beside f'] },
+    { what: 'two services', files: { f: two }, said: ['USAGE several services in f run testops: testops, other', 'testops-admin use-legacy-image --compose f --service testops', 'testops-admin use-legacy-image --compose f --service other'] },
+    { what: 'one of two', files: { f: two }, options: { service: 'testops' }, said: ['f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01'] },
+    { what: 'the other, back', files: { f: two }, options: { service: 'other', revert: true }, said: ['f services.other.image=r.io/testops-legacy:527u01→r.io/testops:527u01'] },
+    { what: 'a service that is not there', files: { f: two }, options: { service: 'testop' }, said: ['USAGE there is no service testop in f; did you mean `testops`?', 'testops-admin use-legacy-image --compose f --service testops'] },
+    { what: 'a service without an image', files: { f: 'services:\n  a: {build: .}\n' }, options: { service: 'a' }, said: ['REFUSED service a in f line 2 has no image of its own: nothing was changed', 'docker compose -f f config'] },
+    { what: 'no service of ours', files: { f: 'services:\n  redis:\n    image: redis:6\n' }, said: ['REFUSED f has no service with image testops or testops-legacy; nothing was changed', 'testops-admin use-legacy-image --compose f --service redis'] },
+    { what: 'no compose file', files: { f: current }, said: ['REFUSED f has no services: it is no compose file; nothing was changed'] },
+    { what: 'done already', files: { f: literal.replace('testops:5', 'testops-legacy:5') }, said: ['the image is testops-legacy already'] },
+  ]
+  test.each(cases)('$what', async ({ files, options = {}, said }) => expect(await planned(files, options, 'compose')).toEqual(said))
+})
+
+describe('an image', () => {
+  test.each([
+    ['testops', ['', 'testops', null, null]],
+    ['r.io:5000/a/testops:1', ['r.io:5000/a/', 'testops', '1', null]],
+    ['testops@sha256:ab', ['', 'testops', null, 'sha256:ab']],
+    ['a/testops:1@sha256:ab', ['a/', 'testops', '1', 'sha256:ab']],
+    ['${R:-r.io:5000/a}/testops:${V:-1}', ['${R:-r.io:5000/a}/', 'testops', '${V:-1}', null]],
+    ['${R:-${S:-x/y}/z}/testops', ['${R:-${S:-x/y}/z}/', 'testops', null, null]],
+    ['$R/testops:$V', ['$R/', 'testops', '$V', null]],
+    ['${IMAGE}', null],
+    ['a/${N}-x:1', null],
+    ['', null],
+  ])('%s', (text, parts) => {
+    const image = parseImage(text)
+    expect(image && [image.before, image.name, image.tag, image.digest]).toEqual(parts)
+    if (image) expect(imageText(image)).toBe(text)
+  })
+  test.each([
+    ['$V', { name: 'V', otherwise: null }],
+    ['${V}', { name: 'V', otherwise: null }],
+    ['${V-1}', { name: 'V', otherwise: '1' }],
+    ['${V:-1}', { name: 'V', otherwise: '1' }],
+    ['1-$V', null],
+    ['${V}${W}', null],
+  ])('the tag %s', (tag, variable) => expect(variableOf(tag)).toEqual(variable))
+})
