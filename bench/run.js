@@ -3,12 +3,13 @@ import {readFileSync, writeFileSync} from 'node:fs'
 import {fileURLToPath} from 'node:url'
 import {doctor} from './doctor.js'
 import {flushSessions} from './flush-sessions.js'
+import {kubernetes} from './kubernetes.js'
 import {migrateTrees} from './migrate-trees.js'
 import {moveMessages} from './move-messages.js'
 import {resetQueues} from './reset-queues.js'
 import {startUp} from './start-up.js'
 
-const measures = {startUp, doctor, flushSessions, resetQueues, moveMessages, migrateTrees}
+const measures = {startUp, doctor, kubernetes, flushSessions, resetQueues, moveMessages, migrateTrees}
 const file = fileURLToPath(new URL('results.json', import.meta.url))
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !(name in measures))
