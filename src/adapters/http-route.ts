@@ -4,6 +4,7 @@ import { env } from 'node:process'
 import { getProxyForUrl } from 'proxy-from-env'
 import type { HostPort } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
+import { isLoopback } from '../core/host.ts'
 import { hostPort } from './failure.ts'
 import type { Peer } from './failure.ts'
 import { tlsOptions } from './tls-options.ts'
@@ -103,8 +104,4 @@ function isEncoded(text: string): boolean {
   } catch {
     return false
   }
-}
-
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 }

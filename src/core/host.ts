@@ -8,6 +8,11 @@ export function typedOn(host: string, command: string): string {
   return isHere(host) ? command : `${command}   # on ${host}`
 }
 
+/** Whether a name or an address means the machine that it is used on; an IPv6 address may stand in the brackets of a URL. */
+export function isLoopback(host: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host)
+}
+
 function isHere(host: string): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|::1|\/.*)$/i.test(host)
+  return isLoopback(host) || host.startsWith('/')
 }

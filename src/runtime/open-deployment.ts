@@ -10,6 +10,7 @@ import { AdminError } from '../core/error.ts'
 import { isTimeZone } from '../core/local-time.ts'
 import type { RepairLock } from '../core/lock.ts'
 import type { RunStore, UnreadableRun } from '../core/run.ts'
+import { once } from '../core/once.ts'
 import { runState } from '../core/run-state.ts'
 import type { LogsSource, RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
@@ -279,16 +280,6 @@ function certificatesOf({ ca, database = [], broker, sessions }: DeploymentSetti
 async function inOrder(all: readonly Promise<unknown>[]): Promise<void> {
   for (const work of all) work.catch(() => undefined)
   for (const work of all) await work
-}
-
-/** Asks once for all; a failure is forgotten, so that a later use asks again. */
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | null = null
-  return () =>
-    (answer ??= ask().catch((error: unknown) => {
-      answer = null
-      throw error
-    }))
 }
 
 function unheld<T>(source: T): Opened<T> {

@@ -3,6 +3,7 @@ import { runProgram } from '../../adapters/process.ts'
 import type { ProgramOptions, ProgramResult } from '../../adapters/process.ts'
 import { isOnPath } from '../../adapters/this-machine.ts'
 import { AdminError } from '../../core/error.ts'
+import { once } from '../../core/once.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { engineFailure } from './failure.ts'
 
@@ -93,14 +94,4 @@ export function jsonIn(text: string): unknown {
   } catch {
     return null
   }
-}
-
-/** Asks once; a failure is forgotten. */
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | null = null
-  return () =>
-    (answer ??= ask().catch((error: unknown) => {
-      answer = null
-      throw error
-    }))
 }

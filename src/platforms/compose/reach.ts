@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import type { HostPort } from '../../core/endpoint.ts'
 import { AdminError, codeOf } from '../../core/error.ts'
+import { isLoopback } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
 import type { Container } from './containers.ts'
 import type { Engine } from './engine.ts'
@@ -63,10 +64,6 @@ function addressOf({ networks }: Container, own: readonly Container[]): string |
 /** `host-gateway` stands for the machine of the engine. */
 function asideAddress(address: string): string {
   return address === 'host-gateway' ? '127.0.0.1' : address
-}
-
-function isLoopback(host: string): boolean {
-  return /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host)
 }
 
 function isAny(host: string): boolean {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
-import { isLoopback } from '../../adapters/http-route.ts'
 import type { HostPort } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
+import { isLoopback } from '../../core/host.ts'
 import type { Platform, PlatformOptions } from '../platform.ts'
 import { openClient } from './client.ts'
 import type { KubernetesClient } from './client.ts'
@@ -61,7 +61,7 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
       return clusterControl(of, source)
     },
     async reach(address) {
-      if (isLoopback(address.host.includes(':') ? `[${address.host}]` : address.host)) {
+      if (isLoopback(address.host)) {
         const { client: of, service: source } = await opened()
         throw besideService(of, source.place, address)
       }

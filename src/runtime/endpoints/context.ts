@@ -1,5 +1,5 @@
-import { isLoopback } from '../../adapters/http-route.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
+import { isLoopback } from '../../core/host.ts'
 import type { Reach } from '../../core/endpoint.ts'
 import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import type { FileReference, SecretReference } from '../configuration/nodes.ts'
@@ -27,11 +27,7 @@ export interface EndpointContext {
  */
 export function reachOf({ reach }: EndpointContext, { isConfigured }: { isConfigured: boolean }): { reach?: Reach } {
   if (!reach) return {}
-  return { reach: isConfigured ? async (address) => (isThisMachine(address.host) ? null : reach(address)) : reach }
-}
-
-function isThisMachine(host: string): boolean {
-  return isLoopback(host.includes(':') ? `[${host}]` : host)
+  return { reach: isConfigured ? async (address) => (isLoopback(address.host) ? null : reach(address)) : reach }
 }
 
 /** The value in clear, for what is made of it at once; undefined where the variable is absent or blank. Throws why it may not be read. */
