@@ -29,6 +29,7 @@ export const unlockChangelog = defineRepair({
     const parts: Part[] = []
     const looked = await Promise.all(databases.map(async (database, index) => lookAt(database, index === 0)))
     assertKnown(schema, looked)
+    assertAnyTable(looked)
     const left: Left[] = []
     for (const [index, { database, identity, tables, error }] of looked.entries()) {
       const version = identity === null ? '' : `, PostgreSQL ${identity.version}`
@@ -105,6 +106,14 @@ function assertKnown(schema: string | null, looked: readonly Looked[]): void {
   if (schema === null || schemas.includes(schema)) return
   const where = schemas.length === 0 ? 'nor has any other' : `there is one in ${listed(schemas)}`
   throw new AdminError('USAGE', `schema ${schema} has no table ${changelogLock.table}; ${where}`, schemas.map((name) => `--schema ${word(name)}`))
+}
+
+/** Throws UNEXPECTED_ANSWER where no database has the table: an operator whose address is wrong must not read that there is nothing to do. */
+function assertAnyTable(looked: readonly Looked[]): void {
+  if (looked.some(({ tables, error }) => tables.length > 0 || error !== undefined)) return
+  const targets = listed(looked.map(({ database }) => database.target))
+  const message = `no table ${changelogLock.table} is in ${targets}: no Liquibase has run there yet, or the service uses another database`
+  throw new AdminError('UNEXPECTED_ANSWER', message, ["see whether the configuration's database is the one that the service is set to", 'testops-admin doctor -d {deployment}'])
 }
 
 function placeOf({ action }: Step): { database: string; schema: string }[] {

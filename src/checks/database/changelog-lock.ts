@@ -1,6 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Severity } from '../../core/check.ts'
-import type { ChangelogLockRow, DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import type { ChangelogLockRow, ChangelogLockTable, DatabaseSource, ServiceSource } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
@@ -8,7 +8,7 @@ import { eachDatabase } from '../support/databases.ts'
 import { psql, word } from '../support/evidence.ts'
 import { listed } from '../support/format.ts'
 import { judgeHolder } from '../support/lock-holder.ts'
-import { mayNotBeRead, nameOf, showRow, sortOut } from '../support/lock-row.ts'
+import { countingRows, leaveOne, mayNotBeRead, nameOf, showRow, sortOut } from '../support/lock-row.ts'
 import type { LockTables } from '../support/lock-row.ts'
 import { lockEvidence, zoneEvidence } from '../support/lock-evidence.ts'
 import { situationOf, surroundings } from '../support/lock-situation.ts'
@@ -28,12 +28,21 @@ const restoreText = 'Leave the table as Liquibase expects it: one row with id 1,
 
 /** What the repair leaves alone, since others may have a use for it, is done by hand: the table's place. */
 function restore({ target }: DatabaseSource, { own, row, found }: LockTables, user: string | null): Remedy {
+  if (countingRows(own).length > 1) return keepOne(target, user, own)
   const move = psql(target, user, `ALTER TABLE ${nameOf(own)} SET SCHEMA public`)
   const others = own.rows?.some(({ id }) => id !== changelogLock.rowId) ?? false
   const byRepair = row === null || others ? commands.slice(0, 1) : []
   return {
     text: `${restoreText}${found ? '' : ' By hand, where nobody else uses it.'}`,
     commands: [...byRepair, ...(found ? [] : [move]), byHand('database/changelog-lock')],
+  }
+}
+
+function keepOne(target: string, user: string | null, own: ChangelogLockTable): Remedy {
+  return {
+    text: 'Stop the service, leave one row with id 1, and give the table its primary key back. By hand: which row goes is yours to say.',
+    commands: [...leaveOne(target, user, own), byHand('database/changelog-lock')],
+    risk: 'a row that is held may be a migration at work: see to it that its holder has ended',
   }
 }
 
@@ -101,7 +110,7 @@ async function judge(database: DatabaseSource, around: Surroundings, service: Se
     ...zoneEvidence(row, situation, around, service),
     ...lockEvidence(database, situation, around, service, user),
   ]
-  return problem(severity, { message, evidence }, holding.holder === 'dead' ? release : makeSure)
+  return problem(severity, { message, evidence }, countingRows(tables.own).length > 1 ? keepOne(database.target, user, tables.own) : holding.holder === 'dead' ? release : makeSure)
 }
 
 function problem(severity: Severity, finding: Finding, remedy: Remedy): Outcome {

@@ -20,7 +20,6 @@ export const sessionsReachable = defineCheck({
       FORBIDDEN: `Let this user do what is named (Redis's ACL), or configure another (${kept}). Protected mode ends once Redis has a password.`,
     },
   }),
-  // the one problem that is found in a store that can be opened
   remedy: {
     text: 'Wait until Redis has loaded its data.',
     commands: ['testops-admin doctor -d {deployment} --only sessions/reachable --wait'],
@@ -33,6 +32,18 @@ export const sessionsReachable = defineCheck({
         status: 'problem',
         severity: 'error',
         findings: [{ message, evidence: [`${sessions.client} INFO persistence`, 'loading:1'] }],
+      }
+    }
+    if (role === 'slave') {
+      const message = `Redis ${version} at ${sessions.target} is a replica: it takes no writes, so no session can be stored there`
+      return {
+        status: 'problem',
+        severity: 'error',
+        findings: [{ message, evidence: [`${sessions.client} INFO replication`, `role:${role}`] }],
+        remedy: {
+          text: `Use the address of its master (${kept}), or make this one the master where the other is lost: a master that is back then has to follow it.`,
+          commands: [`${sessions.client} INFO replication   # master_host`, 'testops-admin doctor -d {deployment} --only sessions/reachable'],
+        },
       }
     }
     return { status: 'ok', detail: `Redis ${version} at ${sessions.target} answers as ${role}` }

@@ -30,7 +30,8 @@ export function sortOut(tables: readonly [ChangelogLockTable, ...ChangelogLockTa
   const seen = tables.find(({ inSearchPath }) => inSearchPath) ?? tables.find(({ schema }) => schema === user)
   const own = seen ?? tables[0]
   const rows = own.rows ?? []
-  const row = rows.find(({ id }) => id === changelogLock.rowId) ?? null
+  const counting = countingRows(own)
+  const row = counting.find(({ locked }) => locked) ?? counting[0] ?? null
   const flaws: LockFlaw[] = []
   if (!seen) {
     const schemas = listed(tables.map(({ schema }) => schema))
@@ -39,6 +40,7 @@ export function sortOut(tables: readonly [ChangelogLockTable, ...ChangelogLockTa
   }
   if (own.rows !== null && row === null)
     flaws.push({ message: `${nameOf(own)} has no row with id ${changelogLock.rowId}`, harmless: false })
+  if (counting.length > 1) flaws.push({ message: tellTwice(own), harmless: false })
   const extra = rows.filter(({ id }) => id !== changelogLock.rowId)
   if (extra.length > 0) {
     const message = `${nameOf(own)} has more rows than the one with id ${changelogLock.rowId} (id ${listed(extra.map(({ id }) => String(id)))}), which Liquibase never looks at`
@@ -56,6 +58,25 @@ export function sortOut(tables: readonly [ChangelogLockTable, ...ChangelogLockTa
       (others ?? []).filter(({ id, locked }) => locked && id === changelogLock.rowId).map((held) => ({ schema, row: held })),
     )
   return { own, row, found: seen !== undefined, flaws, elsewhere }
+}
+
+/** The rows that Liquibase looks at: one, as long as the table has its primary key. */
+export function countingRows({ rows }: ChangelogLockTable): readonly ChangelogLockRow[] {
+  return (rows ?? []).filter(({ id }) => id === changelogLock.rowId)
+}
+
+/** `target`: named where the reader does not see otherwise which database it is about. */
+export function tellTwice(own: ChangelogLockTable, target?: string): string {
+  return `${nameOf(own)}${target === undefined ? '' : ` at ${target}`} has ${countingRows(own).length} rows with id ${changelogLock.rowId}, and lacks its primary key: which of them counts, Liquibase does not know either`
+}
+
+/** What is typed so that one row is left of several with one id. */
+export function leaveOne(target: string, user: string | null, own: Pick<ChangelogLockTable, 'schema'>): string[] {
+  return [
+    psql(target, user, `SELECT ctid, * FROM ${nameOf(own)}`),
+    psql(target, user, `DELETE FROM ${nameOf(own)} WHERE ctid = '…'`),
+    psql(target, user, `ALTER TABLE ${nameOf(own)} ADD CONSTRAINT ${changelogLock.table}_pkey PRIMARY KEY (${changelogLock.columns.id})`),
+  ]
 }
 
 /** As SQL takes it. */

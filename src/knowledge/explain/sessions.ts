@@ -13,8 +13,9 @@ export const sessionsEntries: readonly ExplainEntry[] = [
       'Redis is stopped, or still loading its data.',
       'Host, port or database number is wrong, or a firewall stands between.',
       'Redis wants a password, and none or a wrong one is configured.',
+      'It is a replica, as after a fail-over that the address did not follow: it takes no writes.',
     ],
-    verify: ['redis-cli -h HOST -p PORT ping', 'redis-cli -h HOST -p PORT info server'],
+    verify: ['redis-cli -h HOST -p PORT ping', 'redis-cli -h HOST -p PORT info server', 'redis-cli -h HOST -p PORT info replication'],
     remedies: [
       {
         text:

@@ -1,7 +1,7 @@
 import { psql, word } from '../../checks/support/evidence.ts'
 import { lockEvidence, zoneEvidence } from '../../checks/support/lock-evidence.ts'
 import { judgeHolder } from '../../checks/support/lock-holder.ts'
-import { mayNotBeRead, nameOf, showRow, sortOut } from '../../checks/support/lock-row.ts'
+import { countingRows, mayNotBeRead, nameOf, showRow, sortOut } from '../../checks/support/lock-row.ts'
 import type { LockTables } from '../../checks/support/lock-row.ts'
 import { situationOf } from '../../checks/support/lock-situation.ts'
 import type { Surroundings } from '../../checks/support/lock-situation.ts'
@@ -50,8 +50,7 @@ export async function partOf(asked: Asked): Promise<Part> {
   const isFree = row !== null && !row.locked
   // a further data source may well be a standby of the main one, from which it gets its row
   if (identity.inRecovery && (isMain || !isFree)) throw inRecovery(database)
-  const twice = own.rows.filter(({ id }) => id === changelogLock.rowId)
-  if (twice.length > 1) throw notOne(database, identity, own, twice)
+  if (countingRows(own).length > 1) throw notOne(database, identity, own)
   const select = psql(database.target, identity.user, `SELECT id, locked, lockgranted, lockedby FROM ${nameOf(own)}`)
   const unneeded = identity.inRecovery ? [] : removalsOf(database, own)
   // nothing that is urgent waits for a right that only these need

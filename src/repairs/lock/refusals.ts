@@ -1,9 +1,8 @@
 import { psql } from '../../checks/support/evidence.ts'
 import { listed } from '../../checks/support/format.ts'
-import { grantTo, nameOf, showRow } from '../../checks/support/lock-row.ts'
+import { countingRows, grantTo, leaveOne, nameOf, showRow, tellTwice } from '../../checks/support/lock-row.ts'
 import { AdminError } from '../../core/error.ts'
-import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
-import { changelogLock } from '../../knowledge/lock.ts'
+import type { ChangelogLockTable, DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
 
 export function inRecovery({ target }: DatabaseSource): AdminError {
   return new AdminError('REFUSED', `PostgreSQL at ${target} is in recovery: it is a standby, or is being restored, and takes no change`, [
@@ -12,13 +11,8 @@ export function inRecovery({ target }: DatabaseSource): AdminError {
   ])
 }
 
-export function notOne({ target }: DatabaseSource, { user }: DatabaseIdentity, own: ChangelogLockTable, rows: readonly ChangelogLockRow[]): AdminError {
-  const message = `${nameOf(own)} at ${target} has ${rows.length} rows with id ${changelogLock.rowId}, and lacks its primary key: which of them counts, Liquibase does not know either`
-  return new AdminError('REFUSED', `${message} (${listed(rows.map(showRow))})`, [
-    psql(target, user, `SELECT ctid, * FROM ${nameOf(own)}`),
-    psql(target, user, `DELETE FROM ${nameOf(own)} WHERE ctid = '…'`),
-    psql(target, user, `ALTER TABLE ${nameOf(own)} ADD CONSTRAINT ${changelogLock.table}_pkey PRIMARY KEY (${changelogLock.columns.id})`),
-  ])
+export function notOne({ target }: DatabaseSource, { user }: DatabaseIdentity, own: ChangelogLockTable): AdminError {
+  return new AdminError('REFUSED', `${tellTwice(own, target)} (${listed(countingRows(own).map(showRow))})`, leaveOne(target, user, own))
 }
 
 export function mayNotBeChanged({ target }: DatabaseSource, { user }: DatabaseIdentity, own: ChangelogLockTable): AdminError {

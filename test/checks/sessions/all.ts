@@ -20,6 +20,14 @@ export const sessionsReachableTable: CheckTable = {
       says: ['still loading', 'redis-cli -h redis.example.org -p 6379 --askpass INFO persistence', 'Wait until Redis has loaded'],
       silentOn: ['Start Redis'],
     },
+    {
+      situation: 'Redis is a replica',
+      sources: { sessions: fakeSessions({ identity: { version: '7.0.15', role: 'slave', loading: false } }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['is a replica: it takes no writes', 'redis-cli -h redis.example.org -p 6379 --askpass INFO replication', 'role:slave', 'address of its master'],
+      silentOn: ['Wait until Redis has loaded'],
+    },
     { situation: 'Redis is down', sources: { sessions: unreachable('sessions') }, status: 'problem', severity: 'error' },
   ],
 }

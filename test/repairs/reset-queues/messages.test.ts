@@ -194,8 +194,14 @@ describe.concurrent('messages that wait', () => {
       await own.operator.killedAt(`move-messages:${killedAt}`, reset)
       const ended = await meddledWithin(own, ['resume'], 'move-messages:before#2', ([, ...rest]) => rest)
       const { error } = ended.json<RepairDocument>()
-      expect({ code: ended.code, message: error?.message }).toEqual({ code: 6, message: expect.stringMatching(/^queue upload: (5|10) messages went aside, and (4|9) messages came back/) as string })
-      expect([...new Set(await own.texts('upload'))].sort()).toEqual(killedAt === 'emptied' || killedAt === 'acked' || killedAt === 'noted' ? five.slice(1) : five)
+      expect(ended.code).toBe(6)
+      const [, aside, back] = /^queue upload: (\d+) messages went aside, and (\d+) messages came back/.exec(error?.message ?? '') ?? []
+      // What a killed client had sent, the broker may have read whole, in part or not at all: how often a
+      // message lies aside is told by the count, and the stolen one is lost where it lay there once.
+      const asideBefore = Number(aside) - five.length
+      expect({ asideBefore: asideBefore >= 0 && asideBefore <= five.length, back: Number(back) }).toEqual({ asideBefore: true, back: Number(aside) - 1 })
+      const lostOne = killedAt === 'published' || killedAt === 'confirmed' ? asideBefore === 0 : asideBefore < five.length
+      expect([...new Set(await own.texts('upload'))].sort()).toEqual(lostOne ? five.slice(1) : five)
       expect((await own.operator.run(['resume', '--json'])).code).toBe(0)
     })
   })

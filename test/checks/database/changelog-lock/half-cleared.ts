@@ -41,6 +41,22 @@ export const halfCleared: readonly Case[] = [
     silentOn: ['DELETE'],
   },
   {
+    situation: 'two rows with id 1, the first free and the second held',
+    sources: { database: database([lockTable([lockRow(), lockRow({ locked: true, lockedBy: 'x' })])]), ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['has 2 rows with id 1, and lacks its primary key', '1 | t | null | x', 'WHERE ctid ='],
+    silentOn: ['unlock-changelog -d'],
+  },
+  {
+    situation: 'two rows with id 1, both free',
+    sources: { database: database([lockTable([lockRow(), lockRow()])]) },
+    status: 'problem',
+    severity: 'warning',
+    says: ['has 2 rows with id 1', 'ADD CONSTRAINT databasechangeloglock_pkey'],
+    silentOn: ['unlock-changelog -d'],
+  },
+  {
     situation: 'the table lies where the service does not look',
     sources: { database: database([lockTable([lockRow()], { schema: 'attic', inSearchPath: false })]), ...down },
     status: 'problem',
