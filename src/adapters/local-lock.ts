@@ -32,9 +32,8 @@ export function localLock(file: string, { who, what }: { who: string; what: stri
         own = operator
         return null
       } catch (error) {
-        throw new AdminError('UNAVAILABLE', `the lock ${file} cannot be taken: ${messageOf(error)}`, [`ls -ld ${dirname(file)}`], {
-          cause: error,
-        })
+        const look = /^(ENOSPC|EDQUOT)/.test(messageOf(error)) ? 'df -h' : 'ls -ld'
+        throw new AdminError('UNAVAILABLE', `the lock ${file} cannot be taken: ${messageOf(error)}`, [`${look} ${dirname(file)}`], { cause: error })
       }
     },
     async isHeld() {

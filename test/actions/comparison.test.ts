@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { accountsOf } from '../../src/actions/queues/account.ts'
-import type { Account, Direction, Entry } from '../../src/actions/queues/account.ts'
+import type { Account, Counts, Direction, Entry } from '../../src/actions/queues/account.ts'
 import { compare, repeatsIn } from '../../src/actions/queues/comparison.ts'
 import type { Contents } from '../../src/core/message-mover.ts'
 
@@ -27,7 +27,7 @@ const cut = [begun('aside', 'a', 5, 0), begun('aside', 'b', 3, 5), moved('aside'
 const same = { difference: null, isAtLeast: false }
 
 describe('what came beside what went', () => {
-  test.each<[what: string, entries: readonly Entry[], expected: ReturnType<typeof compare>]>([
+  test.each<[what: string, entries: readonly Entry[], expected: ReturnType<typeof compare>, now?: Counts]>([
     ['all of it', [...five, begun('back', 'x', 0, 5), moved('back', 'x', of('a', 5))], { went: 5, came: 5, ...same }],
     ['in two attempts', [...five, begun('aside', 'b', 1, 5), moved('aside', 'b', of('b', 1)), begun('back', 'x', 0, 6), moved('back', 'x', { ...of('a', 5), ...of('b', 1) })], { went: 6, came: 6, ...same }],
     ['less', [...five, begun('back', 'x', 0, 4), moved('back', 'x', of('a', 4, { last: 5 }))], { went: 5, came: 4, difference: 'count', isAtLeast: false }],
@@ -41,9 +41,15 @@ describe('what came beside what went', () => {
     ['all, after a kill on the way back', [...five, begun('back', 'x', 0, 5), begun('back', 'y', 4, 3), moved('back', 'y', of('a', 3, { last: 5 }))], { went: 5, came: 5, difference: null, isAtLeast: true }],
     ['all, after a kill at the very end', [...five, begun('back', 'x', 0, 5)], { went: 5, came: 5, difference: null, isAtLeast: true }],
     ['less, after a kill on the way back', [...five, begun('back', 'x', 0, 4), begun('back', 'y', 2, 2), moved('back', 'y', of('a', 2, { last: 5 }))], { went: 5, came: 4, difference: 'count', isAtLeast: true }],
+    ['all, after a kill, and the broker has dropped the rest of a transient queue meanwhile', [begun('aside', 'a', 20, 0), begun('back', 'x', 0, 6), moved('back', 'x', of('a', 6))], { went: 20, came: 6, difference: 'before', isAtLeast: true }],
+    ['nothing, since the broker has dropped it all after a kill', [begun('aside', 'a', 20, 0)], { went: 20, came: 0, difference: 'before', isAtLeast: false }],
+    ['less of what was left when the broker dropped the rest', [begun('aside', 'a', 20, 0), begun('aside', 'b', 9, 6), moved('aside', 'b', of('b', 9)), begun('back', 'x', 0, 14), moved('back', 'x', { ...of('a', 5, { last: 6 }), ...of('b', 9) })], { went: 15, came: 14, difference: 'count', isAtLeast: true }],
+    ['all, after a kill before anything was moved, and the queue was left as it was', [begun('aside', 'a', 5, 0)], { went: 0, came: 0, ...same }, { ready: 5, held: 0 }],
+    ['what had gone, after a kill, and the queue has the rest', [begun('aside', 'a', 5, 0), begun('back', 'x', 3, 2), moved('back', 'x', of('a', 2))], { went: 2, came: 2, difference: null, isAtLeast: true }],
+    ['all, after a kill while somebody still read it', [{ event: 'begun', direction: 'aside', attempt: 'a', queues: { q: null } }, begun('back', 'x', 0, 2), moved('back', 'x', of('a', 2))], { went: 2, came: 2, difference: null, isAtLeast: true }],
     ['what a former version put aside', [begun('back', 'x', 0, 5), moved('back', 'x', of('', 5))], null],
-  ])('%s', (_, entries, expected) => {
-    expect(compare(accountOf(entries)!)).toEqual(expected)
+  ])('%s', (_, entries, expected, now = { ready: 0, held: 0 }) => {
+    expect(compare(accountOf(entries)!, now)).toEqual(expected)
   })
 
   test('is told once, and begun anew afterwards', () => {

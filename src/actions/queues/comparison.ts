@@ -5,14 +5,36 @@ import type { Account, Counts } from './account.ts'
 export interface Comparison {
   went: number
   came: number
-  /** 'contents': as many, and not the same, or not in their order; null: all is as it was */
-  difference: 'count' | 'contents' | null
+  /**
+   * 'contents': as many, and not the same, or not in their order; 'before': `went` were counted, and only `came` of them were left to be
+   * brought back after a move aside was cut off; null: all is as it was
+   */
+  difference: 'count' | 'contents' | 'before' | null
   /** a move was cut off, so that messages may be there twice: there are at least as many */
   isAtLeast: boolean
 }
 
-/** Null where a former version has put some of them aside, and has noted nothing. */
-export function compare({ aside, back }: Account): Comparison | null {
+/** Null where a former version has put some of them aside, and has noted nothing. `now`: before the last way back. */
+export function compare(account: Account, now: Counts): Comparison | null {
+  const moved = compareMoved(account)
+  const left = leftOfCounted(account, now)
+  return moved?.difference === null && left !== null ? { ...moved, ...left, difference: 'before' } : moved
+}
+
+/**
+ * What is gone between two attempts went through no hand of ours: a broker that is started again drops what a transient queue holds.
+ * Null: nothing, as far as is known.
+ */
+function leftOfCounted({ aside, back }: Account, now: Counts): { went: number; came: number } | null {
+  const before = aside[0]?.counts
+  // where there was nothing to bring back, no way back was begun
+  const after = back.length === 0 ? now : back[0]?.counts
+  if (!before || !after || aside.every(({ part }) => part !== null)) return null
+  const [went, came] = [before.ready + before.held, after.ready + after.held]
+  return came < went ? { went, came } : null
+}
+
+function compareMoved({ aside, back }: Account): Comparison | null {
   const last = back.at(-1)
   const taken = last?.part?.contents ?? {}
   if ('' in taken) return null

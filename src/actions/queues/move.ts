@@ -43,7 +43,7 @@ export async function move(direction: Direction, all: readonly Move[], workshop:
     return [{ ...it, counts: soundCounts(counts.get(it.queue), counts.get(it.holding), isKept), account: accounts.of(it.queue) }]
   })
   if (full.length > 0) await moveThose(direction, full, workshop)
-  if (direction === 'back') await verifyMoved(verifies === 'all' ? all : moves, workshop)
+  if (direction === 'back') await verifyMoved(verifies === 'all' ? all : moves, counts, workshop)
 }
 
 function soundCounts(queue: QueueCounts | undefined, held: QueueCounts | undefined, isKept: boolean): Counts | null {

@@ -1,6 +1,7 @@
 import { counted, listed } from '../../checks/support/format.ts'
 import type { Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
+import type { QueueCounts } from '../../core/sources.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
 import type { Entry } from './account.ts'
@@ -9,9 +10,9 @@ import type { Comparison } from './comparison.ts'
 
 /**
  * Compares what came back with what went aside, queue by queue. Throws INTERRUPTED where it is not the same, once: whoever goes on
- * knows of it, and it stands in the report at the end.
+ * knows of it, and it stands in the report at the end. `counts`: of the queues that were there before the last way back.
  */
-export async function verifyMoved(moves: readonly Move[], { journal, progress, result }: Workshop): Promise<void> {
+export async function verifyMoved(moves: readonly Move[], counts: ReadonlyMap<string, QueueCounts>, { journal, progress, result }: Workshop): Promise<void> {
   const accounts = accountsOf(journal.ofRun())
   for (const { queue } of moves) {
     const known = accounts.toldOf(queue)
@@ -20,10 +21,10 @@ export async function verifyMoved(moves: readonly Move[], { journal, progress, r
   const compared = moves.flatMap(({ queue, holding }) => {
     const account = accounts.of(queue)
     const isKnown = accounts.toldOf(queue) !== null
-    return account === null ? [] : [{ queue, holding, so: isKnown ? null : compare(account) }]
+    return account === null ? [] : [{ queue, holding, so: isKnown ? null : compare(account, { ready: counts.get(queue)?.ready ?? 0, held: counts.get(holding)?.ready ?? 0 }) }]
   })
   if (compared.length === 0) return
-  const differing = compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, said: differenceOf(queue, so) }] : []))
+  const differing = compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, isBefore: so.difference === 'before', said: differenceOf(queue, so) }] : []))
   const entry: Entry = {
     event: 'compared',
     queues: compared.map(({ queue }) => queue),
@@ -31,10 +32,9 @@ export async function verifyMoved(moves: readonly Move[], { journal, progress, r
   }
   await journal.note(JSON.stringify(entry))
   if (differing.length > 0) {
-    const holding = listed(differing.map((it) => it.holding))
     throw new AdminError(
       'INTERRUPTED',
-      `${differing.map(({ said }) => said).join('; ')}. Somebody else has read from ${holding} or published to it. What was there is back, and the service is not started`,
+      `${differing.map(({ said }) => said).join('; ')}. ${reasonsOf(differing)} What was there is back, and the service is not started`,
       [
         'rabbitmqctl list_queues name messages consumers   # on the broker: whether they are elsewhere now',
         'where it is known, and what is there is enough, go on: it is told this once',
@@ -50,7 +50,25 @@ export async function verifyMoved(moves: readonly Move[], { journal, progress, r
   result(text)
 }
 
-function differenceOf(queue: string, { went, came }: Comparison): string {
+interface Differing {
+  queue: string
+  holding: string
+  /** they were gone before they could be put aside */
+  isBefore: boolean
+}
+
+function reasonsOf(differing: readonly Differing[]): string {
+  const before = differing.filter(({ isBefore }) => isBefore)
+  const after = differing.filter(({ isBefore }) => !isBefore)
+  const reasons = [
+    ...(before.length === 0 ? [] : [`Meanwhile somebody else has read from ${listed(before.map(({ queue }) => queue))}, or the broker was started again, which drops what a transient queue holds.`]),
+    ...(after.length === 0 ? [] : [`Somebody else has read from ${listed(after.map(({ holding }) => holding))} or published to it.`]),
+  ]
+  return reasons.join(' ')
+}
+
+function differenceOf(queue: string, { went, came, difference }: Comparison): string {
+  if (difference === 'before') return `queue ${queue}: ${counted(went, 'message')} were counted before the move was cut off, and ${came} of them ${came === 1 ? 'was' : 'were'} there when it was gone on with`
   const what = went === came ? 'not the same messages, or not in their order' : `${counted(came, 'message')} came back`
   return `queue ${queue}: ${counted(went, 'message')} went aside, and ${what}`
 }

@@ -145,6 +145,26 @@ describe.concurrent('messages that wait', () => {
     })
   })
 
+  test.each([
+    { taken: 'two', left: ['3', '4', '5'] },
+    { taken: 'all', left: [] },
+  ])('and of which $taken are gone before a move that was cut off is gone on with: it is told once', async ({ left }) => {
+    await withMessages(five, async (own) => {
+      await own.operator.killedAt('move-messages:opened', reset)
+      const all = await drainRaw(own.vhost.endpoint, 'upload')
+      const kept = all.slice(all.length - left.length)
+      if (kept.length > 0) await publishRaw(own.vhost.endpoint, kept.map((message) => ({ ...message, exchange: '', routingKey: 'upload' })))
+      const told = await own.operator.run(['resume', '--json'])
+      expect({ code: told.code, running: await own.service.isRunning(), message: told.json<RepairDocument>().error?.message }).toEqual({
+        code: 6,
+        running: false,
+        message: `queue upload: 5 messages were counted before the move was cut off, and ${left.length} of them were there when it was gone on with. Meanwhile somebody else has read from upload, or the broker was started again, which drops what a transient queue holds. What was there is back, and the service is not started`,
+      })
+      const resumed = await own.operator.run(['resume', '--json'])
+      expect({ code: resumed.code, running: await own.service.isRunning(), texts: await own.texts('upload') }).toEqual({ code: 0, running: true, texts: left })
+    })
+  })
+
   test('and are put back by whoever took them are not told of again', async () => {
     await withMessages(five, async (own) => {
       let stolen: readonly RawMessage[] = []
