@@ -24,7 +24,7 @@ export const serviceCrashes = defineCheck({
   async run({ service, logs }): Promise<Outcome> {
     const [status, asked] = await Promise.all([service.status(), wanted(() => service.health())])
     const health = had(asked)
-    if (health === null && !notConfigured(asked)) throw asked
+    if (asked instanceof AdminError && !notConfigured(asked)) throw asked
     const troubled = (health?.instances ?? []).filter((it) => isTroubled(it, health!))
     const stolen = status.state === 'running' ? null : stolenFrom((await recentRecords(logs)).map(({ text }) => text))
     if (troubled.length === 0 && status.state !== 'failed' && stolen === null) return { status: 'ok', detail: calm(status, health) }
