@@ -19,7 +19,9 @@ import { integrationsDebugLogging } from './integrations/debug-logging.ts'
 import { integrationsReachable } from './integrations/reachable.ts'
 import { serviceClocks } from './service/clocks.ts'
 import { serviceCpuLevel } from './service/cpu-level.ts'
+import { serviceCrashes } from './service/crashes.ts'
 import { serviceImage } from './service/image.ts'
+import { serviceReady } from './service/ready.ts'
 import { serviceRunning } from './service/running.ts'
 import { serviceUnfinishedRepair } from './service/unfinished-repair.ts'
 import { sessionsClock } from './sessions/clock.ts'
@@ -41,6 +43,8 @@ export const checks: readonly Check[] = [
   sessionsClock,
   sessionsMemory,
   serviceRunning,
+  serviceCrashes,
+  serviceReady,
   serviceUnfinishedRepair,
   serviceImage,
   serviceCpuLevel,

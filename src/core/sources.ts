@@ -29,7 +29,19 @@ export type { FilesSource, ValueEdit, ValueLook } from './sources/files.ts'
 export type { LogRecord, LogsSource } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
 export type { RunsSource } from './sources/runs.ts'
-export type { Controller, Machine, ServiceCommands, ServiceImage, ServiceInstance, ServiceSource, ServiceStatus } from './sources/service.ts'
+export type {
+  Controller,
+  InstanceEnd,
+  InstanceHealth,
+  LastWords,
+  Machine,
+  ServiceCommands,
+  ServiceHealth,
+  ServiceImage,
+  ServiceInstance,
+  ServiceSource,
+  ServiceStatus,
+} from './sources/service.ts'
 export type { SessionCensus, SessionSample, SessionSelection, SessionTimes, SessionsSource } from './sources/sessions.ts'
 
 /**

@@ -13,6 +13,8 @@ export const logSignatures = {
   /** SPEC.md 7, FIELD-NOTES.md 5 */
   cpuLevel: /CPU does not support x86-64-v3/,
   unknownHost: /java\.net\.UnknownHostException/,
+  /** java.lang.OutOfMemoryError, as the JVM itself writes it */
+  outOfMemory: /java\.lang\.OutOfMemoryError/,
   /** SPEC.md 7: a test case that is identical to one which its new project holds already */
   conflict: /Request failed with status code 409/i,
 } as const

@@ -74,7 +74,7 @@ export async function forgetRuns(lab: Lab): Promise<void> {
 
 /** Takes it from this machine alone, for a lab that is gone. Other labs of this machine have their runs in the same place. */
 export async function forgetRepairs(servers: readonly Pick<ServerRecord, 'host' | 'port'>[]): Promise<void> {
-  const { runs } = recordsOf(process.env, 'lab')
+  const { runs } = recordsOf(process.env, { name: 'lab' })
   const addresses = servers.map(({ host, port }) => `${host}:${port}/`)
   for (const run of await readdir(runs).catch(() => [])) {
     const record = await readFile(join(runs, run, 'run.json'), 'utf8').catch(() => '')

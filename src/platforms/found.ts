@@ -17,6 +17,8 @@ export interface Found {
 interface Search {
   found: readonly Found[]
   looked: string
+  /** what could not be asked, and why: there may be more */
+  unseen?: string
 }
 
 export interface FinderOptions extends PlatformOptions {

@@ -25,6 +25,8 @@ export interface Discovery {
   found: readonly Discovered[]
   /** what was looked at, for people, where nothing was found */
   looked: readonly string[]
+  /** what could not be asked, and may hold another */
+  unseen: readonly string[]
 }
 
 export interface DiscoveryRequest {
@@ -41,7 +43,7 @@ export async function discover({ environment, workingDirectory: folder, signal }
         return await find({ timeoutMs: deadlineMs, environment, folder, ...(signal && { signal }) })
       } catch (error) {
         if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
-        return { found: [], looked: error.message }
+        return { found: [], looked: error.message, unseen: error.message }
       }
     }),
   )
@@ -56,6 +58,7 @@ export async function discover({ environment, workingDirectory: folder, signal }
       file: join(folder, fileName),
     })),
     looked: searches.filter((it) => it.found.length === 0).map(({ looked }) => looked),
+    unseen: searches.flatMap(({ unseen }) => unseen ?? []),
   }
 }
 

@@ -99,7 +99,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   const ways = waysThrough(platform)
   const through = <T>(open: (context: EndpointContext) => Promise<Opened<T>>): (() => Promise<T>) =>
     share(async () => ways.told(async (reach) => open({ ...context, reach })))
-  const { runs, lockFile } = recordsOf(environment, name)
+  const { runs, lockFile } = recordsOf(environment, deployment)
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
   const tokens = once(async () => (await import('../adapters/api/index.ts')).tokenKeeper())
   return {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 
@@ -13,10 +14,14 @@ export function stateHome(environment: Environment): string {
   return join(base(environment, 'XDG_STATE_HOME', join('.local', 'state')), 'testops-admin')
 }
 
-/** Where what is on record of a deployment's repairs lies: their journals, and the lock of this machine's operators. */
-export function recordsOf(environment: Environment, deployment: string): { runs: string; lockFile: string } {
-  // a name may hold what a path must not
-  const folder = join(stateHome(environment), encodeURIComponent(deployment).replace(/^\./, '%2E'))
+/**
+ * Where what is on record of a deployment's repairs lies: their journals, and the lock of this machine's operators. Several clusters may
+ * have a deployment of one name, each with records of its own.
+ */
+export function recordsOf(environment: Environment, { name, cluster }: { name: string; cluster?: string }): { runs: string; lockFile: string } {
+  // a name may hold what a path must not, and no `@` then
+  const place = cluster === undefined ? '' : `@${createHash('sha256').update(cluster).digest('hex').slice(0, 16)}`
+  const folder = join(stateHome(environment), `${encodeURIComponent(name).replace(/^\./, '%2E')}${place}`)
   return { runs: join(folder, 'runs'), lockFile: join(folder, 'repair.lock') }
 }
 

@@ -98,7 +98,7 @@ const stories: Story[] = [
     parts: { ...stuck, service: fakeService({ status: stopped({ state: 'failed' }) }) },
     exitCode: 1,
     roots: ['database/changelog-lock'],
-    follow: { 'service/running': 'database/changelog-lock', 'api/reachable': 'database/changelog-lock' },
+    follow: { 'service/running': 'database/changelog-lock', 'service/crashes': 'database/changelog-lock', 'api/reachable': 'database/changelog-lock' },
   },
   {
     story: 'a stuck lock under a healthy service',

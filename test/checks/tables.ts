@@ -9,6 +9,8 @@ import { databaseConnectionsTable, databaseDiskTable, databaseReachableTable } f
 import { integrationsDebugLoggingTable, integrationsReachableTable } from './integrations/all.ts'
 import { serviceUnfinishedRepairTable } from './service/unfinished-repair.ts'
 import { serviceClocksTable, serviceCpuLevelTable, serviceImageTable, serviceRunningTable } from './service/all.ts'
+import { serviceCrashesTable } from './service/crashes.ts'
+import { serviceReadyTable } from './service/ready.ts'
 import { sessionsClockTable, sessionsMemoryTable, sessionsReachableTable } from './sessions/all.ts'
 import type { CheckTable } from './table.ts'
 import { treesMigratedTable } from './trees/migrated.ts'
@@ -27,6 +29,8 @@ export const tables: readonly CheckTable[] = [
   sessionsClockTable,
   sessionsMemoryTable,
   serviceRunningTable,
+  serviceCrashesTable,
+  serviceReadyTable,
   serviceUnfinishedRepairTable,
   serviceImageTable,
   serviceCpuLevelTable,

@@ -102,3 +102,19 @@ test('a port-forward that breaks in the middle stops the repair with 6 at most, 
   expect(await world.database.query('SELECT locked FROM databasechangeloglock WHERE id = 1')).toEqual([{ locked: false }])
   await expect.poll(world.isReady, { timeout: 10_000 }).toBe(true)
 })
+
+test('a service that ends again and again is one cause, in the words of the container before', async () => {
+  await up()
+  world.cluster.hooks.starting = () => ({ exitCode: 3, reason: 'Error', log: 'a line\nTerminating due to java.lang.OutOfMemoryError: Java heap space' })
+  const isCrashing = (): boolean => world.cluster.pods.some(({ status }) => status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'CrashLoopBackOff'))
+  for (const pod of world.cluster.pods) if (pod.metadata.name.startsWith('testops-testops-')) world.cluster.delete('pods', 'testops', pod.metadata.name)
+  await expect.poll(isCrashing, { timeout: 20_000 }).toBe(true)
+  const ended = await run('doctor', '--json')
+  const report = JSON.parse(ended.stdout) as DoctorReport
+  expect([ended.exitCode, report.rootCauses]).toEqual([1, ['service/crashes']])
+  const { findings, remedy } = report.checks.find(({ id }) => id === 'service/crashes')!
+  expect(findings?.map(({ message }) => message)).toEqual([expect.stringMatching(/^testops-testops-\S+ does not stay up \(CrashLoopBackOff\), it ended with 3 at .*, started again 3 times: its JVM had no memory left$/)])
+  expect(findings?.[0]?.evidence).toContain('Terminating due to java.lang.OutOfMemoryError: Java heap space')
+  expect(remedy?.commands[0]).toBe('testops-admin explain service/crashes')
+  expect(report.checks.filter(({ status }) => status === 'unknown').map(({ id, because }) => [id, because])).toEqual([])
+})

@@ -1,5 +1,5 @@
 import type { Secret } from '../../src/core/secret.ts'
-import type { Machine, ServiceCommands, ServiceImage, ServiceSource, ServiceStatus } from '../../src/core/sources.ts'
+import type { InstanceHealth, Machine, ServiceCommands, ServiceHealth, ServiceImage, ServiceSource, ServiceStatus } from '../../src/core/sources.ts'
 import { ago, fake } from './fake.ts'
 import type { Answers } from './fake.ts'
 
@@ -28,9 +28,11 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       machines: [machine()],
       resolve: true,
       controllers: [],
+      health: health(),
+      lastWords: null,
       commands,
     },
-    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers'],
+    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'health', 'lastWords'],
     answers,
   )
 }
@@ -42,6 +44,15 @@ export function running(of: Partial<ServiceStatus> = {}): ServiceStatus {
     instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: ago(7_200_000) }],
     ...of,
   }
+}
+
+/** One process that runs, of which nothing asks whether it is ready, unless told otherwise. */
+export function health(of: Partial<ServiceHealth> = {}): ServiceHealth {
+  return { wanted: null, instances: [instanceHealth()], said: [], ...of }
+}
+
+export function instanceHealth(of: Partial<InstanceHealth> = {}): InstanceHealth {
+  return { name: 'testops.service', isUp: true, isReady: null, startedAt: ago(7_200_000), waits: null, ended: null, restarts: 0, ...of }
 }
 
 export function stopped(of: Partial<ServiceStatus> = {}): ServiceStatus {

@@ -11,7 +11,7 @@ const ids = checks.map(({ id }) => id)
 const required = [
   'stuck-lock', 'live-lock', 'lock-vanished', 'lock-half-cleared', 'transient-refused', 'transient-ahead', 'durable-mismatch', 'stale-sessions', 'clock-skew',
   'cpu-without-v3', 'legacy-too-early', 'legacy-needless', 'image-version-mismatch', 'unknown-host', 'token-refused', 'token-lifetime',
-  'trees-unmigrated', 'debug-left-on', 'service-down', 'database-down', 'broker-down', 'sessions-down', 'api-slow', 'disk-full',
+  'trees-unmigrated', 'debug-left-on', 'service-down', 'out-of-memory', 'database-down', 'broker-down', 'sessions-down', 'api-slow', 'disk-full',
   'connections-exhausted', 'broker-alarm', 'store-full', 'unfinished-repair', 'lock-stolen', 'duplicate-move', 'api-token-direct', 'admin-signin', 'proxy-limits', 'no-migration-role',
 ]
 
@@ -24,8 +24,8 @@ describe('the catalogue of faults', () => {
 
   test('meets every check as a cause, but those that no fault of its own leads to', () => {
     const causes = new Set(rows.flatMap(({ expected }) => expected.rootCauses))
-    // a service that answers nothing has always another cause here; full connections are seen where none can be opened
-    expect(ids.filter((id) => !causes.has(id))).toEqual(['api/reachable'])
+    // a service that answers nothing has always another cause here, and no probe asks it whether it is ready
+    expect(ids.filter((id) => !causes.has(id))).toEqual(['service/ready', 'api/reachable'])
   })
 
   test.each(rows.map((row) => [row.name, row] as const))('%s expects what can be', (_name, { kind, expected, made, title, repair }) => {

@@ -22,6 +22,7 @@ test('what each platform shows, as a configuration would say it; names that are 
       { name: 'prod', what: release.what, settings: { platform: 'kubernetes', kubernetes: { context: 'c', namespace: 'n', release: 'prod' } }, file: '/work/here/testops-admin.yaml' },
     ],
     looked: [],
+    unseen: [],
   })
 })
 
@@ -46,7 +47,7 @@ test('each is given a short time, and all look at once', async () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
     return { found: [], looked: `${begun.length} at once` }
   }
-  expect(await discover(request, [slow, slow])).toEqual({ found: [], looked: ['2 at once', '2 at once'] })
+  expect(await discover(request, [slow, slow])).toEqual({ found: [], looked: ['2 at once', '2 at once'], unseen: [] })
   expect(begun).toEqual([3000, 3000])
 })
 
@@ -59,6 +60,23 @@ async function selected(discovery: Discovery, more: Partial<Parameters<typeof se
 test('the only one is used, and that is said', async () => {
   const discovery = await discover(request, [finder(release), finder()])
   expect(await selected(discovery)).toEqual(['prod', 'release `prod`', ['No configuration: using release `prod`']])
+})
+
+test('what could not be asked is told though something was found', async () => {
+  const silent: Finder = async () => {
+    throw new AdminError('UNAVAILABLE', 'docker is installed, and its engine does not answer')
+  }
+  const narrow: Finder = async () => ({ found: [unit], looked: 'nothing here', unseen: 'this user may not list deployments in all namespaces' })
+  expect(await selected(await discover(request, [finder(release), silent]))).toEqual([
+    'prod',
+    'release `prod`',
+    ['No configuration: using release `prod`', 'Not looked at: docker is installed, and its engine does not answer'],
+  ])
+  expect(await selected(await discover(request, [finder(release), narrow, silent]))).toMatchObject([
+    'CONFIGURATION',
+    expect.stringMatching(/; not looked at: this user may not list deployments in all namespaces; not looked at: docker is installed, and its engine does not answer$/) as string,
+    {},
+  ])
 })
 
 test('several: one is chosen by name, or asked for, or else all are named', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { configHome, labConfigurationFile, labDirectory, stateHome } from '../../src/runtime/index.ts'
+import { configHome, labConfigurationFile, labDirectory, recordsOf, stateHome } from '../../src/runtime/index.ts'
 
 test.each([
   [{ HOME: '/home/a' }, '/home/a/.config/testops-admin', '/home/a/.local/state/testops-admin'],
@@ -19,4 +19,13 @@ test.each([
 test('the lab may lie elsewhere, also as seen from here', () => {
   expect(labDirectory({ TESTOPS_ADMIN_LAB_DIR: 'some/lab' })).toBe(join(process.cwd(), 'some/lab'))
   expect(labConfigurationFile({ HOME: '/home/a', TESTOPS_ADMIN_LAB_DIR: '/tmp/lab' })).toBe('/tmp/lab/testops-admin.yaml')
+})
+
+test('deployments of one name in several clusters have records of their own', () => {
+  const at = (name: string, cluster?: string): string => recordsOf({ HOME: '/home/a' }, { name, ...(cluster !== undefined && { cluster }) }).runs
+  const here = at('prod', 'https://one:6443, namespace testops')
+  expect(here).toMatch(/^\/home\/a\/\.local\/state\/testops-admin\/prod@[0-9a-f]{16}\/runs$/)
+  const all = [at('prod'), here, at('prod', 'https://two:6443, namespace testops'), at('prod', 'https://one:6443, namespace other'), at('../prod'), at('prod@x')]
+  expect(new Set(all).size).toBe(all.length)
+  expect([at('prod'), at('../x'), at('a@b')]).toEqual(['prod', '%2E.%2Fx', 'a%40b'].map((it) => `/home/a/.local/state/testops-admin/${it}/runs`))
 })

@@ -4,6 +4,7 @@ import type { BrokerSource, DatabaseSource, RunsSource } from '../../core/source
 import { undoCommand } from '../../core/run-state.ts'
 import type { RunState } from '../../core/run-summary.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { rabbitmqctl } from '../support/evidence.ts'
 import { had, tolerant } from '../support/wanted.ts'
 
@@ -12,17 +13,7 @@ export const serviceUnfinishedRepair = defineCheck({
   title: 'no repair is left half done',
   reads: ['runs'],
   wants: ['broker', 'database'],
-  explains: [
-    'database/changelog-lock',
-    'broker/queues-durable',
-    'service/running',
-    'api/reachable',
-    'api/token',
-    'api/roles',
-    'api/token-lifetime',
-    'api/latency',
-    'trees/migrated',
-  ],
+  explains: ['database/changelog-lock', 'broker/queues-durable', ...serviceFails],
   async run({ runs, broker, database }) {
     const all = await runs.list()
     const unfinished = all.filter(({ state }) => state === 'unfinished')

@@ -1,5 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import { byHand } from '../support/by-hand.ts'
+import { serviceFails } from '../support/consequences.ts'
 import { bytes, grouped, percent } from '../support/format.ts'
 
 const errorShare = 0.95
@@ -9,7 +10,7 @@ export const sessionsMemory = defineCheck({
   id: 'sessions/memory',
   title: 'session store has memory left',
   reads: ['sessions'],
-  explains: ['service/running', 'api/reachable', 'api/token', 'api/roles', 'api/token-lifetime', 'api/latency'],
+  explains: serviceFails,
   async run({ sessions }) {
     const { usedBytes, maxBytes, policy, evictedKeys } = await sessions.memory()
     if (maxBytes === 0) return { status: 'ok', detail: `${bytes(usedBytes)} used, no limit` }

@@ -68,7 +68,7 @@ async function begin(flags: InitFlags, { environment, workingDirectory, asker, p
   const platform = platformIn(flags)
   if (namesPlace(flags) || flags['database-url'] !== undefined) return { name: 'prod', what: null, platform: platform ?? 'host', draft: { platform: platform ?? 'host' } }
   const { discover, draftOf } = await import('../../runtime/index.ts')
-  const { found: all, looked } = await discover({ environment, workingDirectory, signal })
+  const { found: all, looked, unseen } = await discover({ environment, workingDirectory, signal })
   const found = all.filter((it) => platform === undefined || it.settings.platform === platform)
   const [first, ...others] = found
   if (!first) {
@@ -86,6 +86,7 @@ async function begin(flags: InitFlags, { environment, workingDirectory, asker, p
     throw new AdminError('CONFIGURATION', `several deployments are here: ${names}`, found.map(({ name }) => `--name ${name}`))
   }
   progress(`Found ${taken.what}`)
+  for (const reason of unseen) progress(`Not looked at: ${reason}`)
   return { name: taken.name, what: taken.what, platform: taken.settings.platform ?? 'host', draft: draftOf(taken) }
 }
 

@@ -10,6 +10,10 @@ export interface ServiceSource {
   machines(): Promise<readonly Machine[]>
   /** whether the name resolves where the service runs; null where that cannot be asked */
   resolve(host: string): Promise<boolean | null>
+  /** how its processes, containers or pods fare. Throws NOT_CONFIGURED where nothing tells that */
+  health(): Promise<ServiceHealth>
+  /** the newest of what the last run of one of them printed that has ended; null: the log holds it among the rest */
+  lastWords(instance: string): Promise<LastWords | null>
   /** what watches over the service, and may start it again or set it back while it is worked on (DESIGN.md 6.8) */
   controllers(): Promise<readonly Controller[]>
   /** what the operator would type on this platform */
@@ -44,6 +48,47 @@ export interface ServiceStatus {
   evidence?: readonly string[]
   /** it has failed, and is about to be started again by whatever watches over it */
   startsAgain?: true
+}
+
+export interface ServiceHealth {
+  /** how many are to be ready; null: nothing there asks whether they are */
+  wanted: number | null
+  /** those that were told to end left out */
+  instances: readonly InstanceHealth[]
+  /** the platform's own account of what is wrong with them, the command that shows it first */
+  said: readonly string[]
+}
+
+export interface InstanceHealth {
+  /** of process, container or pod */
+  name: string
+  /** it runs at this instant */
+  isUp: boolean
+  /** null: nothing asks whether it is */
+  isReady: boolean | null
+  /** the present run began; null: it does not run, or that is not known */
+  startedAt: Date | null
+  /** why it cannot begin, in the platform's words; null: nothing keeps it */
+  waits: string | null
+  /** how its last run came to an end that nobody ordered; null: none did */
+  ended: InstanceEnd | null
+  /** how often it was started again by itself */
+  restarts: number
+}
+
+export interface InstanceEnd {
+  /** in the platform's words: `OOMKilled`, `exit-code`; empty: it has none */
+  reason: string
+  exitCode: number | null
+  /** null: not known */
+  startedAt: Date | null
+  at: Date | null
+}
+
+export interface LastWords {
+  /** what shows them */
+  command: string
+  text: string
 }
 
 export interface ServiceInstance {

@@ -1,3 +1,4 @@
+import { logSignatures } from '../log-signatures.ts'
 import type { ExplainEntry } from './entry.ts'
 
 export const serviceEntries: readonly ExplainEntry[] = [
@@ -23,6 +24,66 @@ export const serviceEntries: readonly ExplainEntry[] = [
       { text: 'Where it ends again and again, the last lines of its log say why.', commands: ['journalctl -u testops -n 200'] },
     ],
     source: 'SPEC.md 1 and 7, FIELD-NOTES.md 1.1',
+  },
+  {
+    id: 'service/crashes',
+    kind: 'check',
+    title: 'service stays up',
+    severities: ['error', 'warning'],
+    meaning:
+      'A process, container or pod of the service has ended though nobody stopped it, or cannot begin. It is an error while the ' +
+      'service does not work for it, and a warning where it came up again within the last hour. What it printed last is looked ' +
+      'through for known reasons, on Kubernetes in the log of the container before; else its last error is shown.',
+    isToldBy: (log) => logSignatures.outOfMemory.test(log),
+    causes: [
+      'Something that it needs at its start is missing: the database, the change-log lock, its queues, a processor with x86-64-v3.',
+      'It needs more memory than it may have: OOMKilled by the kernel, or java.lang.OutOfMemoryError in its log.',
+      'Its image cannot be pulled (ImagePullBackOff), or no node has room for its pod.',
+      'A liveness probe ended it: while it migrates for longer than its startup probe waits, or hangs.',
+      'Its pod was evicted, since its node ran out of disk or memory.',
+    ],
+    verify: [
+      'kubectl get pods   # RESTARTS, STATUS',
+      'kubectl logs POD --previous',
+      'kubectl describe pod POD   # Last State, Events',
+      'docker compose ps --all',
+      'systemctl show testops --property=NRestarts,Result,ExecMainStatus',
+      'journalctl -k | grep -i oom   # on the machine',
+    ],
+    remedies: [
+      { text: 'Look at the other problems first: one of them may be the reason.', commands: ['testops-admin doctor'] },
+      {
+        text: 'Where memory is short, raise the limit of the container, and keep the heap of its JVM (-Xmx, -XX:MaxRAMPercentage) below it.',
+        commands: ['kubectl top pods', 'docker stats --no-stream'],
+      },
+      { text: 'Where a long migration is ended by its probes, switch them off for that start.', commands: ['helm upgrade RELEASE CHART -f VALUES --set probes.enabled=false'] },
+    ],
+    source: 'SPEC.md 7, FIELD-NOTES.md 1.1, 1.2 and 5',
+  },
+  {
+    id: 'service/ready',
+    kind: 'check',
+    title: 'service is ready to serve',
+    severities: ['error', 'warning'],
+    meaning:
+      'The service runs, and what asks it whether it is ready is told no: the readiness probe of its pod, or the health check of its ' +
+      'container. It gets no requests then. It is an error where none of its instances is ready, a warning where some are. For the ' +
+      'first five minutes, as long as its start may take, nothing is said.',
+    causes: [
+      'A part that its health depends on is down or refuses it: the database, the broker, the session store.',
+      'It hangs, or is so busy that it does not answer its probe in time.',
+      'The probe asks the wrong port or path, as after a change of the context path.',
+    ],
+    verify: [
+      'kubectl describe pod POD   # Events: Readiness probe failed',
+      "docker inspect -f '{{json .State.Health}}' CONTAINER",
+      'curl -i BASE_URL/api/management/health/readiness',
+    ],
+    remedies: [
+      { text: 'Look at the other problems first: one of them may be the reason.', commands: ['testops-admin doctor'] },
+      { text: 'Where it hangs, restart it.', commands: ['testops-admin service restart'] },
+    ],
+    source: 'FIELD-NOTES.md 1.1 and 1.2',
   },
   {
     id: 'service/unfinished-repair',

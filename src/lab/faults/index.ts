@@ -24,6 +24,7 @@ import { lockStolen } from './lock-stolen.ts'
 import { lockVanished } from './lock-vanished.ts'
 import { noMigrationRole } from './no-migration-role.ts'
 import { oldUnknownHost } from './old-unknown-host.ts'
+import { outOfMemory } from './out-of-memory.ts'
 import { proxyLimits } from './proxy-limits.ts'
 import { restartBehindProxy } from './restart-behind-proxy.ts'
 import { runningMigration } from './running-migration.ts'
@@ -66,6 +67,7 @@ export const faults: readonly Fault[] = [
   duplicateMove,
   adminSignin,
   serviceDown,
+  outOfMemory,
   databaseDown,
   brokerDown,
   sessionsDown,

@@ -1,5 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 import { cpuRefusal, cpuSuffices } from './cpu.ts'
+import { heapRefusal, heapSuffices } from './heap.ts'
 import { readMachine } from './machine.ts'
 import type { PracticeMachine } from './machine.ts'
 
@@ -9,9 +10,10 @@ const signals = { SIGTERM: 143, SIGINT: 130 } as const
 /** The practice service as a process: settings from its environment, its machine from the file that LAB_MACHINE_FILE names. */
 async function main(): Promise<number> {
   const machine = await readMachine(process.env['LAB_MACHINE_FILE'])
-  if (await cpuSuffices(machine)) return serve(machine)
-  process.stderr.write(`${cpuRefusal.line}\n`)
-  return cpuRefusal.exitCode
+  const refusal = !(await cpuSuffices(machine)) ? cpuRefusal : !heapSuffices(process.env) ? heapRefusal : null
+  if (refusal === null) return serve(machine)
+  process.stderr.write(`${refusal.line}\n`)
+  return refusal.exitCode
 }
 
 async function serve(machine: PracticeMachine): Promise<number> {

@@ -9,6 +9,7 @@ import { composeContainers } from './containers.ts'
 import type { Container } from './containers.ts'
 import { controllersOf } from './controllers.ts'
 import { imageNameOf } from './find.ts'
+import { healthOf } from './health.ts'
 import { assignmentsIn, pendingSettings } from './pending.ts'
 import type { ComposeSettings } from './settings.ts'
 import { runs, statusOf } from './status.ts'
@@ -26,6 +27,9 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       const pending = first && declared ? await pendingSettings(engine, first, declared) : []
       return statusOf(containers, here, pending.length === 0 ? [] : [`its files declare ${pending.join(', ')} otherwise, which it gets when it is stopped and started`])
     },
+    health: async () => healthOf(await own(), engine.program),
+    // the engine keeps all runs of a container in one log
+    lastWords: async () => null,
     environment: async () => environmentOf(view),
     async image() {
       const [container] = await own()

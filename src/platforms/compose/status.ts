@@ -29,7 +29,7 @@ function stateOf(container: Container): ServiceStatus['state'] {
 }
 
 /** With what a program ends that `docker stop` ended: by itself, by SIGINT, SIGKILL, SIGTERM. */
-const endedByStop: readonly number[] = [0, 130, 137, 143]
+export const endedByStop: readonly number[] = [0, 130, 137, 143]
 
 function instanceOf({ name, hostname, state }: Container, here: boolean): ServiceInstance {
   return { name, host: hostname, pid: here && state.pid > 0 ? state.pid : null, startedAt: state.startedAt }

@@ -1,6 +1,7 @@
 import { endOf, orFail, runProgram } from '../../adapters/process.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
+import { healthOf } from './health.ts'
 import type { ServiceManager } from './manager.ts'
 import { parseProperties, statusOf } from './properties.ts'
 import { runStarter } from './run-starter.ts'
@@ -27,6 +28,9 @@ export function ownCommands(commands: NonNullable<HostSettings['commands']>, opt
         `\`${typed(commands.status)}\` ${endOf(result)}; it should end with 0 or 3`,
         suggestions,
       )
+    },
+    async health() {
+      return healthOf(parseProperties((await runProgram(commands.status, options)).stdout))
     },
     async start({ timeoutMs }) {
       orFail(commands.start, await runStarter(commands.start, { ...options, timeoutMs }))

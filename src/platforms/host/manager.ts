@@ -1,10 +1,12 @@
 import type { LogOrigin } from '../../adapters/log-file.ts'
-import type { ServiceCommands, ServiceStatus } from '../../core/sources.ts'
+import type { ServiceCommands, ServiceHealth, ServiceStatus } from '../../core/sources.ts'
 
 /** What starts and stops the service on this machine: systemd, or commands of the operator's own. */
 export interface ServiceManager {
   /** throws AdminError where it cannot be asked */
   status(): Promise<ServiceStatus>
+  /** throws as `status` */
+  health(): Promise<ServiceHealth>
   /** returns once the manager has done its part; the service may still be coming up or going down */
   start(options: { timeoutMs: number }): Promise<void>
   stop(options: { timeoutMs: number }): Promise<void>

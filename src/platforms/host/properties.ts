@@ -67,7 +67,7 @@ function instancesOf(properties: Properties): ServiceInstance[] {
 }
 
 /** `Fri 2026-11-20 12:00:00 UTC` as systemd prints it under TZ=UTC, `@1795000000`, or an ISO time with its zone. */
-function parseTimestamp(text: string): Date | null {
+export function parseTimestamp(text: string): Date | null {
   const printed = /(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?) UTC$/.exec(text.trim())
   const unix = /^@(\d+(?:\.\d+)?)$/.exec(text.trim())
   const iso = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})$/.test(text.trim())

@@ -33,6 +33,12 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
       first = null
       return answer
     },
+    async health() {
+      if (!manager) throw withoutManager()
+      return manager.health()
+    },
+    // one log holds all its runs
+    lastWords: async () => null,
     forget: () => void (first = null),
     environment: () => readEnvironment(manager, settings.environmentFile),
     async image() {

@@ -2,13 +2,14 @@ import { endOf, runProgram } from '../../adapters/process.ts'
 import type { ProgramResult } from '../../adapters/process.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ServiceManager } from './manager.ts'
+import { healthOf } from './health.ts'
 import type { Properties } from './properties.ts'
 import { one, parseProperties, statusOf } from './properties.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { typed } from '../../core/typed.ts'
 import { wordsOf } from './shell.ts'
 
-const statusProperties = 'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainStatus,NRestarts'
+const statusProperties = 'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainExitTimestamp,ExecMainCode,ExecMainStatus,NRestarts'
 
 /** A unit of this machine's systemd. Its methods throw UNAVAILABLE, FORBIDDEN, TIMED_OUT, FAILED. */
 export function systemdUnit(name: string, options: PlatformOptions & { superuser: boolean }): ServiceManager {
@@ -69,6 +70,7 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       if (!status) throw new AdminError('UNEXPECTED_ANSWER', `systemctl shows no state of ${unit}`, [`systemctl status ${short}`])
       return status
     },
+    health: async () => healthOf(await show(statusProperties)),
     start: ({ timeoutMs }) => act('start', timeoutMs),
     stop: ({ timeoutMs }) => act('stop', timeoutMs),
     async environment() {

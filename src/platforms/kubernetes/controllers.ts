@@ -10,7 +10,7 @@ interface Thing<Spec = unknown> {
     namespace?: string
     labels?: Readonly<Record<string, string>>
     annotations?: Readonly<Record<string, string>>
-    ownerReferences?: readonly { kind: string; name: string; controller?: boolean }[]
+    ownerReferences?: readonly { apiVersion?: string; kind: string; name: string; controller?: boolean }[]
   }
   spec?: Spec
 }
@@ -30,7 +30,7 @@ export async function controllersOf(client: KubernetesClient, workload: Workload
   const found = await client.get<Thing>(workload)
   const scaled = await ifSeen(client.list<ScaledObject>({ resource: 'scaledobjects', namespace: workload.namespace }))
   const all = await Promise.all([argo(client, found), ...flux(client, found), autoscalers(client, workload, scaled)])
-  return [...all.flat(), ...keda(client, workload, scaled), ...operators(client, workload, found)]
+  return [...all.flat(), ...keda(client, workload, scaled), ...operators(client, found)]
 }
 
 /** Argo CD marks what it keeps by an annotation, or by a label (argo-cd.readthedocs.io, "Resource Tracking"). */
@@ -99,6 +99,7 @@ function pauseOf(client: KubernetesClient, namespace: string, name: string): str
  */
 async function autoscalers(client: KubernetesClient, { namespace, ...workload }: WorkloadRef, scaled: readonly ScaledObject[] | null): Promise<Controller[]> {
   const all = await ifSeen(client.list<Thing<{ scaleTargetRef?: Target; minReplicas?: number }>>({ resource: 'horizontalpodautoscalers', namespace }))
+  if (all === null && scaled === null) return unseen(client, namespace)
   return (all ?? [])
     .filter(({ spec }) => isAimedAt(workload, spec?.scaleTargetRef))
     .flatMap(({ metadata: { name, ownerReferences = [] }, spec }): Controller[] => {
@@ -114,14 +115,27 @@ async function autoscalers(client: KubernetesClient, { namespace, ...workload }:
     })
 }
 
-function operators(client: KubernetesClient, { namespace, resource, name }: WorkloadRef, { metadata: { ownerReferences = [] } }: Thing): Controller[] {
+/** Neither what scales nor its traces may be seen: one of KEDA's would start the service from zero. */
+async function unseen(client: KubernetesClient, namespace: string): Promise<Controller[]> {
+  if (await client.may('list', { resource: 'scaledobjects', namespace })) return []
+  const canI = (resource: string): string => client.kubectl('auth', 'can-i', 'list', resource, '-n', namespace)
+  return [{ name: 'an autoscaler that this user may not see', paused: null, pause: [canI('scaledobjects.keda.sh'), canI('horizontalpodautoscalers.autoscaling')] }]
+}
+
+function operators(client: KubernetesClient, { metadata: { namespace = '', ownerReferences = [] } }: Thing): Controller[] {
   return ownerReferences
     .filter(({ controller }) => controller === true)
     .map((owner) => ({
       name: `the operator of ${owner.kind} \`${owner.name}\``,
       paused: null,
-      pause: [`pause it as its own documentation says; ${owner.kind} \`${owner.name}\` owns ${client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`)}`],
+      pause: [`${client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml')}   # pause its operator as its own documentation says`],
     }))
+}
+
+/** `TestOps.v1.vendor.example.org`, which kubectl knows whatever else has that name. */
+function fullKind({ apiVersion = '', kind }: { apiVersion?: string; kind: string }): string {
+  const [group, version] = apiVersion.split('/')
+  return version === undefined || group === undefined ? kind : `${kind}.${version}.${group}`
 }
 
 function isAimedAt({ resource, name }: Omit<WorkloadRef, 'namespace'>, target: Target | undefined): boolean {

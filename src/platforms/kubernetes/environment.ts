@@ -27,7 +27,7 @@ export async function environmentOf(client: KubernetesClient, namespace: string,
     ...(secretRef?.name ? [{ prefix, values: read('secrets', secretRef.name) }] : []),
     ...(configMapRef?.name ? [{ prefix, values: read('configmaps', configMapRef.name) }] : []),
   ])
-  const entries = env.map(({ name, value, valueFrom }) => ({ name, value: valueFrom ? referred(name, valueFrom, read) : (value ?? '') }))
+  const entries = env.map(({ name, value, valueFrom }) => ({ name, isPlain: !valueFrom, value: valueFrom ? referred(name, valueFrom, read) : (value ?? '') }))
 
   const all = new Map<string, string | Secret>()
   for (const { prefix, values } of sources) {
@@ -36,9 +36,9 @@ export async function environmentOf(client: KubernetesClient, namespace: string,
     if (found === null || found instanceof AdminError) continue
     for (const [key, value] of found) all.set(`${prefix}${key}`, value)
   }
-  for (const { name, value } of entries) {
+  for (const { name, isPlain, value } of entries) {
     const found = await value
-    if (found !== null) all.set(name, kept(name, expanded(found, all)))
+    if (found !== null) all.set(name, kept(name, isPlain ? expanded(found, all) : found))
   }
   return all
 }
@@ -53,7 +53,7 @@ async function referred(
   return null
 }
 
-/** `$(NAME)` stands for what was set before it; `$$` for a dollar sign. */
+/** `$(NAME)` stands for what was set before it; `$$` for a dollar sign: in what the pod's template itself says (API reference, `EnvVar`). */
 function expanded(value: string | Secret, before: Settings): string | Secret {
   if (typeof value !== 'string' || !value.includes('$')) return value
   let isSecret = false

@@ -22,7 +22,8 @@ export interface FoundService {
 /**
  * The one Deployment or StatefulSet whose pods have a container of the service's image; names and labels differ from chart to chart.
  * Looks in the configured namespace, else in the context's own, and where it is not there in all that may be seen.
- * Throws UNAVAILABLE where there is none, CONFIGURATION where there are several, and as the client does.
+ * Throws UNAVAILABLE where there is none, CONFIGURATION where there are several, and as the client does: none is passed over for want
+ * of an answer.
  */
 export async function findService(client: KubernetesClient, settings: Pick<KubernetesSettings, 'namespace' | 'release'>): Promise<FoundService> {
   const { namespace, release } = settings
@@ -33,7 +34,7 @@ export async function findService(client: KubernetesClient, settings: Pick<Kuber
   if (namespace !== null) throw none(near, client, `namespace \`${first}\``, release)
 
   const elsewhere = await candidatesIn(client, null).catch((error: unknown) => {
-    if (!isRefusal(error, 403)) throw error
+    if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
     throw none(near, client, `namespace \`${first}\``, release, error)
   })
   const found = ofRelease(elsewhere, release)
@@ -44,6 +45,7 @@ export async function findService(client: KubernetesClient, settings: Pick<Kuber
 /** One that may be the service, before it is known to be the only one. */
 export type Candidate = Omit<FoundService, 'why'>
 
+/** Throws as the client does: where one kind cannot be listed, what the other shows may not be all. */
 export async function candidatesIn(client: KubernetesClient, namespace: string | null): Promise<Candidate[]> {
   const lists = await Promise.allSettled(
     (['deployments', 'statefulsets'] as const).map(async (resource) => {
@@ -56,9 +58,10 @@ export async function candidatesIn(client: KubernetesClient, namespace: string |
     }),
   )
   const found = lists.flatMap((it) => (it.status === 'fulfilled' ? it.value : []))
-  const failed = lists.find((it) => it.status === 'rejected')
-  // who may see one kind alone, and finds it there, needs no more
-  if (failed && found.length === 0) throw failed.reason
+  const failures = lists.flatMap((it): unknown[] => (it.status === 'rejected' ? [it.reason] : []))
+  // who may see one kind alone, or has one alone, and finds it there, needs no more
+  const grave = found.length === 0 ? failures : failures.filter((it) => !isRefusal(it, 403) && !isRefusal(it, 404))
+  if (grave.length > 0) throw grave[0]
   return found
 }
 
@@ -102,7 +105,7 @@ function none(others: readonly Candidate[], client: KubernetesClient, where: str
   const more = refused === null ? '' : `; other namespaces were not looked at: ${refused.message}`
   const seen = others.length === 0 ? '' : `; there is ${others.map(placeOf).join(', ')}`
   return new AdminError(
-    'UNAVAILABLE',
+    refused === null || refused.code === 'FORBIDDEN' ? 'UNAVAILABLE' : refused.code,
     `${client.cluster} has ${what}${which} in ${where}${seen}${more}`,
     [
       'set `kubernetes.namespace`, or `kubernetes.context` for another cluster',

@@ -1,3 +1,5 @@
+import { AdminError } from '../../core/error.ts'
+import type { ErrorCode } from '../../core/error.ts'
 import { images } from '../../knowledge/images.ts'
 import type { Found, Finder } from '../found.ts'
 import { openClient } from './client.ts'
@@ -6,23 +8,32 @@ import { candidatesIn, placeOf, releaseOf } from './find.ts'
 import type { Candidate } from './find.ts'
 import { isRefusal } from './refusal.ts'
 
+/** Nothing leads to a cluster from here: there is none to ask. */
+const nowhere: readonly ErrorCode[] = ['UNAVAILABLE', 'CONFIGURATION']
+
 /** Deployments and StatefulSets of the current cluster that run the product: in the context's namespace, else in all that may be seen. */
 export const findReleases: Finder = async (options) => {
-  const client = await openClient({ context: null }, options)
+  const client = await openClient({ context: null }, options).catch((error: unknown) => {
+    if (error instanceof AdminError && nowhere.includes(error.code)) return error
+    throw error
+  })
+  if (client instanceof AdminError) return { found: [], looked: client.message }
   try {
     const near = await candidatesIn(client, client.namespace)
     const all = near.length > 0 ? near : await elsewhere(client)
-    const where = all === null ? `namespace ${client.namespace}` : 'any namespace'
-    return { found: (all ?? []).map((it) => foundOf(it, client, all ?? [])), looked: `${client.cluster} shows no image ${images.standard} or ${images.legacy} in ${where}` }
+    const found = all instanceof AdminError ? [] : all.map((it) => foundOf(it, client, all))
+    const none = `${client.cluster} shows no image ${images.standard} or ${images.legacy} in`
+    if (!(all instanceof AdminError)) return { found, looked: `${none} any namespace` }
+    return { found, looked: `${none} namespace ${client.namespace}; ${all.message}`, unseen: all.message }
   } finally {
     client.close()
   }
 }
 
-/** Null where only the context's own namespace may be seen. */
-async function elsewhere(client: KubernetesClient): Promise<Candidate[] | null> {
+/** The error where only the context's own namespace may be seen. */
+async function elsewhere(client: KubernetesClient): Promise<Candidate[] | AdminError> {
   return candidatesIn(client, null).catch((error: unknown) => {
-    if (isRefusal(error, 403)) return null
+    if (isRefusal(error, 403)) return error
     throw error
   })
 }

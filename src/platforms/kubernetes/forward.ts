@@ -19,9 +19,12 @@ const lingerMs = 1000
 export async function listenForward(open: () => Promise<Channels>): Promise<Opened<HostPort>> {
   const streams = new Set<Channels>()
   const sockets = new Set<Socket>()
+  let isClosed = false
   const opened = async (): Promise<Channels> => {
     const stream = await open()
-    streams.add(stream)
+    // nobody would end it any more
+    if (isClosed) stream.destroy()
+    else streams.add(stream)
     return stream
   }
   let ready: Channels | null = await opened()
@@ -48,6 +51,7 @@ export async function listenForward(open: () => Promise<Channels>): Promise<Open
   return {
     source: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
     async close() {
+      isClosed = true
       const closed = new Promise((resolve) => server.close(resolve))
       for (const socket of sockets) socket.destroy()
       for (const stream of streams) stream.destroy()

@@ -76,7 +76,7 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
     },
     async lock(own) {
       const { client: of, service: source } = await opened()
-      return leaseLock(of.lasting, source.place.namespace, own)
+      return leaseLock(of.lasting, source.place.namespace, own, { signal: options.signal })
     },
     async close() {
       client?.close()

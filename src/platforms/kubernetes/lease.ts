@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identify, isAlive } from '../../adapters/process-identity.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Holder, RepairLock } from '../../core/lock.ts'
 import type { KubernetesClient } from './client.ts'
+import { isOfTheDead, processName } from './lease-process.ts'
 import { isRefusal } from './refusal.ts'
 
 /** coordination.k8s.io/v1 */
@@ -27,9 +26,15 @@ const annotation = { who: 'testops-admin/who', what: 'testops-admin/what', proce
 /**
  * A lock of all operators on a deployment, wherever they are (DESIGN.md 6.7): a Lease beside the service, renewed while it is held. One
  * that is not renewed any more is taken over: at once where its holder was a process of this machine that is gone, else once it has
- * expired and has been seen not to change. Throws FORBIDDEN where this user may not hold one, and as the client does.
+ * been seen not to change for as long as it is valid; `signal` gives up that waiting. Throws FORBIDDEN where this user may not hold
+ * one, INTERRUPTED, and as the client does.
  */
-export async function leaseLock(client: KubernetesClient, namespace: string, own: { who: string; what: string }, times: Times = usual): Promise<RepairLock> {
+export async function leaseLock(
+  client: KubernetesClient,
+  namespace: string,
+  own: { who: string; what: string },
+  { signal, times = usual }: { signal?: AbortSignal | undefined; times?: Times } = {},
+): Promise<RepairLock> {
   const all = { resource: 'leases', namespace } as const
   const one = { ...all, name } as const
   for (const verb of ['get', 'create', 'update'] as const) {
@@ -39,7 +44,7 @@ export async function leaseLock(client: KubernetesClient, namespace: string, own
   const identity = `${own.who}/${randomUUID()}`
   /** the version that is ours; null: it is not held */
   let version: string | null = null
-  let renewedAt = 0
+  let renewed: Moment = { wall: 0, steady: 0 }
   let timer: NodeJS.Timeout | undefined
   let renewing: Promise<void> = Promise.resolve()
 
@@ -60,10 +65,10 @@ export async function leaseLock(client: KubernetesClient, namespace: string, own
   }
   const put = async (lease: Lease, resourceVersion: string | undefined): Promise<void> => {
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, metadata: { ...lease.metadata, ...(resourceVersion !== undefined && { resourceVersion }) } }
-    const asked = performance.now()
+    const asked = now()
     const answer = await client.change<Lease>(resourceVersion === undefined ? all : one, { verb: resourceVersion === undefined ? 'create' : 'update', body })
     version = answer.metadata.resourceVersion ?? ''
-    renewedAt = asked
+    renewed = asked
   }
   const renew = async (since: string): Promise<void> => {
     if (version === null) return
@@ -77,10 +82,12 @@ export async function leaseLock(client: KubernetesClient, namespace: string, own
     }
   }
   const versionIfOurs = async (): Promise<string | null> => {
-    const now = await read().catch(() => null)
-    if (now?.spec?.holderIdentity !== identity) return null
-    renewedAt = performance.now() - (times.leaseMs - Math.min(times.leaseMs, leftOf(now, times)))
-    return now.metadata.resourceVersion ?? ''
+    const there = await read().catch(() => null)
+    if (there?.spec?.holderIdentity !== identity) return null
+    // which of our words it was is told by our own clock
+    const agoMs = ageOf(there)
+    renewed = { wall: Date.now() - agoMs, steady: performance.now() - agoMs }
+    return there.metadata.resourceVersion ?? ''
   }
   const read = async (): Promise<Lease | null> =>
     client.get<Lease>(one).catch((error: unknown) => {
@@ -91,12 +98,12 @@ export async function leaseLock(client: KubernetesClient, namespace: string, own
   return {
     where: `lease ${name} in namespace ${namespace}`,
     async take() {
-      const since = microTime()
+      const begun = microTime()
       for (let attempt = 0; ; attempt += 1) {
         const there = await read()
-        if (there && !(await isFree(there, read, times))) return holderOf(there)
+        if (there && !(await isFree(there, read, times, signal))) return holderOf(there)
         try {
-          await put(await ours(since), there?.metadata.resourceVersion)
+          await put(await ours(begun), there?.metadata.resourceVersion)
           break
         } catch (error) {
           // another was faster
@@ -104,7 +111,7 @@ export async function leaseLock(client: KubernetesClient, namespace: string, own
         }
       }
       timer = setInterval(() => {
-        renewing = renewing.then(async () => renew(since))
+        renewing = renewing.then(async () => renew(begun))
         // what is wrong is told to who asks whether it is held
         renewing.catch(() => undefined)
       }, times.renewMs)
@@ -113,7 +120,7 @@ export async function leaseLock(client: KubernetesClient, namespace: string, own
     },
     async isHeld() {
       await renewing
-      return version !== null && performance.now() - renewedAt < times.leaseMs
+      return version !== null && since(renewed) < times.leaseMs
     },
     async release() {
       clearInterval(timer)
@@ -128,41 +135,43 @@ export async function leaseLock(client: KubernetesClient, namespace: string, own
   }
 }
 
-/** Whether nobody holds it. What has expired by this clock is watched for a while, since the holder's may be another. */
-async function isFree(lease: Lease, read: () => Promise<Lease | null>, times: Times): Promise<boolean> {
+/** A moment by the two clocks of this machine: the steady one stands still while it sleeps, the other may be set. */
+interface Moment {
+  wall: number
+  steady: number
+}
+
+function now(): Moment {
+  return { wall: Date.now(), steady: performance.now() }
+}
+
+/** Milliseconds, by the clock that says more. */
+function since({ wall, steady }: Moment): number {
+  return Math.max(Date.now() - wall, performance.now() - steady)
+}
+
+/**
+ * Whether nobody holds it. One whose holder says nothing any more is watched for as long as it is valid, by this machine's clock alone,
+ * since the holder's may be another. Throws INTERRUPTED.
+ */
+async function isFree(lease: Lease, read: () => Promise<Lease | null>, times: Times, signal: AbortSignal | undefined): Promise<boolean> {
   if (!lease.spec?.holderIdentity) return true
-  if (await isOfTheDead(lease)) return true
-  if (leftOf(lease, times) > 0) return false
-  await sleep(times.renewMs * 1.5)
-  return (await read())?.metadata.resourceVersion === lease.metadata.resourceVersion
-}
-
-/** Milliseconds that it is valid still, by this machine's clock. */
-function leftOf({ spec: { renewTime, leaseDurationSeconds } = {} }: Lease, { leaseMs }: Times): number {
-  const renewed = renewTime === undefined ? Number.NaN : Date.parse(renewTime)
-  return Number.isNaN(renewed) ? 0 : renewed + (leaseDurationSeconds === undefined ? leaseMs : leaseDurationSeconds * 1000) - Date.now()
-}
-
-/** Its holder was a process of this machine, and is gone. */
-async function isOfTheDead({ metadata: { annotations } }: Lease): Promise<boolean> {
-  const [world, pid, startTime] = annotations?.[annotation.process]?.split(' ') ?? []
-  if (pid === undefined || startTime === undefined || world !== (await worldOfProcesses())) return false
-  return !(await isAlive({ pid: Number(pid), startTime }))
-}
-
-async function processName(): Promise<string | null> {
-  const [world, self] = await Promise.all([worldOfProcesses(), identify(process.pid)])
-  return world !== null && self !== null ? `${world} ${self.pid} ${self.startTime}` : null
-}
-
-/** Where the number of a process means one process alone: this boot of this machine, and its PID namespace. Null: not known. */
-async function worldOfProcesses(): Promise<string | null> {
-  try {
-    const [boot, namespace] = await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readlink('/proc/self/ns/pid')])
-    return `${boot.trim()}/${namespace}`
-  } catch {
-    return null
+  if (await isOfTheDead(lease.metadata.annotations?.[annotation.process])) return true
+  const validMs = lease.spec.leaseDurationSeconds === undefined ? times.leaseMs : lease.spec.leaseDurationSeconds * 1000
+  const age = ageOf(lease)
+  if (age >= 0 && age < validMs) return false
+  for (const end = performance.now() + validMs; performance.now() < end; ) {
+    await sleep(Math.min(times.renewMs, end - performance.now()), undefined, { ...(signal && { signal }) }).catch(() => undefined)
+    if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while the lock of ${holderOf(lease).who ?? 'another operator'} was watched`)
+    if ((await read())?.metadata.resourceVersion !== lease.metadata.resourceVersion) return false
   }
+  return true
+}
+
+/** Milliseconds since it was renewed, as two clocks that may differ tell it: negative where the holder's is ahead. */
+function ageOf({ spec: { renewTime } = {} }: Lease): number {
+  const at = renewTime === undefined ? Number.NaN : Date.parse(renewTime)
+  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : Date.now() - at
 }
 
 function holderOf({ metadata: { annotations }, spec }: Lease): Holder {

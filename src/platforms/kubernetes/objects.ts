@@ -40,6 +40,7 @@ interface Condition {
   status: string
   reason?: string
   message?: string
+  lastTransitionTime?: string
 }
 
 export interface PodSpec {

@@ -25,15 +25,29 @@ const directMs = 1000
 /**
  * The way from this machine to an address as the service in `namespace` understands it: a forward to a pod, the address that an
  * ExternalName or hand-written endpoints lead to; null where the address is to be used as it is, since it is none of the cluster's, or
- * leads here where it leads there. Throws UNAVAILABLE where no pod is ready, FORBIDDEN, and what the client throws.
+ * leads here where it leads there. Throws UNAVAILABLE where no pod is ready, or the cluster has no such name of its own, FORBIDDEN, and
+ * what the client throws.
  */
 export async function reachFrom(client: KubernetesClient, namespace: string, { host, port }: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
   if (isIP(host) !== 0) return reachPodAt(client, namespace, { host, port }, options)
-  for (const name of clusterNames(host, namespace)) {
+  const names = clusterNames(host, namespace)
+  for (const name of names) {
     const service = await serviceOf(client, name)
     if (service) return reachService(client, service, name, port, host, options)
   }
+  const certain = names.find(({ isCertain }) => isCertain)
+  if (certain) throw withoutService(client, certain, { host, port })
   return null
+}
+
+/** A server of that name on this machine's own network is another one. */
+function withoutService(client: KubernetesClient, { service, namespace }: ClusterName, { host, port }: HostPort): AdminError {
+  return new AdminError(
+    'UNAVAILABLE',
+    `the service calls its server ${host}:${port}, a name of the cluster's own, and namespace \`${namespace}\` of ${client.cluster} has no Service \`${service}\`: where it leads from there is not known here`,
+    [client.kubectl('-n', namespace, 'get', 'services'), 'name the server in the configuration as this machine reaches it'],
+    { obstacle: { kind: 'unresolved', host, port } },
+  )
 }
 
 async function serviceOf(client: KubernetesClient, { service, namespace, isCertain }: ClusterName): Promise<Service | null> {

@@ -38,7 +38,13 @@ const watching: readonly Right[] = [
   { resource: 'applications', verbs: ['list'], isElsewhere: true },
 ]
 
-const looking: readonly Right[] = [...finding, { resource: 'events', verbs: ['list'] }, { resource: 'nodes', verbs: ['list'], isElsewhere: true }]
+const looking: readonly Right[] = [
+  ...finding,
+  { resource: 'events', verbs: ['list'] },
+  // what a container said before it ended
+  { resource: 'pods/log', verbs: ['get'] },
+  { resource: 'nodes', verbs: ['list'], isElsewhere: true },
+]
 
 /** What each source asks of the cluster. */
 const toRead: { readonly [K in SourceName]: readonly Right[] } = {

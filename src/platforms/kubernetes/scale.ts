@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { seconds } from '../../adapters/failure.ts'
 import type { WaitOptions } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
+import type { ErrorCode } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import { isRefusal } from './refusal.ts'
@@ -113,10 +114,25 @@ async function waitUntil(
   const end = performance.now() + timeoutMs
   for (;;) {
     if (signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the pods of the service')
-    const status = await ask()
-    if (await isSo(status)) return status
-    if (performance.now() >= end) throw await late(status)
+    const answer = await answerOf(async () => {
+      const status = await ask()
+      return { status, isSo: await isSo(status) }
+    })
+    if ('status' in answer && answer.isSo) return answer.status
+    if (performance.now() >= end) throw 'status' in answer ? await late(answer.status) : answer.failure
     await sleep(Math.min(pollMs, Math.max(1, end - performance.now())), undefined, { ...(signal && { signal }) }).catch(() => undefined)
+  }
+}
+
+/** An API server that is silent or refuses for a while, as while its own control plane is renewed, may answer the next time. */
+const passing: readonly ErrorCode[] = ['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED', 'UNEXPECTED_ANSWER']
+
+async function answerOf<T>(asking: () => Promise<T>): Promise<T | { failure: AdminError }> {
+  try {
+    return await asking()
+  } catch (error) {
+    if (error instanceof AdminError && passing.includes(error.code)) return { failure: error }
+    throw error
   }
 }
 

@@ -6,7 +6,9 @@ import { environmentOf } from './environment.ts'
 import { eventsOf } from './events.ts'
 import { placeOf } from './find.ts'
 import type { FoundService } from './find.ts'
+import { healthOf, isUnwell } from './health.ts'
 import { imageOf, serviceContainer } from './image.ts'
+import { lastWordsOf } from './last-words.ts'
 import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
 import { podsOf } from './pods.ts'
@@ -49,6 +51,16 @@ export function clusterService(client: KubernetesClient, found: FoundService): C
       const status = statusOf(now, pods)
       const evidence = await eventsOf(client, namespace, failingOf(pods))
       return { ...status, ...(evidence.length > 0 && { evidence }) }
+    },
+    async health() {
+      const now = await workload()
+      const pods = await podsOf(client, found, now)
+      const instances = healthOf(pods)
+      return { wanted: now.spec.replicas ?? 1, instances, said: await eventsOf(client, namespace, pods.filter(({ metadata }) => isUnwell(metadata, instances))) }
+    },
+    async lastWords(instance) {
+      const pod = (await podsOf(client, found, await workload())).find(({ metadata }) => metadata.name === instance)
+      return pod === undefined ? null : lastWordsOf(client, pod)
     },
     environment: async () => environmentOf(client, namespace, containerIn(await workload())),
     image: async () => imageOf(containerIn(await workload()), declaredIn),

@@ -1,6 +1,6 @@
 import { oneLine } from '../../adapters/failure.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
-import type { Pod, Terminated, Workload } from './objects.ts'
+import type { ContainerStatus, Pod, Terminated, Workload } from './objects.ts'
 import { instancesOf, isEnding, isOver, isReady, statusIn } from './pods.ts'
 
 /** What a workload and its pods come to. */
@@ -43,14 +43,14 @@ function problemOf(pod: Pod): string | null {
   const { name } = pod.metadata
   const status = statusIn(pod)
   const waiting = status?.state?.waiting
-  const before = pod.status?.initContainerStatuses?.find(({ state }) => isStuck(state?.waiting?.reason) || (state?.terminated?.exitCode ?? 0) !== 0)
+  const before = failingBefore(pod)
   const ended = status?.state?.terminated ?? status?.lastState?.terminated
   const restarts = status?.restartCount ?? 0
-  const scheduled = pod.status?.conditions?.find(({ type, status: it }) => type === 'PodScheduled' && it === 'False')
+  const scheduled = unscheduledIn(pod)
   const said = [
     pod.status?.phase === 'Failed' ? `${pod.status.reason ?? 'Failed'}${pod.status.message ? `: ${oneLine(pod.status.message)}` : ''}` : '',
-    scheduled ? `${scheduled.reason ?? 'not scheduled'}${scheduled.message ? `: ${oneLine(scheduled.message)}` : ''}` : '',
-    before ? `init container ${before.name}: ${before.state?.waiting?.reason ?? endOf(before.state?.terminated)}` : '',
+    scheduled ?? '',
+    before ? inWords(before) : '',
     isStuck(waiting?.reason) ? `${waiting?.reason}${waiting?.message && waiting.reason !== 'CrashLoopBackOff' ? `: ${oneLine(waiting.message)}` : ''}` : '',
     restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '',
     ended && (restarts > 0 || ended.exitCode !== 0) ? `last ${endOf(ended)}` : '',
@@ -58,13 +58,28 @@ function problemOf(pod: Pod): string | null {
   return said.length === 0 ? null : `${name}: ${said.join(', ')}`
 }
 
+/** Of the containers that run before the service's own, the one that keeps it from its start. */
+export function failingBefore(pod: Pod): ContainerStatus | null {
+  return pod.status?.initContainerStatuses?.find(({ state }) => isStuck(state?.waiting?.reason) || (state?.terminated?.exitCode ?? 0) !== 0) ?? null
+}
+
+export function inWords({ name, state }: ContainerStatus): string {
+  return `init container ${name}: ${state?.waiting?.reason ?? endOf(state?.terminated)}`
+}
+
+/** Why no node takes it; null: one does. */
+export function unscheduledIn({ status }: Pod): string | null {
+  const condition = status?.conditions?.find(({ type, status: it }) => type === 'PodScheduled' && it === 'False')
+  return condition ? `${condition.reason ?? 'not scheduled'}${condition.message ? `: ${oneLine(condition.message)}` : ''}` : null
+}
+
 /** A pod may be called ready while its container waits to be started again. */
-function isUp(pod: Pod): boolean {
+export function isUp(pod: Pod): boolean {
   return isReady(pod) && statusIn(pod)?.state?.running !== undefined && !isEnding(pod)
 }
 
 /** What every pod goes through at its start. */
-function isStuck(reason: string | undefined): boolean {
+export function isStuck(reason: string | undefined): boolean {
   return reason !== undefined && reason !== 'ContainerCreating' && reason !== 'PodInitializing'
 }
 

@@ -65,17 +65,18 @@ export async function findDeployment(request: DeploymentRequest): Promise<Select
 }
 
 /** The one that was found, or is chosen. Throws CONFIGURATION, USAGE. */
-export async function selectDiscovered({ found, looked }: Discovery, request: DeploymentRequest): Promise<SelectedDeployment> {
+export async function selectDiscovered({ found, looked, unseen }: Discovery, request: DeploymentRequest): Promise<SelectedDeployment> {
   const { name, tell, choose } = request
   const [first, ...others] = found
   if (!first) throw withoutConfiguration(request, looked)
   const chosen = name !== undefined ? found.find((it) => it.name === name) : others.length === 0 ? first : await choose?.(found)
   if (chosen) {
     tell?.(`No configuration: using ${chosen.what}`)
+    for (const reason of unseen) tell?.(`Not looked at: ${reason}`)
     return { name: chosen.name, settings: chosen.settings, file: chosen.file, found: chosen.what }
   }
   const names = found.map((it) => it.name)
-  const all = found.map(({ name: known, what }) => `\`${known}\`, the ${what}`).join('; ')
+  const all = [...found.map(({ name: known, what }) => `\`${known}\`, the ${what}`), ...unseen.map((reason) => `not looked at: ${reason}`)].join('; ')
   if (name === undefined) {
     throw new AdminError('CONFIGURATION', `no configuration found, and several deployments are here: ${all}`, names.map((known) => `-d ${known}`))
   }

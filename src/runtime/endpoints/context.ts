@@ -22,12 +22,21 @@ export interface EndpointContext {
 }
 
 /**
- * How the server of an endpoint is reached, as a part of the endpoint. An address of the configuration that means this machine is used
- * as it is: to the service it would mean its own container or pod.
+ * How the server of an endpoint is reached, as a part of the endpoint. An address of the configuration that means this machine, or a name
+ * that the cluster does not have, is used as it is: whoever wrote it knows it from here.
  */
 export function reachOf({ reach }: EndpointContext, { isConfigured }: { isConfigured: boolean }): { reach?: Reach } {
   if (!reach) return {}
-  return { reach: isConfigured ? async (address) => (isLoopback(address.host) ? null : reach(address)) : reach }
+  if (!isConfigured) return { reach }
+  return {
+    reach: async (address) =>
+      isLoopback(address.host)
+        ? null
+        : reach(address).catch((error: unknown) => {
+            if (error instanceof AdminError && error.obstacle?.kind === 'unresolved') return null
+            throw error
+          }),
+  }
 }
 
 /** The value in clear, for what is made of it at once; undefined where the variable is absent or blank. Throws why it may not be read. */

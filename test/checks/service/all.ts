@@ -32,41 +32,10 @@ export const serviceRunningTable: CheckTable = {
     },
     {
       situation: 'the service has failed',
-      sources: {
-        service: fakeService({ status: stopped({ state: 'failed', detail: 'failed (Result: exit-code)' }) }),
-        logs: fakeLogs({
-          recent: {
-            complete: true,
-            records: [record('o.s.boot.SpringApplication : Application run failed', { level: 'ERROR' }), record('bye')],
-          },
-        }),
-      },
+      sources: { service: fakeService({ status: stopped({ state: 'failed', detail: 'failed (Result: exit-code)' }) }) },
       status: 'problem',
       severity: 'error',
-      says: ['the service has failed: failed (Result: exit-code)', 'Application run failed'],
-    },
-    {
-      situation: 'the service has failed, and released a lock that another one holds',
-      sources: {
-        service: fakeService({ status: stopped({ state: 'failed', detail: 'failed (Result: exit-code)' }) }),
-        logs: fakeLogs({
-          recent: {
-            complete: true,
-            records: [
-              record('liquibase.lockservice : Waiting for changelog lock....'),
-              record('liquibase.lockservice : Successfully released change log lock'),
-              record('LockException: Could not acquire change log lock.  Currently locked by testops-2 (10.0.0.8) since 11/21/26, 2:12 AM', { level: 'ERROR' }),
-            ],
-          },
-        }),
-      },
-      status: 'problem',
-      severity: 'error',
-      says: [
-        'the service has failed: failed (Result: exit-code); its last start released a change-log lock that testops-2 (10.0.0.8) held, who may still be migrating',
-        'Keep it stopped until the other migration has ended',
-        'testops-admin explain lock-stolen',
-      ],
+      says: ['the service has failed: failed (Result: exit-code)'],
     },
     {
       situation: 'the platform has more to show',

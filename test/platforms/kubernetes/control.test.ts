@@ -139,6 +139,38 @@ describe('stopping and starting', () => {
     expect(deployment().metadata.annotations?.['testops-admin/replicas']).toMatch(/^\d$/)
   })
 
+  test('a question that fails meanwhile is asked again until the deadline', async () => {
+    server.cluster.settle()
+    let failures = 0
+    server.instead = (request, response) => {
+      if (request.method !== 'GET' || writes().length < 2 || failures === 4) return false
+      failures += 1
+      if (failures % 2 === 0) request.socket.destroy()
+      else response.writeHead(503, { 'content-type': 'text/plain' }).end('no leader')
+      return true
+    }
+    const asking = async (): Promise<ServiceStatus> => {
+      await client.get(workload)
+      return status()
+    }
+    expect((await scaleDown({ ...scaled(), status: asking }, { timeoutMs: 20_000 })).state).toBe('stopped')
+    expect(failures).toBe(4)
+    server.instead = (request) => {
+      if (request.method === 'GET' && writes().some((it) => it.endsWith('/scale'))) request.socket.destroy()
+      return request.socket.destroyed
+    }
+    expect(await failureOf(scaleDown({ ...scaled(), status: asking }, { timeoutMs: 300 }))).toMatch(/^UNREACHABLE /)
+  })
+
+  test('a right that is taken away meanwhile is told at once', async () => {
+    const asking = async (): Promise<ServiceStatus> => {
+      server.cluster.forbidden.push({ resource: 'deployments', verb: 'get' })
+      await client.get(workload)
+      return status()
+    }
+    expect(await failureOf(scaleDown({ ...scaled(), status: asking }, { timeoutMs: 600_000 }))).toMatch(/^FORBIDDEN user tester may not get deployments/)
+  })
+
   test('waiting is given up', async () => {
     const over = new AbortController()
     server.cluster.hooks.stopping = () => new Promise(() => over.abort())

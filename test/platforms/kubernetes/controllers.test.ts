@@ -98,7 +98,21 @@ test.each<Case>([
       cluster.load('testopses', { metadata: { name: 'prod', namespace: 'testops' } })
       mark(cluster, { ownerReferences: [{ apiVersion: 'vendor.example.org/v1', kind: 'TestOps', name: 'prod', uid: 'u', controller: true }] })
     },
-    found: [{ name: 'the operator of TestOps `prod`', paused: null, pause: [`pause it as its own documentation says; TestOps \`prod\` owns ${kubectl} testops get deployment/testops-testops`] }],
+    found: [{ name: 'the operator of TestOps `prod`', paused: null, pause: [`${kubectl} testops get TestOps.v1.vendor.example.org prod -o yaml   # pause its operator as its own documentation says`] }],
+  },
+  {
+    what: 'an autoscaler that may not be seen, nor what would show it',
+    with: (cluster) => {
+      kept(cluster, 'scaledobjects', 'ScaledObject', 'keda.sh', 'v1alpha1')
+      cluster.forbidden.push({ resource: 'horizontalpodautoscalers' }, { resource: 'scaledobjects' })
+    },
+    found: [
+      {
+        name: 'an autoscaler that this user may not see',
+        paused: null,
+        pause: ['scaledobjects.keda.sh', 'horizontalpodautoscalers.autoscaling'].map((it) => `kubectl --context test auth can-i list ${it} -n testops`),
+      },
+    ],
   },
   { what: 'nothing that can be seen', with: (cluster) => void cluster.forbidden.push({ resource: 'horizontalpodautoscalers' }), found: [] },
 ])('$what', async ({ with: change, found }) => {

@@ -12,6 +12,8 @@ const fromMap = (name: string, key: string): object => ({ valueFrom: { configMap
 async function read(container: Partial<Container>, prepare: (world: Cluster) => void = () => undefined): Promise<{ settings: ReadonlyMap<string, string | Secret>; requests: readonly string[] }> {
   const { cluster, server, environment } = await startCluster()
   cluster.load('configmaps', { metadata: { name: 'plain', namespace: 'testops' }, data: { TZ: 'Europe/Berlin', DB_PASSWORD: 'in clear' } })
+  cluster.load('configmaps', { metadata: { name: 'verbatim', namespace: 'testops' }, data: { URL: '$(HOST)/$$x' } })
+  cluster.load('secrets', { metadata: { name: 'verbatim', namespace: 'testops' }, data: { pass: Buffer.from('$(HOST)$$').toString('base64') } })
   prepare(cluster)
   const settings = await environmentOf(await clientFor(environment), 'testops', { name: 'main', ...container })
   return { settings, requests: server.requests }
@@ -58,6 +60,14 @@ describe('the environment of a container', () => {
       'references to what stands before',
       { env: [{ name: 'HOST', value: 'db' }, { name: 'URL', value: 'jdbc:$(HOST):$(PORT)/$$(HOST)' }, { name: 'LOGIN', ...fromSecret('testops-testops', 'testopsDbUser') }, { name: 'WHO', value: '$(LOGIN)@db' }] },
       { HOST: 'db', URL: 'jdbc:db:$(PORT)/$(HOST)', LOGIN: 'secret: testops', WHO: 'secret: testops@db' },
+    ],
+    [
+      'no references in what a ConfigMap or a Secret holds',
+      {
+        envFrom: [{ configMapRef: { name: 'verbatim' } }],
+        env: [{ name: 'HOST', value: 'db' }, { name: 'URL', ...fromMap('verbatim', 'URL') }, { name: 'PASS', ...fromSecret('verbatim', 'pass') }, { name: 'ALL', value: '$(PASS)/$(URL)' }],
+      },
+      { URL: '$(HOST)/$$x', HOST: 'db', PASS: 'secret: $(HOST)$$', ALL: 'secret: $(HOST)$$/$(HOST)/$$x' },
     ],
   ])('%s', async (_, container, expected) => {
     expect(clear((await read(container)).settings)).toEqual(expected)

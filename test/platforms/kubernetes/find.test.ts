@@ -159,6 +159,34 @@ describe('where there is none', () => {
     })
   })
 
+  it.each([
+    ['does not answer', 'statefulsets', 'UNEXPECTED_ANSWER', /^http:\/\/SERVER answers with `no leader` \(HTTP 503\)/],
+    ['does not answer for deployments', 'deployments', 'UNEXPECTED_ANSWER', /^http:\/\/SERVER answers with `no leader` \(HTTP 503\)/],
+  ])('and the server %s, nothing is taken for the only one', async (_, resource, code, message) => {
+    const { cluster: world, server, environment } = await startCluster()
+    another(world, 'it', image('testops'), resource === 'deployments' ? 'statefulsets' : 'deployments')
+    server.instead = ({ url = '' }, response) => {
+      if (!url.includes(`/${resource}`)) return false
+      response.writeHead(503, { 'content-type': 'text/plain' }).end('no leader')
+      return true
+    }
+    expect(await told(findService(await clientFor(environment), anywhere))).toMatchObject({ code, message: expect.stringMatching(message) as string })
+  })
+
+  it('and other namespaces cannot be asked, that is said', async () => {
+    const { cluster: world, server, environment } = await startCluster()
+    gone(world)
+    server.instead = ({ url = '' }, response) => {
+      if (url.includes('/namespaces/')) return false
+      response.writeHead(503, { 'content-type': 'text/plain' }).end('no leader')
+      return true
+    }
+    expect(await told(findService(await clientFor(environment), anywhere))).toMatchObject({
+      code: 'UNEXPECTED_ANSWER',
+      message: expect.stringMatching(/ in namespace `testops`; other namespaces were not looked at: http:\/\/SERVER answers /) as string,
+    })
+  })
+
   it('of a release, those that are there are named', async () => {
     expect(await refused(() => undefined, { namespace: 'testops', release: 'green' })).toEqual({
       code: 'UNAVAILABLE',

@@ -38,8 +38,18 @@ describe('releases are found without a configuration', () => {
     expect(await found(gone)).toEqual({ found: [], looked: 'the cluster of context `test` shows no image testops or testops-legacy in any namespace' })
   })
 
+  it('none where it may be seen: that there may be others is told', async () => {
+    const unseen = 'user tester may not list deployments in all namespaces of the cluster of context `test`'
+    expect(
+      await found((world) => {
+        gone(world)
+        world.forbidden.push({ verb: 'list', namespace: null })
+      }),
+    ).toEqual({ found: [], looked: `the cluster of context \`test\` shows no image testops or testops-legacy in namespace testops; ${unseen}`, unseen })
+  })
+
   it('no cluster is known', async () => {
     const work = findReleases({ timeoutMs: 3000, environment: { KUBECONFIG: '/nowhere/config', HOME: '/nowhere' }, folder: '/' })
-    await expect(work).rejects.toMatchObject({ name: 'AdminError' })
+    expect(await work).toEqual({ found: [], looked: expect.stringContaining('/nowhere/config') as string })
   })
 })

@@ -10,6 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { AdminError } from '../../../src/core/error.ts'
 import { openChannels } from '../../../src/platforms/kubernetes/channels.ts'
+import type { Channels } from '../../../src/platforms/kubernetes/channels.ts'
 import type { StreamServer } from '../../../src/platforms/kubernetes/channels.ts'
 import { forwardProtocols, listenForward } from '../../../src/platforms/kubernetes/forward.ts'
 import { failureOf } from '../../adapters/failure-of.ts'
@@ -226,6 +227,33 @@ test.each([
 ])('a server that $what', async ({ port, failure }) => {
   const server = streamServer(await port(), { timeoutMs: 300 })
   expect(await failureOf(listenForward(async () => openChannels(server, forwardProtocols)))).toMatch(failure)
+})
+
+test('closing ends a stream that is still being opened', async () => {
+  const connectTo = await inPod(echo)
+  const { port: server } = await apiServer((...it) => forwardPorts(...it, { connect: connectTo }))
+  const opened: Channels[] = []
+  let open: () => void = () => undefined
+  const isOpening = new Promise<void>((resolve) => (open = resolve))
+  let isAsked = false
+  const { source, close } = await listenForward(async () => {
+    if (opened.length > 0) {
+      isAsked = true
+      await isOpening
+    }
+    const stream = await openChannels(streamServer(server), forwardProtocols)
+    opened.push(stream)
+    return stream
+  })
+  onTestFinished(close)
+  const first = client(source.port)
+  first.write('a')
+  await once(first, 'data')
+  client(source.port)
+  await expect.poll(() => isAsked).toBe(true)
+  await close()
+  open()
+  await expect.poll(() => opened.map((it) => it.isOpen)).toEqual([false, false])
 })
 
 test('closing ends all connections, the one that was never used too', async () => {

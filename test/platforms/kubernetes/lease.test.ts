@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { AdminError } from '../../../src/core/error.ts'
 import type { RepairLock } from '../../../src/core/lock.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
@@ -16,7 +16,7 @@ const times = { leaseMs: 1000, renewMs: 100 }
 interface Place {
   server: ApiServer
   cluster: Cluster
-  lockOf: (own: { who: string; what: string }) => Promise<RepairLock>
+  lockOf: (own: { who: string; what: string }, options?: { signal?: AbortSignal; times?: typeof times }) => Promise<RepairLock>
   lease: () => (Stored & { spec: Record<string, unknown> }) | null
 }
 
@@ -27,8 +27,8 @@ async function place(): Promise<Place> {
   return {
     server,
     cluster,
-    async lockOf(own) {
-      const lock = await leaseLock(await clientFor(environment, { timeoutMs: 500 }), 'testops', own, times)
+    async lockOf(own, options = {}) {
+      const lock = await leaseLock(await clientFor(environment, { timeoutMs: 500 }), 'testops', own, { times, ...options })
       held.push(lock)
       return lock
     },
@@ -39,11 +39,11 @@ async function place(): Promise<Place> {
 const writesOf = ({ requests }: ApiServer): string[] => requests.filter((it) => /^(POST|PUT|PATCH|DELETE) .*leases/.test(it))
 
 /** As an operator on another machine left it. */
-function leave({ cluster }: Place, { agoMs, annotations = {} }: { agoMs: number; annotations?: Record<string, string> }): void {
+function leave({ cluster }: Place, { agoMs, annotations = {}, seconds = 1 }: { agoMs: number; annotations?: Record<string, string>; seconds?: number }): void {
   const at = new Date(Date.now() - agoMs).toISOString().replace('Z', '000Z')
   cluster.create('leases', {
     metadata: { name: 'testops-admin', namespace: 'testops', annotations: { 'testops-admin/who': 'carl@elsewhere', 'testops-admin/what': 'flush-sessions', ...annotations } },
-    spec: { holderIdentity: 'carl@elsewhere/1', leaseDurationSeconds: 1, acquireTime: '2026-11-20T12:00:00.000000Z', renewTime: at },
+    spec: { holderIdentity: 'carl@elsewhere/1', leaseDurationSeconds: seconds, acquireTime: '2026-11-20T12:00:00.000000Z', renewTime: at },
   })
 }
 
@@ -101,16 +101,26 @@ test('it is renewed after an interruption, and given back in the end', async () 
 describe('what another has left', () => {
   test('is not taken while it is valid', async () => {
     const it = await place()
-    leave(it, { agoMs: -5000 })
+    leave(it, { agoMs: 1000, seconds: 600 })
     expect(await (await it.lockOf(anna)).take()).toEqual(carl)
     expect(writesOf(it.server)).toEqual([])
   })
 
-  test('is taken over once it has expired', async () => {
+  test.each([
+    { clock: 'right', agoMs: 5000 },
+    { clock: 'ahead', agoMs: -3_600_000 },
+    { clock: 'far behind', agoMs: 3_600_000 },
+  ])('by a clock that is $clock is taken over once it was seen not to change for as long as it is valid', async ({ agoMs }) => {
     const it = await place()
-    leave(it, { agoMs: 5000 })
+    leave(it, { agoMs, seconds: 2 })
     const lock = await it.lockOf(anna)
-    expect([await lock.take(), await lock.isHeld()]).toEqual([null, true])
+    const begin = performance.now()
+    const taking = lock.take()
+    await expect.poll(() => it.server.requests.filter((asked) => /^GET .*leases/.test(asked)).length).toBeGreaterThan(3)
+    expect(writesOf(it.server)).toEqual([])
+    const holder = await taking
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(2000)
+    expect([holder, await lock.isHeld()]).toEqual([null, true])
     expect(it.lease()!.metadata.annotations).toMatchObject({ 'testops-admin/who': 'anna@laptop' })
   })
 
@@ -120,6 +130,17 @@ describe('what another has left', () => {
     const renewing = setInterval(() => it.cluster.update('leases', it.lease()!, () => undefined), 50)
     onTestFinished(() => clearInterval(renewing))
     expect(await (await it.lockOf(anna)).take()).toEqual(carl)
+  })
+
+  test('is not waited for any longer once that was interrupted', async () => {
+    const it = await place()
+    leave(it, { agoMs: 3_600_000, seconds: 600 })
+    const over = new AbortController()
+    const taking = told((await it.lockOf(anna, { signal: over.signal })).take())
+    await expect.poll(() => it.server.requests.filter((asked) => /^GET .*leases/.test(asked)).length).toBeGreaterThan(1)
+    over.abort()
+    expect(await taking).toMatchObject({ code: 'INTERRUPTED', message: 'interrupted while the lock of carl@elsewhere was watched' })
+    expect(writesOf(it.server)).toEqual([])
   })
 
   test('is taken at once from a process of this machine that is gone', async () => {
@@ -137,13 +158,13 @@ describe('what another has left', () => {
 
   test('is not taken from a process of that number on another machine', async () => {
     const it = await place()
-    leave(it, { agoMs: -5000, annotations: { 'testops-admin/process': 'other/pid:[1] 999999 1' } })
+    leave(it, { agoMs: 0, seconds: 600, annotations: { 'testops-admin/process': 'other/pid:[1] 999999 1' } })
     expect(await (await it.lockOf(ben)).take()).toEqual(carl)
   })
 
   test('without any word of whose it is, is told as that', async () => {
     const it = await place()
-    it.cluster.create('leases', { metadata: { name: 'testops-admin', namespace: 'testops' }, spec: { holderIdentity: 'x', renewTime: new Date(Date.now() + 5000).toISOString() } })
+    it.cluster.create('leases', { metadata: { name: 'testops-admin', namespace: 'testops' }, spec: { holderIdentity: 'x', leaseDurationSeconds: 600, renewTime: new Date().toISOString() } })
     expect(await (await it.lockOf(anna)).take()).toEqual({ who: 'x', since: null, what: null })
   })
 })
@@ -182,6 +203,16 @@ describe('it is lost', () => {
     expect(await lock.isHeld()).toBe(true)
     await expect.poll(async () => lock.isHeld(), { timeout: 3000 }).toBe(false)
     isDown = false
+  })
+
+  test('where this machine has slept for longer than it is valid, which its steady clock does not tell', async () => {
+    const it = await place()
+    const lock = await it.lockOf(anna, { times: { leaseMs: 600_000, renewMs: 300_000 } })
+    await lock.take()
+    expect(await lock.isHeld()).toBe(true)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 700_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await lock.isHeld()).toBe(false)
   })
 
   test('not where the answer to a renewal was', async () => {

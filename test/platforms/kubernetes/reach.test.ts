@@ -117,7 +117,7 @@ test('after the pod was replaced, a new connection goes to the new one', async (
 })
 
 describe('what is used as it is', () => {
-  test.each(['db.example.org', 'unknown', 'a.b', 'Not_A_Name', 'db.other.svc.cluster.local'])('%s is no name of the cluster', async (host) => {
+  test.each(['db.example.org', 'a.b', 'Not_A_Name'])('%s is no name of the cluster', async (host) => {
     expect(await reach(host, 5432)).toBe(null)
     expect(forwarded).toEqual([])
   })
@@ -155,6 +155,19 @@ describe('what is used as it is', () => {
     const way = await reach('db', port, { resolve: async () => ['127.0.0.1'] })
     expect(await echoed(way!.at, 'right')).toBe('right')
   })
+})
+
+test.each([
+  { host: 'unknown', service: 'unknown', namespace: 'testops' },
+  { host: 'db.other.svc.cluster.local', service: 'db', namespace: 'other' },
+])("$host is a name of the cluster's that it does not have, and is looked up nowhere else", async ({ host, service, namespace }) => {
+  const error = await errorOf(reach(host, 5432, { resolve: async () => ['127.0.0.1'] }))
+  expect([error?.code, error?.message, error?.suggestions, error?.obstacle]).toEqual([
+    'UNAVAILABLE',
+    `the service calls its server ${host}:5432, a name of the cluster's own, and namespace \`${namespace}\` of the cluster of context \`test\` has no Service \`${service}\`: where it leads from there is not known here`,
+    [`kubectl --context test -n ${namespace} get services`, 'name the server in the configuration as this machine reaches it'],
+    { kind: 'unresolved', host, port: 5432 },
+  ])
 })
 
 test('an address of a pod is forwarded, another is used as it is', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HostPort, Reach } from '../../../src/core/endpoint.ts'
+import { AdminError } from '../../../src/core/error.ts'
 import { apiEndpoint } from '../../../src/runtime/endpoints/api.ts'
 import { brokerEndpoint } from '../../../src/runtime/endpoints/broker.ts'
 import type { EndpointContext } from '../../../src/runtime/endpoints/context.ts'
@@ -27,4 +28,18 @@ test.each(parts)('what the configuration calls this machine is this machine, and
   const ofService = async (host: string): Promise<boolean> => isThrough(await endpointOf({ ...(await situation('timeZone: UTC', settings(host))), reach }), { host, port: 1 })
   expect([await ofOperator('127.0.0.1'), await ofOperator('localhost'), await ofOperator('db')]).toEqual([false, false, true])
   expect([await ofService('127.0.0.1'), await ofService('localhost'), await ofService('db')]).toEqual([true, true, true])
+})
+
+test.each(parts)('a name that the platform does not have is used as it is where the configuration has it, and where the service has it, is not: %s', async (_, endpointOf, configured, settings) => {
+  const without: Reach = async ({ host, port }) => {
+    throw new AdminError('UNAVAILABLE', `no Service ${host}`, [], { obstacle: { kind: 'unresolved', host, port } })
+  }
+  const ofOperator = await endpointOf({ ...(await situation(configured('db'))), reach: without })
+  const ofService = await endpointOf({ ...(await situation('timeZone: UTC', settings('db'))), reach: without })
+  expect(await isThrough(ofOperator, { host: 'db', port: 1 })).toBe(false)
+  await expect(isThrough(ofService, { host: 'db', port: 1 })).rejects.toThrow('no Service db')
+  const unready: Reach = async () => {
+    throw new AdminError('UNAVAILABLE', 'no pod')
+  }
+  await expect(isThrough(await endpointOf({ ...(await situation(configured('db'))), reach: unready }), { host: 'db', port: 1 })).rejects.toThrow('no pod')
 })

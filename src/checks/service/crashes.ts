@@ -1,0 +1,126 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Finding, Outcome, Remedy, Wanted } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
+import type { InstanceHealth, LastWords, LogsSource, ServiceHealth, ServiceSource, ServiceStatus } from '../../core/sources.ts'
+import { stolenFrom } from '../../knowledge/log-signatures.ts'
+import { apiFails } from '../support/consequences.ts'
+import { counted, moment, span } from '../support/format.ts'
+import { endingIn, masked } from '../support/last-words.ts'
+import type { Ending } from '../support/last-words.ts'
+import { recentRecords } from '../support/service.ts'
+import { had, notConfigured, tolerant, wanted } from '../support/wanted.ts'
+
+/** for how long a service that came up again is worth a word */
+const recentMs = 3_600_000
+/** of so many processes, containers or pods it is told why they end */
+const mostTold = 3
+
+export const serviceCrashes = defineCheck({
+  id: 'service/crashes',
+  title: 'service stays up',
+  reads: ['service'],
+  wants: ['logs'],
+  explains: ['service/running', 'service/ready', ...apiFails],
+  async run({ service, logs }): Promise<Outcome> {
+    const [status, asked] = await Promise.all([service.status(), wanted(() => service.health())])
+    const health = had(asked)
+    if (asked instanceof AdminError && !notConfigured(asked)) throw asked
+    const troubled = (health?.instances ?? []).filter((it) => isTroubled(it, health!))
+    const stolen = status.state === 'running' ? null : stolenFrom((await recentRecords(logs)).map(({ text }) => text))
+    if (troubled.length === 0 && status.state !== 'failed' && stolen === null) return { status: 'ok', detail: calm(status, health) }
+
+    const look: Look = { service, logs, environment: await tolerant(service.environment()) }
+    const told = await Promise.all(troubled.slice(0, mostTold).map(async (it) => findingFor(it, look)))
+    const [first, ...others] = told.length > 0 ? told : [await findingFor({ ...unknownInstance, detail: status.detail }, look)]
+    const rest = troubled.length - told.length
+    const more = rest > 0 ? `; so ${rest === 1 ? 'does one more' : `do ${rest} more`}` : ''
+    const holder = stolen === null ? '' : `; its last start released a change-log lock that ${stolen} held, who may still be migrating`
+    const said = health?.said ?? []
+    const head: Finding = { message: `${first!.message}${more}${holder}`, evidence: [service.commands.status, ...(told.length > 0 ? [] : [status.detail]), ...first!.evidence, ...said] }
+    const isUp = status.state === 'running' && (health?.instances ?? []).some((it) => isWorking(it))
+    return {
+      status: 'problem',
+      severity: isUp ? 'warning' : 'error',
+      findings: [head, ...others],
+      remedy: stolen === null ? remedyFor(told.length > 0 ? [first!, ...others] : [first!]) : letItEnd,
+    }
+  },
+})
+
+interface Look {
+  service: ServiceSource
+  logs: Wanted<LogsSource>
+  environment: Awaited<ReturnType<ServiceSource['environment']>> | null
+}
+
+type Told = Finding & { ending: Ending | null; outOfMemory: boolean }
+
+/** Started at once, it would take the lock that is free now, and migrate beside the other. */
+const letItEnd: Remedy = {
+  text: 'Keep it stopped until the other migration has ended; only then start it.',
+  commands: ['testops-admin explain lock-stolen', '{logs}', '{start}'],
+  risk: 'Two migrations at once can leave the database in a state that none of them knows.',
+}
+
+/** Where the platform tells no more than that it has failed. */
+const unknownInstance = { name: 'the service', isUp: false, isReady: null, startedAt: null, waits: null, ended: null, restarts: 0 }
+
+function isWorking({ isUp, isReady }: InstanceHealth): boolean {
+  return isUp && isReady !== false
+}
+
+/** It cannot begin, or has ended and does not run; or it runs again, and has ended not long ago. One that was replaced is past. */
+function isTroubled(it: InstanceHealth, { instances }: ServiceHealth): boolean {
+  if (it.waits !== null) return true
+  if (it.ended === null) return false
+  const { at } = it.ended
+  if (at !== null && Date.now() - at.getTime() <= recentMs) return true
+  return !it.isUp && !instances.some(isWorking)
+}
+
+function calm({ state }: ServiceStatus, health: ServiceHealth | null): string {
+  if (state !== 'running') return 'it was stopped, and has not ended by itself'
+  const restarts = (health?.instances ?? []).reduce((sum, it) => sum + it.restarts, 0)
+  return restarts === 0 ? 'it has not ended by itself' : `${counted(restarts, 'restart')}, none in the last ${span(recentMs)}`
+}
+
+async function findingFor(it: InstanceHealth & { detail?: string }, { service, logs, environment }: Look): Promise<Told> {
+  const words = it.waits !== null && it.ended === null ? null : await wordsOf(it, service, logs)
+  const ending = words === null || words instanceof AdminError ? null : endingIn(words.text)
+  const outOfMemory = it.ended?.reason === 'OOMKilled' || it.ended?.reason.includes('oom-kill') === true
+  const why = outOfMemory ? 'it went over the memory that it may have' : (ending?.reason?.means ?? null)
+  const shown = words === null ? [] : words instanceof AdminError ? [words.message, ...words.suggestions] : [words.command, ...(ending?.lines ?? []).map((line) => masked(line, environment))]
+  return { message: `${inWords(it)}${why === null ? '' : `: ${why}`}`, evidence: shown, ending, outOfMemory }
+}
+
+/** The end of the run that ended: its own log where the platform keeps one, else that part of the whole. */
+async function wordsOf({ name, ended }: InstanceHealth, service: ServiceSource, logs: Wanted<LogsSource>): Promise<LastWords | AdminError | null> {
+  const own = await wanted(() => service.lastWords(name))
+  if (own !== null) return own
+  const records = await recentRecords(logs)
+  const [from, to] = [ended?.startedAt?.getTime() ?? 0, (ended?.at?.getTime() ?? Number.POSITIVE_INFINITY) + 1000]
+  // a platform may tell times to the second
+  const before = records.findLastIndex(({ at }) => at !== null && at.getTime() < from - 1000)
+  const after = records.findIndex(({ at }, index) => index > before && at !== null && at.getTime() > to)
+  const run = records.slice(before + 1, after === -1 ? undefined : after)
+  return run.length === 0 ? null : { command: service.commands.logs, text: run.map(({ text }) => text).join('\n') }
+}
+
+function inWords({ name, isUp, isReady, waits, ended, restarts, detail }: InstanceHealth & { detail?: string }): string {
+  if (detail !== undefined) return `the service has failed: ${detail}`
+  const how = ended === null ? '' : `it ended${ended.exitCode === null ? '' : ` with ${ended.exitCode}`}${ended.reason === '' ? '' : ` (${ended.reason})`}${ended.at === null ? '' : ` at ${moment(ended.at)}`}`
+  const again = restarts === 0 ? '' : `started again ${restarts === 1 ? 'once' : `${restarts} times`}`
+  const state = waits !== null ? `${ended === null ? 'cannot begin' : 'does not stay up'} (${waits})` : isUp && isReady !== false ? 'is up again' : isUp ? 'does not get ready' : 'has failed'
+  return [`${name} ${state}`, how, again].filter(Boolean).join(', ')
+}
+
+function remedyFor(told: readonly Told[]): Remedy {
+  if (told.some(({ outOfMemory }) => outOfMemory)) {
+    return { text: 'Give it more memory: the limit of its container, unit or machine has to hold the heap of its JVM and some more.', commands: ['testops-admin explain service/crashes', '{settings}', '{logs}'] }
+  }
+  const reason = told.find(({ ending }) => ending?.reason)?.ending?.reason
+  return {
+    text: reason ? 'Mend what ended it, then start it where that does not happen by itself.' : 'Read why it ended, and mend that; then start it where that does not happen by itself.',
+    commands: [...(reason ? [`testops-admin explain ${reason.explain}`] : []), '{status}', '{logs}', '{start}'],
+  }
+}

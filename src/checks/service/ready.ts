@@ -1,0 +1,52 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Outcome } from '../../core/check.ts'
+import type { InstanceHealth, ServiceHealth } from '../../core/sources.ts'
+import { chartProbes } from '../../knowledge/chart.ts'
+import { apiFails } from '../support/consequences.ts'
+import { counted, listed, span } from '../support/format.ts'
+
+export const serviceReady = defineCheck({
+  id: 'service/ready',
+  title: 'service is ready to serve',
+  reads: ['service'],
+  explains: apiFails,
+  remedy: {
+    text: 'Read what its probe says and what its log says of that part; a service that is not ready gets no requests.',
+    commands: ['{status}', '{logs}', 'testops-admin explain service/ready'],
+  },
+  async run({ service }): Promise<Outcome> {
+    const { wanted, instances, said } = await service.health()
+    if (wanted === null) return { status: 'skipped', reason: 'nothing on this platform asks the service whether it is ready' }
+    if (wanted === 0) return { status: 'skipped', reason: 'it is not to run' }
+    const ready = instances.filter((it) => it.isReady === true)
+    const waiting = instances.filter(isNotReady)
+    const young = waiting.filter(isYoung)
+    if (waiting.length === young.length) return { status: 'ok', detail: [`${ready.length} of ${wanted} ready`, ...young.map(starts)].join('; ') }
+    const late = waiting.filter((it) => !isYoung(it))
+    const since = late.map(({ name, startedAt }) => (startedAt === null ? name : `${name}, which began ${span(Date.now() - startedAt.getTime())} ago`))
+    return {
+      status: 'problem',
+      severity: ready.length === 0 ? 'error' : 'warning',
+      findings: [{ message: `the service runs and is not ready: ${ready.length} of ${wanted} ${wanted === 1 ? 'is' : 'are'}; not so ${listed(since, 3, '; ')}`, evidence: evidenceOf({ wanted, instances, said }, service.commands.status) }],
+    }
+  },
+})
+
+/** It runs, and its probe says no. One that does not run is another matter. */
+function isNotReady({ isUp, isReady, waits }: InstanceHealth): boolean {
+  return isUp && isReady === false && waits === null
+}
+
+/** It may still be on its way. */
+function isYoung({ startedAt }: InstanceHealth): boolean {
+  return startedAt !== null && Date.now() - startedAt.getTime() < chartProbes.startupMs
+}
+
+function starts({ name, startedAt }: InstanceHealth): string {
+  return `${name} began ${span(Date.now() - startedAt!.getTime())} ago`
+}
+
+function evidenceOf({ instances, said }: ServiceHealth, command: string): string[] {
+  const states = instances.slice(0, 5).map(({ name, isUp, isReady, restarts }) => `${name}: ${isUp ? 'runs' : 'does not run'}, ${isReady === true ? 'ready' : 'not ready'}, ${counted(restarts, 'restart')}`)
+  return [command, ...states, ...said]
+}
