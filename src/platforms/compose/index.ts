@@ -50,8 +50,7 @@ export async function openCompose(settings: ComposeSettings, options: PlatformOp
     },
     async reach(address) {
       const { view } = await found()
-      const reached = await reachFrom(address, { engine: view.engine, timeoutMs: options.timeoutMs, ...(await view.containers()) })
-      return reached && { source: { ...reached, command: null }, close: async () => undefined }
+      return reachFrom(address, { ...view, timeoutMs: options.timeoutMs })
     },
     // the file that operators of this machine share is what keeps them apart
     lock: async () => null,
