@@ -140,6 +140,8 @@ class Stopper {
     private readonly child: ChildProcess,
     private readonly group: boolean,
   ) {
+    // each program has its own until it ends: many at once are no leak, of which Node would warn
+    process.setMaxListeners(Math.max(process.getMaxListeners(), process.listenerCount('exit') + 2))
     process.once('exit', this.#atExit)
   }
 

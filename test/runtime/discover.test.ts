@@ -110,10 +110,10 @@ test('a compose project is found where there is no configuration, and nothing is
   })
   const here = { environment, workingDirectory: world.folder, name: undefined, timeoutMs: 5000, signal: new AbortController().signal }
   expect(await machinesOf(here)).toHaveLength(1)
-  const before = (await world.asked()).length
+  const before = world.asked.length
   const configured = await folderWith({ 'testops-admin.yaml': 'deployments: {prod: {url: "http://127.0.0.1:1"}}\n' })
   expect((await findDeployment({ environment, workingDirectory: configured })).name).toBe('prod')
-  expect((await world.asked()).length).toBe(before)
+  expect(world.asked.length).toBe(before)
 })
 
 test('a compose file here is found though nothing of it was ever started', async () => {

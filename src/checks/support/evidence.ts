@@ -44,7 +44,7 @@ export function grepLog({ target }: LogsSource, text: string): string {
 
 /** One of the service's settings, as `shown`, and what shows it. */
 export function settingLines({ commands: { settings } }: ServiceSource, name: string, shown: string): string[] {
-  return settings.startsWith('/') ? [`grep ${name} ${word(settings)}`, shown] : [`${shown} (${settings})`]
+  return settings.startsWith('/') ? [`grep ${name} ${settings.split(', ').map(word).join(' ')}`, shown] : [`${shown} (${settings})`]
 }
 
 /** The host of `host:port…`, as sources write their targets, or of an address. */

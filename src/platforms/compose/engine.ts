@@ -1,6 +1,8 @@
 import { hostname, release } from 'node:os'
+import type { Duplex } from 'node:stream'
 import { runProgram } from '../../adapters/process.ts'
 import type { ProgramOptions, ProgramResult } from '../../adapters/process.ts'
+import { programStream } from '../../adapters/program-stream.ts'
 import { isOnPath } from '../../adapters/this-machine.ts'
 import { AdminError } from '../../core/error.ts'
 import { once } from '../../core/once.ts'
@@ -15,6 +17,8 @@ export interface Engine {
   ask(words: readonly string[], options?: Partial<ProgramOptions>): Promise<ProgramResult>
   /** the same, where anything but 0 is an error */
   run(words: readonly string[], options?: Partial<ProgramOptions>): Promise<string>
+  /** the same as a connection: its standard input and output */
+  stream(words: readonly string[]): Duplex
   /** the words of the compose program: `docker compose`, else `docker-compose`. Throws UNAVAILABLE where there is neither */
   compose(): Promise<readonly [string, ...string[]]>
   /** a command of the compose program; anything but 0 is an error */
@@ -60,6 +64,7 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     program,
     ask,
     run: async (words, more) => orThrow([program, ...words], more),
+    stream: (words) => programStream([program, ...words], options.environment ?? {}),
     compose,
     runCompose: async (words, more) => orThrow([...(await compose()), ...words], more),
     async isHere() {

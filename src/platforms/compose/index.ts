@@ -14,6 +14,8 @@ export type { ComposeSettings } from './settings.ts'
 interface Known {
   view: View
   commands: ServiceCommands
+  /** of its containers when it was looked for */
+  names: readonly string[]
 }
 
 /** The platform `compose`: the service runs in containers of a compose project, of Docker or of Podman. It is looked for at once. */
@@ -22,7 +24,7 @@ export async function openCompose(settings: ComposeSettings, options: PlatformOp
     const view = await viewOf(settings, options)
     const names = (await view.containers()).own.map(({ name }) => name)
     const compose = view.found.files === null ? [] : await view.engine.compose()
-    return { view, commands: commandsOf(view, compose, names) }
+    return { view, commands: commandsOf(view, compose, names), names }
   }
   // what cannot be found now may be there later, and is no reason not to look at the other parts
   let known: Known | AdminError = await look().catch(asAdminError)
@@ -45,13 +47,12 @@ export async function openCompose(settings: ComposeSettings, options: PlatformOp
       return composeControl(view, commands, options)
     },
     async log() {
-      const { view } = await found()
-      return composeLog(view.engine, async () => (await view.containers()).own)
+      const { view, names } = await found()
+      return composeLog(view.engine, names[0] ?? view.found.service, async () => (await view.containers()).own)
     },
     async reach(address) {
       const { view } = await found()
-      const reached = await reachFrom(address, { engine: view.engine, timeoutMs: options.timeoutMs, ...(await view.containers()) })
-      return reached && { source: { ...reached, command: null }, close: async () => undefined }
+      return reachFrom(address, { ...view, timeoutMs: options.timeoutMs })
     },
     // the file that operators of this machine share is what keeps them apart
     lock: async () => null,

@@ -8,11 +8,11 @@ import { engineFailure } from './failure.ts'
 /** as many as of a journal */
 const mostLines = 50_000
 
-/** The log of the containers of a service as their engine keeps it. `containers` are asked for at each reading: a start may replace them. */
-export function composeLog(engine: Engine, containers: () => Promise<readonly Container[]>): LogText {
+/** The log of the containers of a service as their engine keeps it. `containers` are asked for at each reading: a start may replace them; `name`: of one of them, for people. */
+export function composeLog(engine: Engine, name: string, containers: () => Promise<readonly Container[]>): LogText {
   const words = (name: string, lines: number): string[] => ['logs', '--timestamps', '--tail', String(lines), name]
   return {
-    target: `${engine.program} logs`,
+    target: typed([engine.program, 'logs', name]),
     async newest({ maxBytes }) {
       const all = await containers()
       if (all.length === 0) throw new AdminError('UNAVAILABLE', 'the service has no container, and so no log', [typed([engine.program, 'ps', '--all'])])

@@ -1,51 +1,62 @@
 import { connect } from 'node:net'
-import type { HostPort } from '../../core/endpoint.ts'
+import type { Duplex } from 'node:stream'
+import type { HostPort, Opened, Way } from '../../core/endpoint.ts'
 import { AdminError, codeOf } from '../../core/error.ts'
 import { isLoopback } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
 import type { Container } from './containers.ts'
-import type { Engine } from './engine.ts'
+import { canRelay, relayTo } from './relay.ts'
 import { runs } from './status.ts'
+import { listenTunnel } from './tunnel.ts'
+import type { View } from './view.ts'
 
-interface Around {
-  engine: Engine
-  /** containers of the service itself */
-  own: readonly Container[]
-  /** of its project */
-  project: readonly Container[]
-  timeoutMs: number
-}
+type Around = Pick<View, 'engine' | 'containers'> & { timeoutMs: number }
+
+/** Where a container's port is reached. */
+type Access = { at: HostPort } | { within: Container }
 
 /** how long a container's own address is tried: it is on this machine, or not to be reached at all */
 const nearMs = 1500
 
 /**
- * Where an address that the service's settings name is reached from this machine; null: as it is written. A container's published
- * port comes first, then its own address. Throws UNAVAILABLE where it has neither, or does not run.
+ * The way from this machine to an address that the service's settings name; null: as it is written. A container's published port comes
+ * first, then its own address, then a relay that is run in it. The service's own container is found anew for each connection. Throws
+ * UNAVAILABLE where there is no way, or the container does not run; FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER.
  */
-export async function reachFrom({ host, port }: HostPort, { engine, own, project, timeoutMs }: Around): Promise<HostPort | null> {
-  const aside = own.flatMap(({ extraHosts }) => extraHosts).find((it) => it.startsWith(`${host}:`))
-  if (aside !== undefined) return { host: asideAddress(aside.slice(host.length + 1)), port }
-  const sharesHost = own.some(({ networkMode }) => networkMode === 'host')
-  const targets = isLoopback(host) ? (sharesHost ? [] : own) : project.filter((it) => isNamed(it, host, own))
+export async function reachFrom(address: HostPort, around: Around): Promise<Opened<Way> | null> {
+  const { own, project } = await around.containers()
+  const aside = asideOf(address, own)
+  if (aside !== null) return asItIs(aside)
+  const targets = targetsOf(address, own, project)
   const [first] = targets
   if (!first) return null
-  const target = targets.find(runs)
-  if (!target) {
-    throw new AdminError('UNAVAILABLE', `${host}:${port} is the container ${first.name}, which does not run (${first.state.status}, exit code ${first.state.exitCode})`, [
-      typed([engine.program, 'start', first.name]),
-      typed([engine.program, 'logs', '--tail', '200', first.name]),
-    ])
-  }
-  if (target.networkMode === 'host') return { host: await engine.publishedAt(), port }
-  const published = target.ports[`${port}/tcp`]?.find((it) => it.port > 0)
-  if (published) return { host: isAny(published.host) ? await engine.publishedAt() : published.host, port: published.port }
-  const address = addressOf(target, own)
-  if (address !== null && (await engine.isHere()) && (await answers({ host: address, port }, Math.min(nearMs, timeoutMs)))) return { host: address, port }
-  throw new AdminError('UNAVAILABLE', `${host}:${port} is the container ${target.name}, which publishes no port ${port}, and whose own address this machine does not reach`, [
-    `ports: ["127.0.0.1:${port}:${port}"]   # at the service ${target.service} of the compose file, then: ${engine.program} compose up -d ${target.service}`,
-    'run this on the machine of the engine',
-  ])
+  const target = runningOf(targets, address, around)
+  const access = await accessTo(target, address.port, own, around)
+  if (!own.includes(first) && 'at' in access) return asItIs(access.at)
+  const command = 'at' in access ? null : `${typed([around.engine.program, 'exec', '-it', target.name, 'sh'])}   # and there ${target.service}:${address.port}`
+  const { source, close } = await listenTunnel(async () => {
+    const now = await around.containers()
+    const found = runningOf(targetsOf(address, now.own, now.project), address, around)
+    return open(await accessTo(found, address.port, now.own, around), address.port, around)
+  })
+  return { source: { ...source, command }, close }
+}
+
+function asItIs(at: HostPort): Opened<Way> {
+  return { source: { ...at, command: null }, close: async () => undefined }
+}
+
+function asideOf({ host, port }: HostPort, own: readonly Container[]): HostPort | null {
+  const entry = own.flatMap(({ extraHosts }) => extraHosts).find((it) => it.startsWith(`${host}:`))
+  if (entry === undefined) return null
+  const address = entry.slice(host.length + 1)
+  // `host-gateway` stands for the machine of the engine
+  return { host: address === 'host-gateway' ? '127.0.0.1' : address, port }
+}
+
+function targetsOf({ host }: HostPort, own: readonly Container[], project: readonly Container[]): readonly Container[] {
+  if (!isLoopback(host)) return project.filter((it) => isNamed(it, host, own))
+  return own.some(({ networkMode }) => networkMode === 'host') ? [] : own
 }
 
 /** By what a container is called on a network that the service is on, too. */
@@ -55,31 +66,65 @@ function isNamed(it: Container, host: string, own: readonly Container[]): boolea
   return shared.length > 0 && names.includes(host)
 }
 
+function runningOf(targets: readonly Container[], { host, port }: HostPort, { engine }: Around): Container {
+  const running = targets.find(runs)
+  if (running) return running
+  const [first] = targets
+  if (!first) throw new AdminError('UNAVAILABLE', `${host}:${port} is no container of the project any more`)
+  throw new AdminError('UNAVAILABLE', `${host}:${port} is the container ${first.name}, which does not run (${first.state.status}, exit code ${first.state.exitCode})`, [
+    typed([engine.program, 'start', first.name]),
+    typed([engine.program, 'logs', '--tail', '200', first.name]),
+  ])
+}
+
+async function accessTo(target: Container, port: number, own: readonly Container[], { engine, timeoutMs }: Around): Promise<Access> {
+  if (target.networkMode === 'host') return { at: { host: await engine.publishedAt(), port } }
+  const published = target.ports[`${port}/tcp`]?.find((it) => it.port > 0)
+  if (published) return { at: { host: isAny(published.host) ? await engine.publishedAt() : published.host, port: published.port } }
+  const host = addressOf(target, own)
+  if (host !== null && (await engine.isHere()) && (await answers({ host, port }, Math.min(nearMs, timeoutMs)))) return { at: { host, port } }
+  if (await canRelay(engine, target)) return { within: target }
+  const where = `${target.service}:${port} is the container ${target.name}`
+  throw new AdminError('UNAVAILABLE', `${where}, which publishes no port ${port}, whose own address this machine does not reach, and which has none of nc, socat and bash`, [
+    `ports: ["127.0.0.1:${port}:${port}"]   # at the service ${target.service} of the compose file, then: ${engine.program} compose up -d ${target.service}`,
+    'run this on the machine of the engine',
+  ])
+}
+
 function addressOf({ networks }: Container, own: readonly Container[]): string | null {
   const isShared = ({ name }: { name: string }): boolean => own.some((it) => it.networks.some((other) => other.name === name))
   const known = networks.filter(({ address }) => address !== '')
   return (known.find(isShared) ?? known[0])?.address ?? null
 }
 
-/** `host-gateway` stands for the machine of the engine. */
-function asideAddress(address: string): string {
-  return address === 'host-gateway' ? '127.0.0.1' : address
-}
-
 function isAny(host: string): boolean {
   return host === '' || host === '0.0.0.0' || host === '::'
 }
 
+async function open(access: Access, port: number, { engine, timeoutMs }: Around): Promise<Duplex> {
+  return 'at' in access ? connected(access.at, timeoutMs) : relayTo(engine, access.within, port)
+}
+
 /** That nothing listens there is an answer too. */
-async function answers({ host, port }: HostPort, timeoutMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: timeoutMs })
-    const end = (answer: boolean): void => {
-      socket.destroy()
-      resolve(answer)
-    }
-    socket.once('connect', () => end(true))
-    socket.once('timeout', () => end(false))
-    socket.once('error', (error) => end(codeOf(error) === 'ECONNREFUSED'))
-  })
+async function answers(at: HostPort, timeoutMs: number): Promise<boolean> {
+  try {
+    ;(await connected(at, timeoutMs)).destroy()
+    return true
+  } catch (error) {
+    return codeOf(error) === 'ECONNREFUSED'
+  }
+}
+
+async function connected({ host, port }: HostPort, timeoutMs: number): Promise<Duplex> {
+  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true })
+  const timer = setTimeout(() => socket.destroy(new Error('no connection in time')), timeoutMs)
+  try {
+    await new Promise((resolve, reject) => {
+      socket.once('connect', resolve)
+      socket.once('error', reject)
+    })
+    return socket
+  } finally {
+    clearTimeout(timer)
+  }
 }

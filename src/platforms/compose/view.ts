@@ -1,4 +1,5 @@
 import { AdminError } from '../../core/error.ts'
+import { inFlight } from '../../core/in-flight.ts'
 import type { ServiceCommands } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
 import type { PlatformOptions } from '../platform.ts'
@@ -31,16 +32,16 @@ export async function viewOf(settings: ComposeSettings, options: PlatformOptions
   return {
     engine,
     found,
-    async containers() {
+    containers: inFlight(async () => {
       const all = await composeContainers(engine, project)
       return { own: all.filter((it) => it.service === service), project: all }
-    },
-    async declared() {
+    }),
+    declared: inFlight(async () => {
       if (files === null) return null
       const declared = (await configured(engine, files)).services.find(({ name }) => name === service)
       if (declared) return declared
       throw new AdminError('UNAVAILABLE', `${files.files.join(', ')} declares no service ${service}`, [`ls -l ${files.files.join(' ')}`])
-    },
+    }),
   }
 }
 

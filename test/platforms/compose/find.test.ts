@@ -146,6 +146,6 @@ test('what cannot be found at first is looked for again', async () => {
   const world = await composeWorld({}, {})
   const platform = await world.open()
   expect(await errorOf(platform.service())).toMatch(/^UNAVAILABLE/)
-  await writeFile(`${world.folder}/bin/state.json`, JSON.stringify({ containers: [await recorded('testops')] }))
+  world.state.containers = [await recorded('testops')]
   expect((await (await platform.service()).status()).state).toBe('running')
 })

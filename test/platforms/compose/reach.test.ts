@@ -1,4 +1,5 @@
-import { createServer } from 'node:net'
+import { randomBytes } from 'node:crypto'
+import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { composeWorld, recorded } from './world.ts'
@@ -26,7 +27,7 @@ async function reachedFrom({ host, port, redis, own, machine }: Case): Promise<s
 
 const published = (HostIp: string) => (shown: Shown): void => void (shown.NetworkSettings.Ports = { '6379/tcp': [{ HostIp, HostPort: '16379' }] })
 const at = (IPAddress: string) => (shown: Shown): void => void (shown.NetworkSettings.Networks['testops_testops-net']!.IPAddress = IPAddress)
-const refusal = 'redis:6379 is the container redis, which publishes no port 6379, and whose own address this machine does not reach'
+const refusal = 'redis:6379 is the container redis, which publishes no port 6379, whose own address this machine does not reach, and which has none of nc, socat and bash'
 
 test.each<[string, Case]>([
   ['a server outside of the project, as it is', { host: 'db.example.org', port: 5432, reached: null }],
@@ -39,7 +40,6 @@ test.each<[string, Case]>([
   ['a container that does not run', { host: 'redis', port: 6379, redis: (it) => (it.State['Status'] = 'exited'), reached: 'redis:6379 is the container redis, which does not run (exited, exit code 1)' }],
   ['a container of another network is not meant', { host: 'redis', port: 6379, redis: (it) => (it.NetworkSettings.Networks = { other: { IPAddress: '10.1.0.2', Aliases: ['redis'] } }), reached: null }],
   ["this machine's own network, which the service shares", { host: 'localhost', port: 5432, own: (it) => (it.HostConfig.NetworkMode = 'host'), reached: null }],
-  ["the service's own container", { host: 'localhost', port: 8080, reached: '127.0.0.1:18080' }],
   ['the machine of the engine, by a name for it', { host: 'host.docker.internal', port: 5432, own: (it) => (it.HostConfig.ExtraHosts = ['host.docker.internal:host-gateway']), reached: '127.0.0.1:5432' }],
   ['a name that the service was given an address for', { host: 'db', port: 5432, own: (it) => (it.HostConfig.ExtraHosts = ['db:10.9.8.7']), reached: '10.9.8.7:5432' }],
 ])('%s', async (_, it) => {
@@ -53,4 +53,60 @@ test("a container's own address, where this machine reaches it, whether or not s
   onTestFinished(() => void server.close())
   expect(await reachedFrom({ host: 'redis', port, redis: at('127.0.0.1'), reached: null })).toBe(`127.0.0.1:${port}`)
   expect(await reachedFrom({ host: 'redis', port: 1, redis: at('127.0.0.1'), reached: null })).toBe('127.0.0.1:1')
+})
+
+async function echoServer(): Promise<number> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => void socket.pipe(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** What comes back for what is sent; 'broken' where the connection was broken. */
+async function echoed({ host, port }: { host: string; port: number }, sent: Buffer): Promise<Buffer | 'broken'> {
+  const socket = connect({ host, port })
+  onTestFinished(() => void socket.destroy())
+  socket.write(sent)
+  const received: Buffer[] = []
+  try {
+    for await (const bytes of socket) {
+      received.push(bytes as Buffer)
+      if (received.reduce((sum, it) => sum + it.length, 0) >= sent.length) break
+    }
+  } catch {
+    return 'broken'
+  }
+  return Buffer.concat(received)
+}
+
+const here = (shown: Shown): void => {
+  shown.State['Status'] = 'running'
+  at('127.0.0.1')(shown)
+}
+
+test("the service's own container is found anew for each connection", async () => {
+  const [before, after] = [await echoServer(), await echoServer()]
+  const publishedAt = (port: number) => (shown: Shown): void => void (shown.NetworkSettings.Ports = { '8080/tcp': [{ HostIp: '', HostPort: String(port) }] })
+  const world = await composeWorld({ containers: [await recorded('testops', publishedAt(before))] })
+  const { source, close } = (await (await world.open()).reach({ host: 'testops', port: 8080 }))!
+  onTestFinished(close)
+  expect(await echoed(source, Buffer.from('one'))).toEqual(Buffer.from('one'))
+  world.state.containers = [await recorded('testops', publishedAt(after))]
+  expect(await echoed(source, Buffer.from('two'))).toEqual(Buffer.from('two'))
+  world.state.containers = [await recorded('stopped')]
+  expect(await echoed(source, Buffer.from('three'))).toBe('broken')
+})
+
+test('through a relay that is run in the container, where nothing else leads there', async () => {
+  const port = await echoServer()
+  const world = await composeWorld({ containers: [await recorded('testops'), await recorded('redis', here)], machine: 'far', isHere: true })
+  const { source, close } = (await (await world.open()).reach({ host: 'redis', port }))!
+  expect(source.command).toBe(`docker exec -it redis sh   # and there redis:${port}`)
+  const large = randomBytes(3_000_000)
+  const answers = await Promise.all([echoed(source, large), echoed(source, Buffer.from('small'))])
+  expect([large.equals(answers[0] as Buffer), answers[1]]).toEqual([true, Buffer.from('small')])
+  await close()
+  const refused = (await (await world.open()).reach({ host: 'redis', port: 1 }))!
+  onTestFinished(refused.close)
+  expect(await echoed(refused.source, Buffer.from('x'))).toBe('broken')
 })

@@ -47,7 +47,7 @@ test('the processors of the engine that is here are this machine', async () => {
   const world = await composeWorld({ containers: [await recorded('testops')] })
   const [machine] = await (await (await world.open()).service()).machines()
   expect(machine?.processors.length).toBeGreaterThan(0)
-  expect(await world.asked()).not.toContain('exec testops cat /proc/cpuinfo')
+  expect(world.asked).not.toContain('exec testops cat /proc/cpuinfo')
 })
 
 test('those of another are asked for in a container that runs', async () => {
@@ -80,7 +80,7 @@ test('both streams of the log come together by time, and the newest is what is k
   const log = await (await world.open()).log()
   expect(await log.newest({ maxBytes: 1000 })).toEqual({ complete: true, text: 'one\nFatal glibc error: CPU does not support x86-64-v3\n  three\nfive\n' })
   expect(await log.newest({ maxBytes: 90 })).toEqual({ complete: false, text: '  three\nfive\n' })
-  expect(await world.asked()).toContain('logs --timestamps --tail 50000 testops')
+  expect(world.asked).toContain('logs --timestamps --tail 50000 testops')
 })
 
 test('a service that was never started has no log', async () => {

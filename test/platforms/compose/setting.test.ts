@@ -121,7 +121,7 @@ test('with a changed setting a start makes the container anew, it alone; without
   await control.writeSetting(set('true'))
   await control.start(wait)
   const folder = join(world.folder, 'project')
-  const changing = (await world.asked()).filter((it) => /^(start|stop) | up /.test(it))
+  const changing = world.asked.filter((it) => /^(start|stop) | up /.test(it))
   expect(changing).toEqual([
     `start ${container.Id}`,
     `stop -t 4 ${container.Id}`,

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { containerIn } from '../../../src/platforms/compose/containers.ts'
@@ -7,6 +7,8 @@ import { openCompose } from '../../../src/platforms/compose/index.ts'
 import type { ComposeSettings } from '../../../src/platforms/compose/index.ts'
 import type { Platform, PlatformOptions } from '../../../src/platforms/platform.ts'
 import { folderWith } from '../../runtime/folder.ts'
+import type { EngineState } from './fake-docker.ts'
+import { startFakeEngine } from './fake-engine.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const fixtures = join(here, '../../fixtures/compose')
@@ -42,41 +44,30 @@ export const projectFiles = async (): Promise<Record<string, string>> => ({
   'project/.env': await readFile(join(fixtures, 'dotenv'), 'utf8'),
 })
 
-/** What the engine is asked for, and what it says beyond its containers. */
-interface EngineState {
-  containers?: readonly Shown[]
-  /** every command fails so */
-  failure?: { text: string; code: number }
-  withoutCompose?: boolean
-  imageEnvironment?: readonly string[]
-  logs?: Readonly<Record<string, { stdout?: string; stderr?: string }>>
-  exec?: Readonly<Record<string, { stdout?: string; code?: number }>>
-  machine?: string
-}
-
 export interface ComposeWorld {
   folder: string
   options: PlatformOptions
+  /** what the engine holds, to be changed */
+  state: EngineState
   /** what the program was asked, a command a line */
-  asked(): Promise<string[]>
+  asked: readonly string[]
   open(settings?: Partial<ComposeSettings>): Promise<Platform>
 }
 
 /** A machine with an engine whose `docker` stands for a real one, and files; `/opt/testops` of the recordings is its folder `project`. */
-export async function composeWorld(state: EngineState = {}, files?: Readonly<Record<string, string>>): Promise<ComposeWorld> {
-  const folder = await folderWith({
-    ...(files ?? (await projectFiles())),
-    'bin/docker': `#!/bin/sh\nexec ${process.execPath} ${join(here, 'fake-docker.mjs')} "$0" "$@"\n`,
-  })
-  await mkdir(join(folder, 'project'), { recursive: true })
-  await chmod(join(folder, 'bin/docker'), 0o700)
-  const text = JSON.stringify({ ...state, containers: state.containers ?? [] }).replaceAll('/opt/testops', join(folder, 'project'))
-  await writeFile(join(folder, 'bin/state.json'), text)
-  const options = { timeoutMs: 10_000, environment: { PATH: `${join(folder, 'bin')}:/bin:/usr/bin`, DOCKER_HOST: undefined } }
+export async function composeWorld(given: Partial<EngineState> = {}, files?: Readonly<Record<string, string>>): Promise<ComposeWorld> {
+  const folder = await folderWith(files ?? (await projectFiles()))
+  const containers = JSON.parse(JSON.stringify(given.containers ?? []).replaceAll('/opt/testops', join(folder, 'project'))) as Shown[]
+  const state: EngineState = { ...given, containers }
+  const { script, asked } = await startFakeEngine(state)
+  for (const name of ['project', 'bin']) await mkdir(join(folder, name), { recursive: true })
+  await writeFile(join(folder, 'bin/docker'), script, { mode: 0o700 })
+  const options = { timeoutMs: 10_000, environment: { PATH: join(folder, 'bin'), DOCKER_HOST: undefined } }
   return {
     folder,
     options,
-    asked: async () => (await readFile(join(folder, 'bin/asked'), 'utf8').catch(() => '')).split('\n').filter(Boolean),
+    state,
+    asked,
     open: async (settings = {}) =>
       openCompose({ project: null, file: null, service: null, build: null, cpuinfo: null, folder: join(folder, 'elsewhere'), ...settings }, options),
   }

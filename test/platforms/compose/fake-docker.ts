@@ -1,0 +1,99 @@
+import { hostname, release } from 'node:os'
+import { made, projectIn, running, stopped } from './fake-compose.ts'
+import type { Shown } from './world.ts'
+
+/** What the engine holds, and says beyond its containers. */
+export interface EngineState {
+  containers: Shown[]
+  /** every command fails so */
+  failure?: { text: string; code: number }
+  withoutCompose?: boolean
+  imageEnvironment?: readonly string[]
+  logs?: Readonly<Record<string, { stdout?: string; stderr?: string }>>
+  /** by the words after the container's name */
+  exec?: Readonly<Record<string, { stdout?: string; code?: number }>>
+  machine?: string
+  /** what runs in a container is run here: its addresses are this machine's */
+  isHere?: boolean
+  /** what becomes of a container that is stopped or started; it is over when this is */
+  starting?: (container: Shown) => Promise<void>
+  stopping?: (container: Shown) => Promise<void>
+}
+
+export interface Asked {
+  words: readonly string[]
+  directory: string
+  environment: Readonly<Record<string, string>>
+  input: string
+}
+
+export interface Answered {
+  code: number
+  stdout: string
+  stderr: string
+  /** in place of all that: the words from this one on are run as they stand */
+  run?: number
+}
+
+const said = (stdout: string, code = 0): Answered => ({ code, stdout, stderr: '' })
+const failed = (text: string, code = 1): Answered => ({ code, stdout: '', stderr: `${text}\n` })
+
+/** Stands for `docker` with its compose plugin: answers in the shapes that were recorded. */
+export async function answer(state: EngineState, asked: Asked): Promise<Answered> {
+  if (state.failure) return failed(state.failure.text, state.failure.code)
+  const [command = '', ...words] = asked.words
+  switch (command) {
+    case 'ps':
+      return said(ps(state, words))
+    case 'inspect':
+      return said(JSON.stringify(state.containers.filter((it) => words.includes(it.Id))))
+    case 'info':
+      return said(JSON.stringify({ Name: state.machine ?? hostname(), KernelVersion: release() }))
+    case 'context':
+      return said('unix:///var/run/docker.sock\n')
+    case 'stop':
+      for (const it of state.containers.filter(({ Id }) => words.includes(Id))) await stopped(state, it)
+      return said('')
+    case 'start':
+      for (const it of state.containers.filter(({ Id }) => words.includes(Id))) await running(state, it)
+      return said('')
+    case 'logs':
+      return { code: 0, stdout: '', stderr: '', ...state.logs?.[words.at(-1) ?? ''] }
+    case 'exec':
+      return exec(state, words)
+    case 'image':
+      return said(JSON.stringify([{ Config: { Env: state.imageEnvironment ?? null } }]))
+    case 'compose':
+      return compose(state, { ...asked, words })
+    default:
+      return failed(`docker: '${command}' is not a docker command.`)
+  }
+}
+
+function ps({ containers }: EngineState, words: readonly string[]): string {
+  const [, name = '', value] = /^label=([^=]*)(?:=(.*))?$/.exec(words[words.indexOf('--filter') + 1] ?? '') ?? []
+  const isMeant = ({ Config: { Labels } }: Shown): boolean => (value === undefined ? Labels[name] !== undefined : Labels[name] === value)
+  return containers.filter(isMeant).map(({ Id }) => `${Id}\n`).join('')
+}
+
+function exec(state: EngineState, words: readonly string[]): Answered {
+  const isInteractive = words[0] === '--interactive'
+  const [name, ...rest] = isInteractive ? words.slice(1) : words
+  const container = state.containers.find((it) => it.Name === `/${name}`)
+  if (container?.State['Status'] !== 'running') return failed(`Error response from daemon: Container ${name} is not running`)
+  if (state.isHere) return { ...said(''), run: words.length - rest.length + 1 }
+  const given = state.exec?.[rest.join(' ')]
+  if (given) return said(given.stdout ?? '', given.code)
+  return failed('OCI runtime exec failed: exec failed: unable to start container process: executable file not found in $PATH: unknown', 126)
+}
+
+async function compose(state: EngineState, { words, directory, environment, input }: Asked): Promise<Answered> {
+  if (state.withoutCompose) return failed("docker: 'compose' is not a docker command.")
+  if (words[0] === 'version') return said('')
+  const all = (flag: string): string[] => words.flatMap((it, index) => (it === flag ? [words[index + 1]!] : []))
+  const project = projectIn({ files: all('--file'), name: all('--project-name')[0], folder: all('--project-directory')[0], environmentFiles: all('--env-file'), directory, environment, input })
+  if ('reason' in project) return failed(`yaml: ${project.reason}`)
+  if (words.includes('config')) return said(JSON.stringify({ name: project.name, services: project.services }).replaceAll('$', '$$$$'))
+  if (words.includes('up')) await made(state, words.at(-1)!, project)
+  return said('')
+}
