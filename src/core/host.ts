@@ -13,6 +13,11 @@ export function isLoopback(host: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host)
 }
 
+/** Whether it may stand as a word of a command: a name that begins with a dash would be an option. */
+export function isHostName(host: string): boolean {
+  return host.length <= 253 && /^[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?$/i.test(host)
+}
+
 function isHere(host: string): boolean {
   return isLoopback(host) || host.startsWith('/')
 }

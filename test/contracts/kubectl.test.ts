@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { kubernetesTools } from '../support/kubernetes-tools.ts'
+import { localPrograms } from '../kubernetes/exec.ts'
 import { kubeconfigFor, testCertificate } from '../kubernetes/kubeconfig.ts'
 import { startApiServer } from '../kubernetes/server.ts'
 import type { ApiServer } from '../kubernetes/server.ts'
@@ -12,15 +14,16 @@ beforeAll(async () => {
   kubectl = (await kubernetesTools()).kubectl
 }, 300_000)
 
-async function atServer(): Promise<{ server: ApiServer; run: (...words: string[]) => Promise<string> }> {
+async function atServer(): Promise<{ server: ApiServer & { kubeconfig: string }; run: (...words: string[]) => Promise<string> }> {
   const server = await startApiServer(undefined, testCertificate())
   onTestFinished(async () => server.close())
-  const environment = { KUBECONFIG: await kubeconfigFor(server.url), HOME: '/nonexistent' }
+  const kubeconfig = await kubeconfigFor(server.url)
+  const environment = { KUBECONFIG: kubeconfig, HOME: '/nonexistent' }
   const run = async (...words: string[]): Promise<string> => {
     const { stdout, stderr } = await promisify(execFile)(kubectl, words, { env: environment }).catch((failed: { stdout: string; stderr: string }) => failed)
     return (stdout + stderr).trimEnd()
   }
-  return { server, run }
+  return { server: Object.assign(server, { kubeconfig }), run }
 }
 
 /** That the test's API server is one to the program that operators use, which knows nothing of it. */
@@ -36,6 +39,20 @@ describe('the real kubectl at the test API server', () => {
     server.cluster.forbidden.push({ resource: 'secrets' })
     expect(await run('get', 'secret', 'testops-testops')).toMatch(/^Error from server \(Forbidden\): secrets "testops-testops" is forbidden: User "tester" cannot get resource "secrets"/)
     expect(await run('get', 'deployment', 'missing')).toBe('Error from server (NotFound): deployments.apps "missing" not found')
+  })
+
+  it('runs programs in pods, and hands them its input', async () => {
+    const { server, run } = await atServer()
+    server.cluster.hooks.exec = localPrograms('sh', 'cat')
+    const pod = server.cluster.pods.find(({ metadata }) => metadata.name.startsWith('testops-testops'))!.metadata.name
+    expect(await run('exec', pod, '-c', 'testops-testops', '--', 'sh', '-c', 'echo out; echo trouble >&2; exit 3')).toBe('out\ntrouble\ncommand terminated with exit code 3')
+    expect(await run('exec', pod, '-c', 'testops-testops', '--', 'nope')).toMatch(/exec: "nope": executable file not found in \$PATH: unknown$/)
+    const fed = spawn(kubectl, ['exec', '-i', pod, '-c', 'testops-testops', '--', 'cat'], { env: { KUBECONFIG: server.kubeconfig, HOME: '/nonexistent' } })
+    fed.stdin.end('through and back')
+    expect(await text(fed.stdout)).toBe('through and back')
+    expect(server.requests.filter((it) => it.includes('/exec') && !it.startsWith('GET '))).toEqual([])
+    server.cluster.forbidden.push({ resource: 'pods/exec' })
+    expect(await run('exec', pod, '-c', 'testops-testops', '--', 'true')).toMatch(/pods "[^"]*" is forbidden: User "tester" cannot create resource "pods\/exec" in API group "" in the namespace "testops"/)
   })
 
   it('reads logs', async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import { openClient } from '../../src/platforms/kubernetes/client.ts'
 import type { KubernetesClient } from '../../src/platforms/kubernetes/client.ts'
+import { execIn } from '../../src/platforms/kubernetes/exec.ts'
 import { openKubernetes } from '../../src/platforms/kubernetes/index.ts'
 import type { Pod, Workload } from '../../src/platforms/kubernetes/objects.ts'
 import { errorOf } from '../adapters/failure-of.ts'
@@ -91,6 +92,13 @@ export function kubernetesContract(kubeconfig: () => Promise<string>): void {
     const [pod] = await pods()
     const wrong = { resource: 'pods', namespace, name: pod?.metadata.name ?? '', subresource: 'log', query: { container: 'nope' } } as const
     expect(await failure(client.text(wrong, { maxBytes: 100 }))).toMatchObject(['UNEXPECTED_ANSWER', expect.stringContaining('container nope is not valid for pod')])
+  })
+
+  it('where nothing can be run is told', async () => {
+    const [pod] = await pods()
+    const run = async (of: object): Promise<unknown> => failure(execIn(client, { namespace, pod: pod?.metadata.name ?? '', container: name, ...of }, ['true'], { timeoutMs }))
+    expect(await run({ pod: 'nope' })).toEqual(['UNAVAILABLE', 'the cluster has no pods/exec `nope` in namespace `NAMESPACE`'])
+    expect(await run({ container: 'nope' })).toMatchObject(['UNEXPECTED_ANSWER', expect.stringContaining('container nope is not valid for pod')])
   })
 
   it('a lease is made once', async () => {

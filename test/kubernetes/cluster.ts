@@ -1,5 +1,8 @@
+import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
+import type { Duplex } from 'node:stream'
+import type { ExecCall } from './exec.ts'
 import { recordedObjects } from './recordings.ts'
 import { builtIn } from './resources.ts'
 import type { Pod, Resource, Stored, Workload } from './resources.ts'
@@ -56,7 +59,15 @@ export class Cluster {
     stopping?: (pod: Pod) => void | Promise<void>
     /** the replicas of a workload were changed through the API */
     scaled?: (workload: Workload, replicas: number) => void
+    /** runs a program in a pod; null: its image has none of that name */
+    exec?: (call: ExecCall) => ChildProcessWithoutNullStreams | null
   } = {}
+  /** programs that were started in pods and have not ended */
+  readonly programs = new Set<ChildProcess>()
+  /** of exec, that are open */
+  readonly streams = new Set<Duplex>()
+  /** what an older server knows of exec; null: all */
+  execProtocols: readonly string[] | null = null
   /** emits `change` with {type, resource, object} */
   readonly changes = new EventEmitter().setMaxListeners(100)
   resourceVersion = 0
@@ -170,6 +181,7 @@ export class Cluster {
   }
 
   close(): void {
+    for (const program of this.programs) program.kill('SIGKILL')
     this.#workloads.close()
   }
 

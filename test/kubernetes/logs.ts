@@ -31,7 +31,8 @@ export function answerLog({ namespace, name, query }: Asked, cluster: Cluster, r
   response.once('close', () => cluster.changes.off('log', more))
 }
 
-function containerOf({ metadata: { name }, spec }: Pod, wanted: string | null): string {
+/** Throws 400 where there is no such container, or several of which none is named. */
+export function containerOf({ metadata: { name }, spec }: Pod, wanted: string | null): string {
   const all = [...spec.containers, ...(spec.initContainers ?? [])].map((it) => it.name)
   if (wanted !== null && !all.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${name}`)
   if (wanted === null && all.length > 1) throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${all.join(' ')}]`)

@@ -9,6 +9,7 @@ import type { Answer } from './answers.ts'
 import type { Cluster } from './cluster.ts'
 import { discovered } from './discovery.ts'
 import { recordedCluster } from './cluster.ts'
+import { answerExec } from './exec.ts'
 import { answerLog } from './logs.ts'
 import { recording } from './recordings.ts'
 import { askedBy, authorize, isAllowed } from './request.ts'
@@ -23,7 +24,7 @@ export interface ApiServer {
   readonly requests: string[]
   /** takes requests over where it gives true: a server that hangs, a proxy that answers for it */
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | null
-  /** answers exec, attach and port-forward; who asks is known, and allowed to */
+  /** answers attach and port-forward; who asks is known, and allowed to */
   upgrade: ((asked: Asked, request: IncomingMessage, socket: Duplex, head: Buffer) => void) | null
   close(): Promise<void>
 }
@@ -47,6 +48,7 @@ export async function startApiServer(cluster: Cluster = recordedCluster(), tls: 
       const asked = askedBy(request, cluster)
       authorize(request, asked && { ...asked, verb: 'create' }, cluster)
       if (asked?.name) cluster.get(asked.resource.plural, asked.namespace, asked.name)
+      if (asked?.subresource === 'exec') return answerExec(asked, cluster, request, socket, head)
       if (!asked || !server.upgrade) throw badRequest('Upgrade request required')
       server.upgrade(asked, request, socket, head)
     } catch (error) {

@@ -1,12 +1,13 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Severity } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
 import type { LogRecord, LogsSource, NetworkSource, ServiceSource } from '../../core/sources.ts'
 import { unknownHosts } from '../../knowledge/log-signatures.ts'
 import { springSettings } from '../../knowledge/settings.ts'
 import { grepLog, word } from '../support/evidence.ts'
 import { firstLine, grouped, moment } from '../support/format.ts'
 import { logBytes } from '../support/service.ts'
-import { had, tolerant } from '../support/wanted.ts'
+import { had, tolerant, wanted } from '../support/wanted.ts'
 
 const recentMs = 15 * 60_000
 
@@ -20,6 +21,8 @@ interface Host {
   here: boolean
   /** where the service runs; null: cannot be asked */
   there: boolean | null
+  /** why it cannot; null: that is not known */
+  why: string | null
 }
 
 export const integrationsReachable = defineCheck({
@@ -73,7 +76,7 @@ async function lookUp(
 ): Promise<Host> {
   const telling = records.filter(({ text }) => unknownHosts(text).includes(name))
   const times = telling.flatMap(({ at }) => at ?? [])
-  const [here, there] = await Promise.all([network.resolve(name), service ? tolerant(service.resolve(name)) : null])
+  const [here, asked] = await Promise.all([network.resolve(name), service ? wanted(async () => service.resolve(name)) : null])
   return {
     name,
     count: telling.length,
@@ -81,15 +84,16 @@ async function lookUp(
     last: times.at(-1) ?? null,
     record: telling.at(-1)!,
     here,
-    there,
+    there: asked instanceof AdminError ? null : asked,
+    why: asked instanceof AdminError ? asked.message : null,
   }
 }
 
-function findingFor({ name, count, first, last, record, here, there }: Host, logs: LogsSource): Finding {
+function findingFor({ name, count, first, last, record, here, there, why }: Host, logs: LogsSource): Finding {
   const times = first && last ? `, first ${moment(first)}, last ${moment(last)}` : ''
   const where =
     there === null
-      ? 'whether it resolves where the service runs cannot be asked'
+      ? `whether it resolves where the service runs cannot be asked${why === null ? '' : `: ${why}`}`
       : `${there ? 'resolves' : 'does not resolve'} where the service runs`
   const message = `${name}: java.net.UnknownHostException ${count === 1 ? 'once' : `${count} times`}${times}; it ${here ? 'resolves' : 'does not resolve'} here and ${where}`
   const line = record.text.split('\n').find((it) => unknownHosts(it).includes(name)) ?? record.text

@@ -1,4 +1,5 @@
 import { AdminError } from '../../core/error.ts'
+import { isHostName } from '../../core/host.ts'
 import { Secret } from '../../core/secret.ts'
 import type { Machine, ServiceImage, ServiceSource } from '../../core/sources.ts'
 import { parseBuild } from '../../knowledge/builds.ts'
@@ -45,7 +46,7 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
     },
     async resolve(host) {
       const container = await running()
-      if (container === null) return null
+      if (container === null || !isHostName(host)) return null
       const { exitCode } = await engine.ask(['exec', container.name, 'getent', 'hosts', host])
       // getent(1): 2 where there is no such name; all else says that it could not be asked
       return exitCode === 0 ? true : exitCode === 2 ? false : null

@@ -48,10 +48,13 @@ const maxRefusal = 10_000
 /** the channel on which one that ends is named */
 export const closeSignal = 255
 
+/** What is understood; before v5 there is no word for the end of what is sent. */
+const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
+
 /** Opens a stream by the first of the protocols that the server knows. Throws what `StreamServer` says, TIMED_OUT. */
-export async function openChannels(server: StreamServer, protocols: readonly string[]): Promise<Channels> {
+export async function openChannels(server: StreamServer): Promise<Channels> {
   const [{ WebSocket: Client }, { url, options }] = await Promise.all([import('ws'), server.dial()])
-  const socket = new Client(url, [...protocols], { ...options, perMessageDeflate: false, followRedirects: false, handshakeTimeout: server.timeoutMs })
+  const socket = new Client(url, protocols, { ...options, perMessageDeflate: false, followRedirects: false, handshakeTimeout: server.timeoutMs })
   // a stream that breaks must never end the process; whoever uses it is told by its end
   socket.on('error', () => undefined)
   await opened(socket, server)

@@ -10,7 +10,7 @@ import { bodyOf, isOk, linesOf, newestOf, parsed, statusIn } from './bodies.ts'
 import { openConnection } from './connection.ts'
 import type { SocketOptions } from './connection.ts'
 import { credentialsOf } from './credentials.ts'
-import { notKubernetes, refusal } from './refusal.ts'
+import { notKubernetes, refusal, verbIn } from './refusal.ts'
 import type { Speaker } from './refusal.ts'
 import { groupOf, pathOf } from './resources.ts'
 import type { Asked } from './resources.ts'
@@ -33,6 +33,8 @@ export interface KubernetesClient {
   readonly namespace: string
   /** address of the API server */
   readonly server: string
+  /** for each answer */
+  readonly timeoutMs: number
   /** `the cluster of context prod`, for people */
   readonly cluster: string
   /** a command for this cluster, as it is typed */
@@ -101,6 +103,7 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
     context,
     namespace,
     server: connection.peer.where,
+    timeoutMs: options.timeoutMs,
     cluster: speaker.cluster,
     kubectl,
     get: async <T>(asked: Asked) => ask('get', asked, { method: 'GET' }, json<T>),
@@ -145,7 +148,8 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
     },
     refused(asked, { status, text, contentType }) {
       const said = statusIn(text, status)
-      return said ? refusal('create', asked, said, speaker) : notKubernetes({ status, text, contentType }, connection.peer.where, kubectl)
+      // which verb it takes for is another from version to version
+      return said ? refusal(verbIn(said.message) ?? 'create', asked, said, speaker) : notKubernetes({ status, text, contentType }, connection.peer.where, kubectl)
     },
     unreached: (error) => peerFailure(error, connection.peer),
     close: () => connection.close(),

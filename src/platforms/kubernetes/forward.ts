@@ -4,9 +4,7 @@ import type { HostPort, Opened } from '../../core/endpoint.ts'
 import { closeSignal } from './channels.ts'
 import type { Channels } from './channels.ts'
 
-/** What is understood of `pods/portforward`: two channels for each port, data and errors, whose first message is the port. */
-export const forwardProtocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const
-
+/** `pods/portforward`: two channels for each port, data and errors, whose first message is the port. */
 const data = 0
 const errors = 1
 /** how long what was asked last is waited for, once a client has said all that it has to say */

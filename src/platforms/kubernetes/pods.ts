@@ -33,6 +33,11 @@ function mayRun(pod: Pod): boolean {
   return isEnding(pod) || statusIn(pod)?.state?.running !== undefined
 }
 
+/** The service's container runs in it, and programs can be run beside it. */
+export function canRun(pod: Pod): boolean {
+  return !isEnding(pod) && statusIn(pod)?.state?.running !== undefined
+}
+
 /** The service will not run in it any more: it has ended as a whole, or its container has, and nothing starts that again. */
 export function isOver(pod: Pod): boolean {
   if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return true

@@ -2,15 +2,15 @@ import { lookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
 import type { HostPort, Opened, Way } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
-import { openChannels } from './channels.ts'
 import type { Channels } from './channels.ts'
 import type { KubernetesClient } from './client.ts'
 import { clusterNames } from './cluster-name.ts'
 import type { ClusterName } from './cluster-name.ts'
-import { forwardProtocols, listenForward } from './forward.ts'
+import { listenForward } from './forward.ts'
 import { isRefusal } from './refusal.ts'
 import { addressesOf, backendOf, podAt } from './service-pods.ts'
 import type { Backend, Service } from './service-pods.ts'
+import { openStream } from './stream.ts'
 
 interface ReachOptions {
   timeoutMs: number
@@ -114,20 +114,7 @@ async function forwardTo(
 
 async function streamTo(client: KubernetesClient, namespace: string, { pod, port }: { pod: string; port: number }, { timeoutMs, pingMs }: ReachOptions): Promise<Channels> {
   const asked = { resource: 'pods', namespace, name: pod, subresource: 'portforward', query: { ports: port } } as const
-  return openChannels(
-    {
-      what: `a port-forward to pod \`${pod}\``,
-      async dial() {
-        const { url, ...how } = await client.socket(asked)
-        return { url, options: how }
-      },
-      refused: (answer) => client.refused(asked, answer),
-      unreached: (error) => client.unreached(error),
-      timeoutMs,
-      ...(pingMs !== undefined && { pingMs }),
-    },
-    forwardProtocols,
-  )
+  return openStream(client, asked, `a port-forward to pod \`${pod}\``, { timeoutMs, ...(pingMs !== undefined && { pingMs }) })
 }
 
 /** Whether the name leads to the same here as in the cluster: another server of that name must never be taken for it. */

@@ -76,6 +76,11 @@ function userIn(message: string): string | null {
   return user === undefined ? null : `user ${user}`
 }
 
+/** What it says that this user cannot do. */
+export function verbIn(message: string): string | null {
+  return /" cannot (\w+) resource "/.exec(message)?.[1] ?? null
+}
+
 function canI(verb: string, asked: Asked): string[] {
   const { resource, name, subresource } = asked
   const what = name === undefined ? kubectlName(resource) : `${kubectlName(resource)}/${name}`

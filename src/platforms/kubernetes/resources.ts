@@ -33,7 +33,8 @@ export interface Asked {
   name?: string
   /** `scale`, `log` */
   subresource?: string
-  query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** a list is named once for each of its items */
+  query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 }
 
 /** The address of it below the server's own. */
@@ -47,8 +48,8 @@ export function pathOf({ resource, namespace, name, subresource, query = {} }: A
     ...(name === undefined ? [] : [name]),
     ...(subresource === undefined ? [] : [subresource]),
   ]
-  const wanted = Object.entries(query).filter(([, value]) => value !== undefined)
-  const text = new URLSearchParams(wanted.map(([key, value]): [string, string] => [key, String(value)])).toString()
+  const wanted = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [value].flat().map((it): [string, string] => [key, String(it)])))
+  const text = new URLSearchParams(wanted).toString()
   return `/${parts.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`
 }
 

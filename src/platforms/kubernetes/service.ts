@@ -4,6 +4,7 @@ import { controllersOf } from './controllers.ts'
 import { commandsFor } from './commands.ts'
 import { environmentOf } from './environment.ts'
 import { eventsOf } from './events.ts'
+import type { ExecPlace } from './exec.ts'
 import { placeOf } from './find.ts'
 import type { FoundService } from './find.ts'
 import { healthOf, isUnwell } from './health.ts'
@@ -11,7 +12,8 @@ import { imageOf, serviceContainer } from './image.ts'
 import { lastWordsOf } from './last-words.ts'
 import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
-import { podsOf } from './pods.ts'
+import { resolvesIn } from './names.ts'
+import { canRun, podsOf } from './pods.ts'
 import type { WorkloadRef } from './scale.ts'
 import { failingOf, statusOf } from './status.ts'
 
@@ -37,6 +39,7 @@ export function clusterService(client: KubernetesClient, found: FoundService): C
   const workload = async (): Promise<Workload> =>
     performance.now() - foundAt <= firstLifeMs ? found.workload : client.get<Workload>({ resource, namespace, name })
   const containerIn = ({ spec }: Workload): FoundService['container'] => serviceContainer(spec.template.spec) ?? found.container
+  const placeIn = (pod: Pod): ExecPlace => ({ namespace, pod: pod.metadata.name, container: serviceContainer(pod.spec)?.name ?? found.container.name })
   const declaredIn = `${placeOf(found)} (${client.cluster})`
   const place: WorkloadRef = { resource, namespace, name }
   return {
@@ -68,8 +71,10 @@ export function clusterService(client: KubernetesClient, found: FoundService): C
       const now = await workload()
       return machinesFor(client, now.spec.template.spec, await podsOf(client, found, now))
     },
-    // what a pod resolves shows in a pod alone
-    resolve: async () => null,
+    async resolve(host) {
+      const pod = (await podsOf(client, found, await workload())).find(canRun)
+      return pod ? resolvesIn(client, placeIn(pod), host) : null
+    },
     controllers: async () => controllersOf(client, place),
     commands: commandsFor(client, found),
   }

@@ -1,7 +1,7 @@
 import { integrationsDebugLogging } from '../../../src/checks/integrations/debug-logging.ts'
 import { integrationsReachable } from '../../../src/checks/integrations/reachable.ts'
 import type { LogRecord } from '../../../src/core/sources.ts'
-import type { AdminError } from '../../../src/core/error.ts'
+import { AdminError } from '../../../src/core/error.ts'
 import { ago, fakeLogs, fakeNetwork, fakeService, record, settings, unreachable } from '../../fakes/index.ts'
 import type { CheckTable, Parts } from '../table.ts'
 
@@ -86,6 +86,13 @@ export const integrationsReachableTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: ['whether it resolves where the service runs cannot be asked'],
+    },
+    {
+      situation: 'old, does not resolve here, and there it may not be asked',
+      sources: seen([unknown('jira.example.org', old)], false, new AdminError('FORBIDDEN', 'user ci may not create pods/exec')),
+      status: 'problem',
+      severity: 'warning',
+      says: ['whether it resolves where the service runs cannot be asked: user ci may not create pods/exec'],
     },
     {
       situation: 'records without times of a host that resolves',
