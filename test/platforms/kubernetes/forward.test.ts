@@ -241,7 +241,7 @@ test('closing ends a stream that is still being opened', async () => {
       isAsked = true
       await isOpening
     }
-    const stream = await openChannels(streamServer(server), forwardProtocols)
+    const stream = await openChannels(streamServer(server))
     opened.push(stream)
     return stream
   })
