@@ -19,6 +19,8 @@ interface Search {
   looked: string
   /** what could not be asked, and why: there may be more */
   unseen?: string
+  /** what to type about that */
+  next?: readonly string[]
 }
 
 export interface FinderOptions extends PlatformOptions {

@@ -27,6 +27,8 @@ export interface Discovery {
   looked: readonly string[]
   /** what could not be asked, and may hold another */
   unseen: readonly string[]
+  /** what to type about that */
+  next: readonly string[]
 }
 
 export interface DiscoveryRequest {
@@ -43,7 +45,7 @@ export async function discover({ environment, workingDirectory: folder, signal }
         return await find({ timeoutMs: deadlineMs, environment, folder, ...(signal && { signal }) })
       } catch (error) {
         if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
-        return { found: [], looked: error.message, unseen: error.message }
+        return { found: [], looked: error.message, unseen: error.message, next: error.suggestions }
       }
     }),
   )
@@ -59,6 +61,7 @@ export async function discover({ environment, workingDirectory: folder, signal }
     })),
     looked: searches.filter((it) => it.found.length === 0).map(({ looked }) => looked),
     unseen: searches.flatMap(({ unseen }) => unseen ?? []),
+    next: searches.flatMap(({ next }) => next ?? []),
   }
 }
 

@@ -23,6 +23,7 @@ test('what each platform shows, as a configuration would say it; names that are 
     ],
     looked: [],
     unseen: [],
+    next: [],
   })
 })
 
@@ -31,6 +32,15 @@ test('a platform that cannot be asked says why, and keeps no other from being fo
     throw new AdminError('FORBIDDEN', 'this user may not ask docker')
   }
   expect(await discover(request, [failing, finder(), finder(release)])).toMatchObject({ found: [{ name: 'prod' }], looked: ['this user may not ask docker', 'nothing here'] })
+})
+
+test('what helps to ask comes first where nothing was found', async () => {
+  const expired: Finder = async () => {
+    throw new AdminError('UNAUTHENTICATED', 'the cluster does not accept the credentials', ['kubectl --context prod auth whoami'])
+  }
+  const found = await discover(request, [finder(), expired])
+  const error = await selectDiscovered(found, { ...request, name: undefined }).catch((thrown: unknown) => thrown)
+  expect((error as AdminError).suggestions[0]).toBe('kubectl --context prod auth whoami')
 })
 
 test('an interruption ends it', async () => {
@@ -47,7 +57,7 @@ test('each is given a short time, and all look at once', async () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
     return { found: [], looked: `${begun.length} at once` }
   }
-  expect(await discover(request, [slow, slow])).toEqual({ found: [], looked: ['2 at once', '2 at once'], unseen: [] })
+  expect(await discover(request, [slow, slow])).toEqual({ found: [], looked: ['2 at once', '2 at once'], unseen: [], next: [] })
   expect(begun).toEqual([3000, 3000])
 })
 

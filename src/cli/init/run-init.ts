@@ -68,12 +68,16 @@ async function begin(flags: InitFlags, { environment, workingDirectory, asker, p
   const platform = platformIn(flags)
   if (namesPlace(flags) || flags['database-url'] !== undefined) return { name: 'prod', what: null, platform: platform ?? 'host', draft: { platform: platform ?? 'host' } }
   const { discover, draftOf } = await import('../../runtime/index.ts')
-  const { found: all, looked, unseen } = await discover({ environment, workingDirectory, signal })
+  const { found: all, looked, unseen, next } = await discover({ environment, workingDirectory, signal })
   const found = all.filter((it) => platform === undefined || it.settings.platform === platform)
   const [first, ...others] = found
   if (!first) {
-    if (asker) return asked(asker, platform)
+    if (asker) {
+      for (const reason of looked) progress(`Looked in vain: ${reason}`)
+      return asked(asker, platform)
+    }
     throw new AdminError('CONFIGURATION', `no deployment was found${platform === undefined ? '' : ` on platform \`${platform}\``}: ${looked.join('; ')}`, [
+      ...next,
       '--platform host --unit NAME',
       '--platform compose --compose-file FILE',
       '--platform kubernetes --namespace NAME --release NAME',

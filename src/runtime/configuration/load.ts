@@ -37,13 +37,14 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   throw withoutConfiguration(request)
 }
 
-/** `looked`: what else was looked at in vain, for a deployment to be found. */
-export function withoutConfiguration({ workingDirectory, environment }: ConfigurationRequest, looked: readonly string[] = []): AdminError {
+/** `looked`: what else was looked at in vain, for a deployment to be found; `next`: what to type about what could not be asked. */
+export function withoutConfiguration({ workingDirectory, environment }: ConfigurationRequest, { looked, next }: { looked: readonly string[]; next: readonly string[] } = { looked: [], next: [] }): AdminError {
   const files = `no configuration found: no ${fileName} in ${workingDirectory} or above, no ${ownFile(environment)}`
   return new AdminError(
     'CONFIGURATION',
     looked.length === 0 ? files : `${files}; and no deployment: ${looked.join('; ')}`,
     [
+      ...next,
       'testops-admin init   # finds one, asks for the rest, and writes it',
       copyTemplate(fileName),
       '--config FILE   # one that lies elsewhere',

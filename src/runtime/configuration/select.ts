@@ -65,10 +65,11 @@ export async function findDeployment(request: DeploymentRequest): Promise<Select
 }
 
 /** The one that was found, or is chosen. Throws CONFIGURATION, USAGE. */
-export async function selectDiscovered({ found, looked, unseen }: Discovery, request: DeploymentRequest): Promise<SelectedDeployment> {
+export async function selectDiscovered(discovery: Discovery, request: DeploymentRequest): Promise<SelectedDeployment> {
+  const { found, unseen } = discovery
   const { name, tell, choose } = request
   const [first, ...others] = found
-  if (!first) throw withoutConfiguration(request, looked)
+  if (!first) throw withoutConfiguration(request, discovery)
   const chosen = name !== undefined ? found.find((it) => it.name === name) : others.length === 0 ? first : await choose?.(found)
   if (chosen) {
     tell?.(`No configuration: using ${chosen.what}`)
