@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { endingIn, masked } from '../checks/support/last-words.ts'
+import { tolerant } from '../checks/support/wanted.ts'
 import { AdminError } from '../core/error.ts'
+import type { ErrorCode } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { ApiSource } from '../core/sources.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
@@ -7,6 +10,7 @@ import { hasDatabase, rowOf } from './lock-row.ts'
 import { keepOpen } from './queues/queues.ts'
 
 const pollMs = 500
+const wasLate: readonly ErrorCode[] = ['TIMED_OUT', 'FAILED']
 
 export const startService: ActionHandler<'start-service'> = {
   failpoints: ['started'],
@@ -15,9 +19,9 @@ export const startService: ActionHandler<'start-service'> = {
     return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop))
   },
   async perform(action, workshop) {
-    const { control, patienceMs: timeoutMs, signal, failpoint, progress, journal } = workshop
+    const { patienceMs: timeoutMs, signal, failpoint, progress } = workshop
     const end = performance.now() + timeoutMs
-    await (await control.service()).start({ timeoutMs, signal, notes: journal.ofRun() })
+    await start(workshop)
     await failpoint('started')
     progress('waiting until the service answers')
     while (!(await answers(workshop)) || !(await areFree(action, workshop))) {
@@ -34,6 +38,28 @@ export const startService: ActionHandler<'start-service'> = {
     if (keeps.length > 0) await keepOpen(keeps, { open, control })
     await (await control.service()).stop({ timeoutMs, signal })
   },
+}
+
+async function start(workshop: Workshop): Promise<void> {
+  const { control, patienceMs: timeoutMs, signal, progress, journal } = workshop
+  try {
+    await (await control.service()).start({ timeoutMs, signal, notes: journal.ofRun(), tell: (state) => progress(`waiting until the service is up: ${state}`) })
+  } catch (error) {
+    throw error instanceof AdminError && wasLate.includes(error.code) ? await withLastWords(error, workshop) : error
+  }
+}
+
+/** What it ended with, where it ends again and again in place of coming up. */
+async function withLastWords(error: AdminError, { open }: Workshop): Promise<AdminError> {
+  const service = await tolerant(open.service())
+  const instances = service === null ? [] : ((await tolerant(service.health()))?.instances ?? [])
+  const ended = instances.find((it) => it.ended !== null && (!it.isUp || it.isReady === false))
+  const words = service && ended ? await tolerant(service.lastWords(ended.name)) : null
+  const ending = words ? endingIn(words.text) : null
+  if (!words || !ending) return error
+  const environment = await tolerant(service!.environment())
+  const said = ending.lines.map((line) => masked(line, environment)).join(' / ')
+  return new AdminError(error.code, `${error.message}; it last printed: ${said}`, [words.command, ...(ending.reason ? [`testops-admin explain ${ending.reason.explain}`] : []), ...error.suggestions], { cause: error })
 }
 
 /** Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known. */

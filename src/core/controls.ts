@@ -76,6 +76,8 @@ export interface WaitOptions {
   note?: (text: string) => Promise<void>
   /** of starting: what was noted, oldest first, among other notes */
   notes?: readonly string[]
+  /** told how it stands whenever that changes, in the platform's words */
+  tell?: (state: string) => void
 }
 
 /** How such a file is changed: replaced in one step, under its mode and owner. Throws as `FilesSource`. */

@@ -39,6 +39,11 @@ export const serviceCpuLevel = defineCheck({
     const [machines, status] = await Promise.all([service.machines(), tolerant(service.status())])
     const verdicts = machines.map(judgeMachine)
     const lacking = verdicts.filter(({ hasV3 }) => hasV3 === false)
+    const tooOld = build !== null && !isAtLeast(build, firstLegacyBuild)
+    const records = await recentRecords(logs)
+    const said = records.findLast(({ text }) => logSignatures.cpuLevel.test(text))
+    const source = had(logs)
+    const log = said && source ? [grepLog(source, 'x86-64-v3'), lineOf(said.text)] : []
     if (lacking.length === 0) {
       const known = verdicts.filter(({ hasV3 }) => hasV3 === true)
       if (known.length > 0 && known.length === verdicts.length)
@@ -46,14 +51,16 @@ export const serviceCpuLevel = defineCheck({
       const other = verdicts.find(({ hasV3, level }) => hasV3 === null && level !== 'unknown')
       if (other)
         return { status: 'skipped', reason: `${other.name} is a ${other.level} machine, to which x86-64 levels do not apply` }
+      if (said && status !== null && status.state !== 'running') {
+        const message = `the processor on which the service was started lacks what x86-64-v3 needs: its image says so; which flags is not known${likely(verdicts)}`
+        return { status: 'problem', severity: 'error', findings: [{ message, evidence: log }], remedy: remedyFor(deployment, false, tooOld) }
+      }
       throw new AdminError(
         'UNAVAILABLE',
         `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are not known${likely(verdicts)}`,
         verdicts.map((it) => typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo')),
       )
     }
-    const records = await recentRecords(logs)
-    const said = records.findLast(({ text }) => logSignatures.cpuLevel.test(text))
     if (!build && (!said || status?.state === 'running')) {
       const short = lacking.map((it) => `${it.name} lacks ${it.missing.join(', ')}`).join('; ')
       return {
@@ -61,14 +68,12 @@ export const serviceCpuLevel = defineCheck({
         reason: `the build is not known, and from ${firstV3Build.label} on the image needs x86-64-v3: ${short}`,
       }
     }
-    const source = had(logs)
-    const log = said && source ? [grepLog(source, 'x86-64-v3'), lineOf(said.text)] : []
     const findings = lacking.map((it) => findingFor(it, build?.label ?? null, log))
     const severity = lacking.length < verdicts.length && status?.state === 'running' ? 'warning' : 'error'
     const remedy = remedyFor(
       deployment,
       lacking.some((it) => it.isVirtual),
-      build !== null && !isAtLeast(build, firstLegacyBuild),
+      tooOld,
     )
     return { status: 'problem', severity, findings: findings as [Finding, ...Finding[]], remedy }
   },

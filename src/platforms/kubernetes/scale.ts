@@ -33,7 +33,7 @@ const annotation = 'testops-admin/replicas'
 const attempts = 5
 
 /** Scales to zero, and waits until no pod is left in which it may run; one that is Terminating on a node that is silent counts (DESIGN.md 6.8). */
-export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note }: WaitOptions): Promise<ServiceStatus> {
+export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note, tell }: WaitOptions): Promise<ServiceStatus> {
   const end = performance.now() + timeoutMs
   await unlessChanged(async () => {
     const { metadata, spec } = await read(scaled)
@@ -43,11 +43,11 @@ export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note }: Wai
     const marked = await change(scaled, { metadata: { ...versionOf(metadata), annotations: { [annotation]: String(replicas) } } })
     await setReplicas(scaled, 0, marked.metadata)
   })
-  return waitUntil(scaled, async (status) => status.state === 'stopped', { timeoutMs: end - performance.now(), signal }, async (status) => notGone(scaled, status, timeoutMs))
+  return waitUntil(scaled, async (status) => status.state === 'stopped', { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) }, async (status) => notGone(scaled, status, timeoutMs))
 }
 
 /** Scales to as many replicas as there were, and waits until they are ready. */
-export async function scaleUp(scaled: Scaled, { timeoutMs, signal, notes = [] }: WaitOptions): Promise<ServiceStatus> {
+export async function scaleUp(scaled: Scaled, { timeoutMs, signal, notes = [], tell }: WaitOptions): Promise<ServiceStatus> {
   const end = performance.now() + timeoutMs
   await unlessChanged(async () => {
     const { metadata, spec } = await read(scaled)
@@ -55,7 +55,7 @@ export async function scaleUp(scaled: Scaled, { timeoutMs, signal, notes = [] }:
     await setReplicas(scaled, replicasIn(metadata.annotations?.[annotation]) ?? notedIn(scaled.workload, notes) ?? 1, metadata)
   })
   const isUp = async (status: ServiceStatus): Promise<boolean> => status.state === 'running' && (await isReady(scaled))
-  const status = await waitUntil(scaled, isUp, { timeoutMs: end - performance.now(), signal }, async ({ detail }) =>
+  const status = await waitUntil(scaled, isUp, { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) }, async ({ detail }) =>
     new AdminError('TIMED_OUT', `the service is not ready within ${seconds(timeoutMs)}: ${detail}`, [shown(scaled, 'describe'), logs(scaled)]),
   )
   await forget(scaled)
@@ -108,10 +108,11 @@ async function isReady(scaled: Scaled): Promise<boolean> {
 async function waitUntil(
   { status: ask, pollMs }: Scaled,
   isSo: (status: ServiceStatus) => Promise<boolean>,
-  { timeoutMs, signal }: WaitOptions,
+  { timeoutMs, signal, tell }: WaitOptions,
   late: (status: ServiceStatus) => Promise<AdminError>,
 ): Promise<ServiceStatus> {
   const end = performance.now() + timeoutMs
+  let told: string | null = null
   for (;;) {
     if (signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the pods of the service')
     const answer = await answerOf(async () => {
@@ -119,6 +120,9 @@ async function waitUntil(
       return { status, isSo: await isSo(status) }
     })
     if ('status' in answer && answer.isSo) return answer.status
+    const state = 'status' in answer ? answer.status.detail : answer.failure.message
+    if (state !== told) tell?.(state)
+    told = state
     if (performance.now() >= end) throw 'status' in answer ? await late(answer.status) : answer.failure
     await sleep(Math.min(pollMs, Math.max(1, end - performance.now())), undefined, { ...(signal && { signal }) }).catch(() => undefined)
   }

@@ -54,8 +54,15 @@ function problemOf(pod: Pod): string | null {
     isStuck(waiting?.reason) ? `${waiting?.reason}${waiting?.message && waiting.reason !== 'CrashLoopBackOff' ? `: ${oneLine(waiting.message)}` : ''}` : '',
     restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '',
     ended && (restarts > 0 || ended.exitCode !== 0) ? `last ${endOf(ended)}` : '',
+    ...stuckBeside(pod),
   ].filter(Boolean)
   return said.length === 0 ? null : `${name}: ${said.join(', ')}`
+}
+
+/** Containers beside the service's own that cannot start: without them the pod does not become ready. */
+function stuckBeside(pod: Pod): string[] {
+  const own = statusIn(pod)?.name
+  return (pod.status?.containerStatuses ?? []).flatMap(({ name, state }) => (name !== own && isStuck(state?.waiting?.reason) ? [`container ${name}: ${state?.waiting?.reason}`] : []))
 }
 
 /** Of the containers that run before the service's own, the one that keeps it from its start. */

@@ -137,6 +137,25 @@ export const serviceCpuLevelTable: CheckTable = {
       says: ['aarch64'],
     },
     {
+      situation: 'no flags are known, the service has failed, and the log tells',
+      sources: {
+        ...on({ machines: [machine({ architecture: null, processors: [] })], status: stopped({ state: 'failed' }) }),
+        logs: fakeLogs({ recent: { complete: true, records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })] } }),
+      },
+      status: 'problem',
+      severity: 'error',
+      says: ['its image says so; which flags is not known', 'Fatal glibc error', 'use-legacy-image'],
+    },
+    {
+      situation: 'no flags are known, the log tells of an earlier machine, and the service runs',
+      sources: {
+        ...on({ machines: [machine({ architecture: null, processors: [] })] }),
+        logs: fakeLogs({ recent: { complete: true, records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })] } }),
+      },
+      status: 'unknown',
+      code: 'UNAVAILABLE',
+    },
+    {
       situation: 'no flags are known',
       sources: on({ machines: [machine({ architecture: null, processors: [] })] }),
       status: 'unknown',
