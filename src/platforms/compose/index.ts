@@ -3,9 +3,10 @@ import type { ServiceCommands } from '../../core/sources.ts'
 import type { Platform, PlatformOptions } from '../platform.ts'
 import { composeControl } from './control.ts'
 import { composeLog } from './log.ts'
-import { reachFrom } from './reach.ts'
+import { reachFrom, targetsOf } from './reach.ts'
 import { composeService } from './service.ts'
 import type { ComposeSettings } from './settings.ts'
+import { runs } from './status.ts'
 import { commandsOf, viewOf } from './view.ts'
 import type { View } from './view.ts'
 
@@ -52,6 +53,12 @@ export async function openCompose(settings: ComposeSettings, options: PlatformOp
       const { view } = await found()
       const reached = await reachFrom(address, { engine: view.engine, timeoutMs: options.timeoutMs, ...(await view.containers()) })
       return reached && { source: { ...reached, command: null }, close: async () => undefined }
+    },
+    async brokerProgram({ host }) {
+      const { view } = await found()
+      const broker = targetsOf(host, await view.containers()).find(runs)
+      if (!broker) return null
+      return { command: [view.engine.program, 'exec', broker.name, 'rabbitmqctl'], environment: options.environment }
     },
     // the file that operators of this machine share is what keeps them apart
     lock: async () => null,

@@ -26,8 +26,7 @@ const nearMs = 1500
 export async function reachFrom({ host, port }: HostPort, { engine, own, project, timeoutMs }: Around): Promise<HostPort | null> {
   const aside = own.flatMap(({ extraHosts }) => extraHosts).find((it) => it.startsWith(`${host}:`))
   if (aside !== undefined) return { host: asideAddress(aside.slice(host.length + 1)), port }
-  const sharesHost = own.some(({ networkMode }) => networkMode === 'host')
-  const targets = isLoopback(host) ? (sharesHost ? [] : own) : project.filter((it) => isNamed(it, host, own))
+  const targets = targetsOf(host, { own, project })
   const [first] = targets
   if (!first) return null
   const target = targets.find(runs)
@@ -46,6 +45,12 @@ export async function reachFrom({ host, port }: HostPort, { engine, own, project
     `ports: ["127.0.0.1:${port}:${port}"]   # at the service ${target.service} of the compose file, then: ${engine.program} compose up -d ${target.service}`,
     'run this on the machine of the engine',
   ])
+}
+
+/** The containers that a name means to the service. */
+export function targetsOf(host: string, { own, project }: Pick<Around, 'own' | 'project'>): readonly Container[] {
+  if (!isLoopback(host)) return project.filter((it) => isNamed(it, host, own))
+  return own.some(({ networkMode }) => networkMode === 'host') ? [] : own
 }
 
 /** By what a container is called on a network that the service is on, too. */

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identify, isAlive } from '../../adapters/process-identity.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Holder, RepairLock } from '../../core/lock.ts'
 import type { KubernetesClient } from './client.ts'
+import { isOfTheDead, processName } from './process-name.ts'
 import { isRefusal } from './refusal.ts'
 
 /** coordination.k8s.io/v1 */
@@ -131,7 +130,7 @@ export async function leaseLock(client: KubernetesClient, namespace: string, own
 /** Whether nobody holds it. What has expired by this clock is watched for a while, since the holder's may be another. */
 async function isFree(lease: Lease, read: () => Promise<Lease | null>, times: Times): Promise<boolean> {
   if (!lease.spec?.holderIdentity) return true
-  if (await isOfTheDead(lease)) return true
+  if (await isOfTheDead(lease.metadata.annotations?.[annotation.process])) return true
   if (leftOf(lease, times) > 0) return false
   await sleep(times.renewMs * 1.5)
   return (await read())?.metadata.resourceVersion === lease.metadata.resourceVersion
@@ -141,28 +140,6 @@ async function isFree(lease: Lease, read: () => Promise<Lease | null>, times: Ti
 function leftOf({ spec: { renewTime, leaseDurationSeconds } = {} }: Lease, { leaseMs }: Times): number {
   const renewed = renewTime === undefined ? Number.NaN : Date.parse(renewTime)
   return Number.isNaN(renewed) ? 0 : renewed + (leaseDurationSeconds === undefined ? leaseMs : leaseDurationSeconds * 1000) - Date.now()
-}
-
-/** Its holder was a process of this machine, and is gone. */
-async function isOfTheDead({ metadata: { annotations } }: Lease): Promise<boolean> {
-  const [world, pid, startTime] = annotations?.[annotation.process]?.split(' ') ?? []
-  if (pid === undefined || startTime === undefined || world !== (await worldOfProcesses())) return false
-  return !(await isAlive({ pid: Number(pid), startTime }))
-}
-
-async function processName(): Promise<string | null> {
-  const [world, self] = await Promise.all([worldOfProcesses(), identify(process.pid)])
-  return world !== null && self !== null ? `${world} ${self.pid} ${self.startTime}` : null
-}
-
-/** Where the number of a process means one process alone: this boot of this machine, and its PID namespace. Null: not known. */
-async function worldOfProcesses(): Promise<string | null> {
-  try {
-    const [boot, namespace] = await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readlink('/proc/self/ns/pid')])
-    return `${boot.trim()}/${namespace}`
-  } catch {
-    return null
-  }
 }
 
 function holderOf({ metadata: { annotations }, spec }: Lease): Holder {
