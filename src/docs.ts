@@ -4,7 +4,7 @@ import { explainEntries } from './knowledge/explain/index.ts'
 import { faultRows } from './lab/fault-list.ts'
 import type { FaultRow } from './lab/fault-list.ts'
 import { markdownTable } from './output/markdown.ts'
-import { rightsToRead, rightsToRepair, roleText } from './platforms/kubernetes/rights.ts'
+import { rightsOnRequest, rightsToRead, rightsToRepair, roleText } from './platforms/kubernetes/rights.ts'
 import { repairs } from './repairs/index.ts'
 import { configurationKeys } from './runtime/configuration/template.ts'
 
@@ -48,6 +48,12 @@ export function generatedFiles(): Record<string, string> {
   return {
     'templates/kubernetes/diagnose.yaml': `${roleText('testops-admin-diagnose', ['The least that testops-admin needs to diagnose a deployment on Kubernetes: it changes nothing.', apply('diagnose.yaml')], rightsToRead(ofChecks))}\n`,
     'templates/kubernetes/repair.yaml': `${roleText('testops-admin-repair', ['The least that testops-admin needs to repair a deployment on Kubernetes.', apply('repair.yaml')], rightsToRepair([...ofChecks, ...ofRepairs]))}\n`,
+    'templates/kubernetes/on-request.yaml': `${roleText('testops-admin-on-request', [
+      'The least that testops-admin needs, beside the role for diagnosis or for repairs, to run programs in pods and to make short-lived ones:',
+      '--relay, check-cpu --prove, and names and queues as they are seen where the service and its broker run.',
+      "Bind it only for as long as it is needed: whoever runs programs in a pod can read that pod's secrets.",
+      apply('on-request.yaml'),
+    ], rightsOnRequest())}\n`,
   }
 }
 

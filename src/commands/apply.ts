@@ -7,7 +7,7 @@ import { savedPlan } from '../cli/repair/saved-plan.ts'
 import { showPerformed } from '../cli/repair/show.ts'
 import { repairs } from '../repairs/index.ts'
 
-const { confirm, patience, 'accept-risk': acceptRisk } = repairFlags
+const { confirm, patience, relay, 'accept-risk': acceptRisk } = repairFlags
 
 export default class Apply extends BaseCommand {
   static override summary = 'carry out a plan that was saved before'
@@ -19,7 +19,7 @@ export default class Apply extends BaseCommand {
     '<%= config.bin %> apply plan.json --confirm prod',
   ]
   static override args = { plan: Args.string({ description: 'FILE, or - for standard input', required: true }) }
-  static override flags = { confirm, patience, 'accept-risk': acceptRisk }
+  static override flags = { confirm, patience, relay, 'accept-risk': acceptRisk }
 
   override async run(): Promise<void> {
     const { flags: given, args } = await this.parse(Apply)

@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import { checks } from '../checks/index.ts'
 import { BaseCommand } from '../cli/base-command.ts'
+import { relayFlag } from '../cli/relay.ts'
 import { examineAs } from '../cli/doctor/examine-as.ts'
 import { formats } from '../cli/doctor/print.ts'
 import { selectChecks } from '../cli/doctor/select-checks.ts'
@@ -41,6 +42,7 @@ export default class Doctor extends BaseCommand {
     wait: Flags.boolean({ summary: 'repeat until the exit code is 0 or the time is up', exclusive: ['watch'] }),
     'wait-seconds': Flags.integer({ summary: 'how long --wait goes on', helpValue: 'SECONDS', min: 1, default: 300 }),
     watch: Flags.boolean({ summary: 'repeat until interrupted; ends with the exit code of the last report' }),
+    relay: relayFlag,
     interval: Flags.integer({
       summary: 'time between two rounds of --wait and --watch',
       helpValue: 'SECONDS',

@@ -5,7 +5,7 @@ import { repairFlags } from '../cli/repair/flags.ts'
 import { resumeRun } from '../cli/repair/resume-run.ts'
 import { showPerformed } from '../cli/repair/show.ts'
 
-const { confirm, patience } = repairFlags
+const { confirm, patience, relay } = repairFlags
 
 export default class Resume extends BaseCommand {
   static override summary = 'go on with a repair that was interrupted'
@@ -20,6 +20,7 @@ export default class Resume extends BaseCommand {
   static override flags = {
     confirm,
     patience,
+    relay,
     ...oneFileFlags,
     adopt: Flags.string({ summary: 'a run that was begun on another machine', helpValue: 'RUN' }),
   }

@@ -5,14 +5,14 @@ import { repairFlags } from '../cli/repair/flags.ts'
 import { undoRun } from '../cli/repair/resume-run.ts'
 import { showPerformed } from '../cli/repair/show.ts'
 
-const { confirm, patience } = repairFlags
+const { confirm, patience, relay } = repairFlags
 
 export default class Undo extends BaseCommand {
   static override summary = 'take a repair back, a half done one too'
   static override description = 'The last step first, each only where the deployment is as that step left it. Ends with 4 where it cannot be taken back now, and says why.'
   static override examples = ['<%= config.bin %> undo RUN -d prod --confirm prod']
   static override args = { run: Args.string({ description: 'RUN, as `history` lists it', required: true }) }
-  static override flags = { confirm, patience, ...oneFileFlags }
+  static override flags = { confirm, patience, relay, ...oneFileFlags }
 
   override async run(): Promise<void> {
     const { flags, args } = await this.parse(Undo)

@@ -8,7 +8,7 @@ import { AdminError } from '../core/error.ts'
 import { chartKeys } from '../knowledge/chart.ts'
 import { repairs } from '../repairs/index.ts'
 
-const { patience: _, ...flagsOfFiles } = repairFlags
+const { patience: _patience, relay: _relay, ...flagsOfFiles } = repairFlags
 
 export default class UseLegacyImage extends BaseCommand {
   static override summary = 'use the image for processors without x86-64-v3, in a values or compose file'

@@ -56,6 +56,8 @@ export type Obstacle =
   | { kind: 'disk' }
   /** its address stands in the service's settings, which cannot be read: the part itself has not been tried */
   | { kind: 'settings' }
+  /** this machine gets no connection, and the service is in another network, where that may be otherwise */
+  | { kind: 'beyond' }
 
 /**
  * An error that the operator can act on: what happened and to what, then what to type next.
@@ -80,9 +82,9 @@ export class AdminError extends Error {
   }
 }
 
-/** Whether a part has not even been tried, since it is not known where it is: that says nothing of the part. */
+/** Whether a part was not tried from where the service is, or not at all, since it is not known where it is: that says nothing of the part. */
 export function isUntried(error: unknown): boolean {
-  return error instanceof AdminError && error.obstacle?.kind === 'settings'
+  return error instanceof AdminError && (error.obstacle?.kind === 'settings' || error.obstacle?.kind === 'beyond')
 }
 
 /** The code that Node or a library gives an error, 'ENOENT', the first one's where it is several; null: it has none. */

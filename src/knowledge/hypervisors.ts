@@ -21,6 +21,9 @@ const makers: readonly (readonly [begins: string, name: string])[] = [
   ['Google Compute Engine', 'Google Compute Engine'],
 ]
 
+/** Where Linux shows these strings, in the order in which systemd-detect-virt asks for them. */
+export const firmwareFiles = ['product_name', 'sys_vendor', 'board_vendor', 'bios_vendor', 'product_version'].map((name) => `/sys/class/dmi/id/${name}`)
+
 /** The hypervisor by the firmware's strings (product, maker, board, BIOS); null: none of those that are known. */
 export function hypervisorNamed(strings: readonly string[]): string | null {
   const isHyperV = strings.some((it) => it.startsWith('Microsoft Corporation')) && strings.some((it) => it.startsWith('Virtual Machine'))

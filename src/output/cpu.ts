@@ -14,6 +14,8 @@ export interface JudgedMachine {
   /** whose virtual machine it is, `unnamed` where that does not show; null: none, as far as its processor says */
   hypervisor: string | null
   verdict: 'has-v3' | 'lacks-v3' | 'other-architecture' | 'unknown'
+  /** why its processor could not be read, where that was tried */
+  reason?: string
 }
 
 /** What `check-cpu --json` prints. */
@@ -41,7 +43,7 @@ export function cpuText({ machines }: CpuDocument, screen: Screen): string {
   return `${[...lines, ...advice].join('\n')}\n`
 }
 
-function said({ level, missing, hypervisor, verdict }: JudgedMachine): string {
+function said({ level, missing, hypervisor, verdict, reason }: JudgedMachine): string {
   const virtual = hypervisor === null ? '' : `; a virtual machine${hypervisor === 'unnamed' ? '' : ` (${printable(hypervisor)})`}`
   switch (verdict) {
     case 'has-v3':
@@ -51,7 +53,7 @@ function said({ level, missing, hypervisor, verdict }: JudgedMachine): string {
     case 'other-architecture':
       return `${level}, to which x86-64 levels do not apply`
     case 'unknown':
-      return 'its processor is not known'
+      return `its processor is not known${reason === undefined ? '' : `: ${printable(reason)}`}`
   }
 }
 

@@ -2,6 +2,7 @@ import { AdminError } from '../core/error.ts'
 import type { Machine } from '../core/sources.ts'
 import { architectureIn, parseCpuinfo } from '../knowledge/cpu-levels.ts'
 import { openPlatform, readMachine } from '../platforms/index.ts'
+import type { Proof } from '../platforms/index.ts'
 import { findConfiguration } from './configuration/load.ts'
 import { findDeployment, selectDiscovered } from './configuration/select.ts'
 import type { DeploymentRequest, SelectedDeployment } from './configuration/select.ts'
@@ -11,19 +12,22 @@ import { platformSettingsOf } from './platform-of.ts'
 export interface MachinesRequest extends DeploymentRequest {
   timeoutMs: number
   signal: AbortSignal
+  /** reads processors where they run of which only labels tell, and may make pods for it */
+  prove?: Omit<Proof, 'signal'>
 }
 
 /**
  * The machines that a deployment's service runs on or could be started on; this one where none is configured,
  * found or named. Needs none of the deployment's secrets. Throws as `findDeployment` and the platform do.
  */
-export async function machinesOf({ timeoutMs, ...request }: MachinesRequest): Promise<readonly Machine[]> {
+export async function machinesOf({ timeoutMs, prove, ...request }: MachinesRequest): Promise<readonly Machine[]> {
   const selected = await selectedOrNone(request)
   if (selected === null) return [await thisMachine()]
   const options = { timeoutMs, environment: request.environment, signal: request.signal }
   const platform = await openPlatform(platformSettingsOf(selected), options)
   try {
-    return await (await platform.service()).machines()
+    const machines = await (await platform.service()).machines()
+    return (prove && (await platform.prove?.(machines, { ...prove, signal: request.signal }))) ?? machines
   } finally {
     await platform.close()
   }

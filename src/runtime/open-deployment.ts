@@ -17,7 +17,7 @@ import { typed } from '../core/typed.ts'
 import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
 import { defaultVendor, vendorIn } from '../knowledge/settings.ts'
 import { splitRecords } from '../logs/records.ts'
-import type { Platform } from '../platforms/index.ts'
+import type { Platform, RelayWish } from '../platforms/index.ts'
 import { clusterOf, openPlatform } from '../platforms/index.ts'
 import { accessLogSource } from './access-log.ts'
 import { requireApiToken } from './configuration/api-token.ts'
@@ -47,6 +47,8 @@ export interface OpenOptions {
   /** the configuration file that a flag named */
   config?: string | undefined
   signal?: AbortSignal | undefined
+  /** servers that this machine does not reach are reached through the cluster */
+  relay?: RelayWish | undefined
 }
 
 export interface OpenedDeployment {
@@ -81,7 +83,10 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   await inOrder(certificatesOf(settings).map(readCertificates))
 
   const settingsOfPlatform = platformSettingsOf(selected)
-  const platform = await openPlatform(settingsOfPlatform, { timeoutMs, environment, ...(signal && { signal }) })
+  if (options.relay && settingsOfPlatform.platform !== 'kubernetes') {
+    throw new AdminError('USAGE', `--relay leads through a cluster, and deployment \`${name}\` is on platform ${settingsOfPlatform.platform}`)
+  }
+  const platform = await openPlatform(settingsOfPlatform, { timeoutMs, environment, relay: options.relay, ...(signal && { signal }) })
   const context: EndpointContext = { name, settings, secrets, environment: once(() => platform.environment()) }
   const known = await environmentFor(context)
   const cluster = await clusterOf(settingsOfPlatform, { environment })
@@ -147,7 +152,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       there: through(async (context) => {
         const endpoint = await brokerEndpoint(context)
         const { openRunStore } = await import('../adapters/rabbitmq/run-store.ts')
-        return openRunStore(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options) })
+        return openRunStore(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform) })
       }),
     },
     commands: platform.commands,
@@ -160,7 +165,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       broker: through(async (context) => {
         const endpoint = await brokerEndpoint(context)
         const { openBroker } = await import('../adapters/rabbitmq/index.ts')
-        return toldByLogin(endpoint.login, openBroker(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options) }))
+        return toldByLogin(endpoint.login, openBroker(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform) }))
       }),
       sessions: through(async (context) => {
         const endpoint = await sessionsEndpoint(context)

@@ -1,5 +1,6 @@
 import type { HostPort, Opened, Reach, Way } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
+import type { Platform } from '../platforms/index.ts'
 
 interface Ways {
   reach: Reach
@@ -10,7 +11,7 @@ interface Ways {
 }
 
 /** The ways to the addresses of a deployment, each opened once; one that cannot be is tried again when it is asked for again. */
-export function waysThrough(platform: { reach: (address: HostPort) => Promise<Opened<Way> | null> }): Ways {
+export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Ways {
   const open = new Map<string, Promise<Opened<Way> | null>>()
   const reach: Reach = async ({ host, port }) => {
     const key = JSON.stringify([host, port])
@@ -25,15 +26,22 @@ export function waysThrough(platform: { reach: (address: HostPort) => Promise<Op
     reach,
     async told(opening) {
       const commands = new Set<string>()
+      const direct: HostPort[] = []
       try {
         return await opening(async (address) => {
           const way = await reach(address)
           if (way?.command) commands.add(way.command)
+          if (way === null) direct.push(address)
           return way
         })
       } catch (error) {
-        if (!(error instanceof AdminError) || commands.size === 0 || error.code === 'INTERRUPTED') throw error
+        if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
         const { code, message, suggestions, cause, obstacle } = error
+        if (await isBeyond(platform, error, direct)) {
+          const what = `${message}; from this machine, that is: whether the service reaches it is not known`
+          throw new AdminError(code, what, ['testops-admin doctor -d {deployment} --relay   # looks through the cluster', ...suggestions], { cause, obstacle: { kind: 'beyond' } })
+        }
+        if (commands.size === 0) throw error
         throw new AdminError(code, message, [...commands, ...suggestions], { cause, obstacle })
       }
     },
@@ -43,4 +51,10 @@ export function waysThrough(platform: { reach: (address: HostPort) => Promise<Op
       await Promise.allSettled(all.map(async (it) => (it.status === 'fulfilled' ? it.value?.close() : undefined)))
     },
   }
+}
+
+async function isBeyond(platform: Pick<Platform, 'isBeyond'>, { code }: AdminError, direct: readonly HostPort[]): Promise<boolean> {
+  if (!platform.isBeyond || (code !== 'UNREACHABLE' && code !== 'TIMED_OUT')) return false
+  for (const address of direct) if (await platform.isBeyond(address)) return true
+  return false
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -6,15 +7,17 @@ import { startPracticeService } from '../../src/lab/practice-service/service.ts'
 import type { PracticeService } from '../../src/lab/practice-service/service.ts'
 import { recordedCluster } from '../kubernetes/cluster.ts'
 import type { Cluster } from '../kubernetes/cluster.ts'
+import { localPrograms } from '../kubernetes/exec.ts'
 import { kubeconfigFor } from '../kubernetes/kubeconfig.ts'
 import type { Pod, Workload } from '../kubernetes/resources.ts'
 import { startApiServer } from '../kubernetes/server.ts'
 import { forwardPorts } from '../kubernetes/streams.ts'
-import { freshDatabase, freshRedisDatabase, freshVhost } from '../servers/index.ts'
+import { freshDatabase, freshRedisDatabase, freshVhost, rabbitmqctlOf, servers } from '../servers/index.ts'
 import type { FreshDatabase, FreshVhost } from '../servers/index.ts'
 
 const deployment = 'testops-testops'
 const namespace = 'testops'
+const outsideName = 'db.corp.invalid'
 
 /** A cluster in which scaling starts and stops the practice service on real servers, which are in reach by port-forwards alone. */
 export interface KubernetesWorld {
@@ -30,7 +33,8 @@ export interface KubernetesWorld {
   close: () => Promise<void>
 }
 
-export async function kubernetesWorld(settings: Readonly<Record<string, string>> = {}): Promise<KubernetesWorld> {
+/** `outside`: the database is no part of the cluster, and its name resolves in pods alone. Without `management`, that port leads nowhere. */
+export async function kubernetesWorld(settings: Readonly<Record<string, string>> = {}, { outside = false, management = true } = {}): Promise<KubernetesWorld> {
   const [database, vhost, redis] = await Promise.all([freshDatabase(), freshVhost('3'), freshRedisDatabase()])
   const cluster = recordedCluster()
   const server = await startApiServer(cluster)
@@ -40,12 +44,12 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
   const places: Readonly<Record<string, { host: string; port: number }>> = {
     'testops-postgresql:5432': host!,
     'testops-rabbitmq:5672': vhost.endpoint,
-    'testops-rabbitmq:15672': { host: new URL(vhost.endpoint.managementUrl!).hostname, port: Number(new URL(vhost.endpoint.managementUrl!).port) },
+    ...(management && { 'testops-rabbitmq:15672': { host: new URL(vhost.endpoint.managementUrl!).hostname, port: Number(new URL(vhost.endpoint.managementUrl!).port) } }),
     'testops-redis-master:6379': redis.endpoint,
     'testops-testops:8080': { host: '127.0.0.1', port },
   }
   const inCluster: Record<string, string> = {
-    SPRING_DATASOURCE_URL: `jdbc:postgresql://testops-postgresql:5432/${database.endpoint.database}`,
+    SPRING_DATASOURCE_URL: `jdbc:postgresql://${outside ? outsideName : 'testops-postgresql'}:5432/${database.endpoint.database}`,
     SPRING_DATASOURCE_USERNAME: database.endpoint.user ?? '',
     SPRING_DATASOURCE_PASSWORD: database.endpoint.password?.reveal() ?? '',
     SPRING_RABBITMQ_ADDRESSES: 'amqp://testops-rabbitmq:5672',
@@ -88,6 +92,10 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
     await running.get(name)?.stop()
     running.delete(name)
   }
+  // what is called so in a pod is here
+  const run = localPrograms('sh', 'sleep')
+  const ctl = rabbitmqctlOf(servers().rabbitmq3)
+  cluster.hooks.exec = ({ command, ...call }) => command[0] === 'rabbitmqctl' ? spawn(ctl.command[0], [...ctl.command.slice(1), ...command.slice(1)], { env: ctl.environment }) : run({ ...call, command: command.map((word, index) => (command[index - 1] === outsideName ? String(host!.port) : word === outsideName ? host!.host : word)) })
   const streams = new Set<Duplex>()
   server.upgrade = (asked, request, socket, head) => {
     streams.add(socket)

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
 import type { DoctorReport } from '../../src/core/report.ts'
+import { v3Flags } from '../fakes/index.ts'
 import { kubernetesWorld } from './kubernetes-world.ts'
 import type { KubernetesWorld } from './kubernetes-world.ts'
 import { freshPlace } from './program.ts'
@@ -17,8 +19,8 @@ afterEach(async () => {
   await place.remove()
 })
 
-async function up(settings: Readonly<Record<string, string>> = {}): Promise<void> {
-  world = await kubernetesWorld(settings)
+async function up(settings: Readonly<Record<string, string>> = {}, of: { outside?: boolean; management?: boolean } = {}): Promise<void> {
+  world = await kubernetesWorld(settings, of)
   await expect.poll(world.isReady, { timeout: 20_000 }).toBe(true)
 }
 
@@ -117,4 +119,55 @@ test('a service that ends again and again is one cause, in the words of the cont
   expect(findings?.[0]?.evidence).toContain('Terminating due to java.lang.OutOfMemoryError: Java heap space')
   expect(remedy?.commands[0]).toBe('testops-admin explain service/crashes')
   expect(report.checks.filter(({ status }) => status === 'unknown').map(({ id, because }) => [id, because])).toEqual([])
+})
+
+/** Pods that were made by the program and are there still. */
+const left = (): string[] => world.cluster.pods.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('testops-admin-'))
+
+test('a database that this machine does not reach is unknown, and is looked at through the cluster on request', async () => {
+  await up({}, { outside: true })
+  const without = await run('doctor', '--only', 'database', '--json')
+  const reachable = (ended: Ended): DoctorReport['checks'][number] | undefined => (JSON.parse(ended.stdout) as DoctorReport).checks.find(({ id }) => id === 'database/reachable')
+  expect([without.exitCode, reachable(without)]).toMatchObject([3, { status: 'unknown', error: { code: 'UNREACHABLE', message: expect.stringMatching(/the host name db\.corp\.invalid does not resolve; from this machine, that is: whether the service reaches it is not known$/) as string } }])
+  expect(flat((await run('doctor', '--only', 'database')).stdout)).toContain('testops-admin doctor -d prod --relay # looks through the cluster')
+  const relayed = await run('doctor', '--only', 'database', '--relay', '--json')
+  expect([relayed.exitCode, reachable(relayed), left()]).toMatchObject([0, { status: 'ok' }, []])
+  expect(world.requests.filter((it) => /^(POST|PUT|PATCH|DELETE) /.test(it))).toEqual([])
+})
+
+test('a repair of a database outside goes through a pod that is there while the service is stopped, and gone afterwards', async () => {
+  await up({}, { outside: true })
+  await world.database.query(`UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted = now() - interval '1 day' WHERE id = 1`)
+  const refused = await run('unlock-changelog', '--confirm', 'prod')
+  expect([refused.exitCode, flat(refused.stderr)]).toEqual([69, expect.stringContaining('--relay')])
+  const ended = await run('unlock-changelog', '--json', '--confirm', 'prod', '--relay')
+  expect([ended.exitCode, (JSON.parse(ended.stdout) as RepairDocument).outcome, left()]).toEqual([0, 'done', []])
+  expect(await world.database.query('SELECT locked FROM databasechangeloglock WHERE id = 1')).toEqual([{ locked: false }])
+  expect(world.requests.filter((it) => it.startsWith('POST ') && it.endsWith('/pods'))).toHaveLength(1)
+})
+
+test('the processors of every node are read on request, and a pod that was made for it is removed on Ctrl-C too', async () => {
+  await up()
+  const run = world.cluster.hooks.exec
+  world.cluster.hooks.exec = ({ command }) => (command[0] === 'cat' ? spawn('echo', [`flags : ${v3Flags.join(' ')}`]) : null)
+  const proven = await place.run(['check-cpu', '--prove', '--json'], { environment: { KUBECONFIG: world.kubeconfig } })
+  expect([proven.exitCode, JSON.parse(proven.stdout), left()]).toMatchObject([0, { machines: [{ name: 'cpu-1', verdict: 'has-v3' }, { name: 'gpu-1', verdict: 'has-v3' }] }, []])
+  world.cluster.hooks.exec = ({ pod }) => (pod.metadata.name.startsWith('testops-admin-') ? spawn('sleep', ['600']) : null)
+  const interrupted = await place.run(['check-cpu', '--prove'], {
+    environment: { KUBECONFIG: world.kubeconfig },
+    meanwhile: (child) => void expect.poll(() => world.cluster.programs.size, { timeout: 20_000 }).toBe(2).finally(() => child.kill('SIGINT')),
+  })
+  expect([interrupted.exitCode, left()]).toEqual([6, []])
+  world.cluster.hooks.exec = run!
+})
+
+test('a broker without its management port is looked at by rabbitmqctl in its pod, where that may be run', async () => {
+  await up({}, { management: false })
+  const queues = async (): Promise<unknown> => {
+    const { stdout } = await run('doctor', '--only', 'broker', '--json', '--timeout', '30')
+    return (JSON.parse(stdout) as DoctorReport).checks.find(({ id }) => id === 'broker/queues-durable')
+  }
+  expect(await queues()).toMatchObject({ status: 'ok' })
+  world.cluster.forbidden.push({ resource: 'pods/exec' })
+  expect(await queues()).toMatchObject({ status: 'unknown', error: { message: expect.stringMatching(/and neither helps rabbitmqctl: user tester may not create pods\/exec `testops-rabbitmq[^`]*` in namespace `testops`/) as string } })
 })

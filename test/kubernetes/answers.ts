@@ -1,9 +1,11 @@
 import type { Cluster } from './cluster.ts'
 import { timestamp } from './cluster.ts'
+import { admit, start } from './kubelet.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patch.ts'
+import { pending } from './pod-states.ts'
 import type { Asked } from './request.ts'
 import { apiVersionOf } from './resources.ts'
-import type { Resource, Stored, Workload } from './resources.ts'
+import type { Pod, Resource, Stored, Workload } from './resources.ts'
 import { badRequest, invalidPatch } from './status.ts'
 import { isSelected } from './watch.ts'
 
@@ -34,7 +36,15 @@ export function got({ resource, namespace, name }: Asked, cluster: Cluster): Ans
 export function created({ resource, namespace }: Asked, body: unknown, cluster: Cluster): Answer {
   const { kind: _kind, apiVersion: _apiVersion, ...object } = body as Stored
   const metadata = { ...object.metadata, ...(namespace !== null && { namespace }) }
+  if (resource.plural === 'pods') return createdPod(resource, { ...object, metadata } as Pod, cluster)
   return { status: 201, body: shown(resource, cluster.create(resource.plural, { ...object, metadata })) }
+}
+
+function createdPod(resource: Resource, pod: Pod, cluster: Cluster): Answer {
+  admit(pod, cluster)
+  const stored = cluster.create('pods', { ...pod, status: pending(pod.spec) }) as Pod
+  setTimeout(() => start(stored, cluster), cluster.timing.startMs).unref()
+  return { status: 201, body: shown(resource, stored) }
 }
 
 export function replaced({ resource, namespace }: Asked, body: unknown, cluster: Cluster): Answer {
@@ -43,8 +53,10 @@ export function replaced({ resource, namespace }: Asked, body: unknown, cluster:
   return { status: 200, body: shown(resource, cluster.replace(resource.plural, { ...object, metadata })) }
 }
 
-export function deleted({ resource, namespace, name }: Asked, cluster: Cluster): Answer {
-  const { metadata } = cluster.delete(resource.plural, namespace, name ?? '')
+export function deleted({ resource, namespace, name, query }: Asked, cluster: Cluster): Answer {
+  const isAtOnce = query.get('gracePeriodSeconds') === '0'
+  const { metadata } = isAtOnce ? cluster.get(resource.plural, namespace, name ?? '') : cluster.delete(resource.plural, namespace, name ?? '')
+  if (isAtOnce) cluster.remove(resource.plural, { metadata })
   const details = { name: metadata.name, ...(resource.group !== '' && { group: resource.group }), kind: resource.plural, uid: metadata.uid }
   return { status: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } }
 }

@@ -4,14 +4,17 @@ import type { MachineVerdict } from '../../checks/support/processors.ts'
 import type { Machine } from '../../core/sources.ts'
 import type { CpuDocument, JudgedMachine } from '../../output/cpu.ts'
 import { telling } from '../chosen-deployment.ts'
-import { interruptible } from '../interrupt.ts'
+import { interruptible, withInterrupts } from '../interrupt.ts'
 import { readInput } from '../read-input.ts'
+import { isReadOnly } from '../repair/read-only.ts'
 
 export interface CpuFlags {
   deployment?: string | undefined
   config?: string | undefined
   timeout?: number | undefined
   here: boolean
+  /** runs a program where the processor is, in a pod that is made for it where there is no other way */
+  prove?: boolean
   /** cpuinfo files, - for standard input */
   file: readonly string[]
 }
@@ -22,11 +25,12 @@ const mostBytes = 64_000_000
 
 /** Judges the machines that the flags mean. Throws USAGE for a file that is no cpuinfo, and what finding the deployment's machines throws. */
 export async function judgedMachines(flags: CpuFlags): Promise<CpuDocument> {
-  const machines = await interruptible((signal) => meant(flags, signal))
-  return { schemaVersion: 1, machines: machines.map((it) => judged(judgeMachine(it))) }
+  // what was made for a proof is removed before this ends
+  const machines = await ((flags.prove ?? false) ? withInterrupts : interruptible)((signal) => meant(flags, signal))
+  return { schemaVersion: 1, machines: machines.map((it) => ({ ...judged(judgeMachine(it)), ...(it.unproven !== undefined && { reason: it.unproven }) })) }
 }
 
-async function meant({ here, file: files, deployment: name, config: file, timeout = defaultTimeoutSeconds }: CpuFlags, signal: AbortSignal): Promise<readonly Machine[]> {
+async function meant({ here, prove = false, file: files, deployment: name, config: file, timeout = defaultTimeoutSeconds }: CpuFlags, signal: AbortSignal): Promise<readonly Machine[]> {
   const { machineIn, machinesOf, thisMachine } = await import('../../runtime/index.ts')
   if (files.length > 0) {
     const texts = await Promise.all(files.map(async (path) => readInput(path, { mostBytes, next: ['cat /proc/cpuinfo > FILE   # on the machine in question'] })))
@@ -34,7 +38,8 @@ async function meant({ here, file: files, deployment: name, config: file, timeou
     return texts.map((text, index) => machineIn(text, names[index]!))
   }
   if (here) return [await thisMachine()]
-  return machinesOf({ name, file, timeoutMs: timeout * 1000, environment: process.env, workingDirectory: process.cwd(), signal, ...telling(signal) })
+  const { tell, ...asking } = telling(signal)
+  return machinesOf({ ...(prove && { prove: { mayMakePods: !isReadOnly(), tell } }), name, file, timeoutMs: timeout * 1000, environment: process.env, workingDirectory: process.cwd(), signal, tell, ...asking })
 }
 
 /** By the last part of their path, where that tells them apart. */

@@ -5,6 +5,7 @@ import { exitCodeOf } from '../../engine/exit-code.ts'
 import type { FailOn } from '../../engine/exit-code.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { interruptible, withInterrupts } from '../interrupt.ts'
+import { relayOf } from '../relay.ts'
 import { screenOf } from '../screen.ts'
 import { liveList } from './live.ts'
 import { reportText, roundText } from './print.ts'
@@ -27,6 +28,7 @@ export interface DoctorFlags {
   'wait-seconds': number
   watch: boolean
   interval: number
+  relay?: boolean
 }
 
 /** Where is printed: `process`, unless a test looks on. */
@@ -55,7 +57,8 @@ export async function examineAs(
       'testops-admin doctor --json',
     ])
   }
-  const run = flags.watch ? withInterrupts : interruptible
+  // what was made for a relay is removed before this ends
+  const run = flags.watch || flags.relay === true ? withInterrupts : interruptible
   return run(async (signal) => {
     const examined = await open(flags, checks, signal)
     try {
@@ -74,7 +77,7 @@ export async function examineAs(
 }
 
 async function open(
-  { deployment, config: file, timeout = defaultTimeoutSeconds }: DoctorFlags,
+  { deployment, config: file, timeout = defaultTimeoutSeconds, relay }: DoctorFlags,
   checks: readonly Check[],
   signal: AbortSignal,
 ): Promise<Diagnosis> {
@@ -85,7 +88,7 @@ async function open(
   const timeoutMs = timeout * 1000
   return diagnosis({
     checks,
-    open: () => openDeployment(selected, { timeoutMs, environment, config: file, signal }),
+    open: () => openDeployment(selected, { timeoutMs, environment, config: file, signal, ...relayOf({ relay }, { mayMakePods: true, isLasting: false }) }),
     deadlineMs: timeoutMs + deadlineSlackMs,
     signal,
   })

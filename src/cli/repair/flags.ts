@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import { relayFlag } from '../relay.ts'
 import type { NamedFiles } from './files.ts'
 
 const defaultPatienceSeconds = 600
@@ -8,6 +9,7 @@ export const repairFlags = {
   'dry-run': Flags.boolean({ summary: 'show the plan and change nothing' }),
   confirm: Flags.string({ summary: "the deployment's name, which confirms the plan without a question", helpValue: 'NAME' }),
   'accept-risk': Flags.string({ summary: 'go on in spite of a risk that the plan names', helpValue: 'RISK', multiple: true, delimiter: ',' }),
+  relay: relayFlag,
   patience: Flags.integer({
     summary: 'how long to wait for the service: to stop, to start, to take calls again, to end its jobs',
     helpValue: 'SECONDS',
@@ -29,6 +31,7 @@ export interface RepairFlags {
   confirm?: string | undefined
   'accept-risk'?: string[] | undefined
   patience?: number
+  relay?: boolean
   /** worked on in place of a deployment */
   files?: NamedFiles
 }

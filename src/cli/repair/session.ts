@@ -9,6 +9,7 @@ import { errorText } from '../../output/error-text.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { withInterrupts } from '../interrupt.ts'
 import { jsonText } from '../json.ts'
+import { relayOf } from '../relay.ts'
 import { screenOf } from '../screen.ts'
 import type { RepairFlags } from './flags.ts'
 
@@ -30,11 +31,12 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
   const environment = process.env
   const { config: file, timeout = defaultTimeoutSeconds, files } = flags
   const timeoutMs = timeout * 1000
+  const isDry = flags['dry-run'] ?? false
   let opened: OpenedDeployment | null = null
   return withInterrupts(async (signal) => {
     opened = files
       ? openFile({ flag: files.flag, path: files.main }, files.paths, environment)
-      : await openDeployment(await chosenDeployment(flags, signal), { timeoutMs, environment, config: file, signal })
+      : await openDeployment(await chosenDeployment(flags, signal), { timeoutMs, environment, config: file, signal, ...relayOf(flags, { mayMakePods: !isDry, isLasting: !isDry }) })
     try {
       return await run({
         opened,

@@ -3,9 +3,10 @@ import type { ServiceCommands } from '../../core/sources.ts'
 import type { Platform, PlatformOptions } from '../platform.ts'
 import { composeControl } from './control.ts'
 import { composeLog } from './log.ts'
-import { reachFrom } from './reach.ts'
+import { reachFrom, targetsOf } from './reach.ts'
 import { composeService } from './service.ts'
 import type { ComposeSettings } from './settings.ts'
+import { runs } from './status.ts'
 import { commandsOf, viewOf } from './view.ts'
 import type { View } from './view.ts'
 
@@ -53,6 +54,12 @@ export async function openCompose(settings: ComposeSettings, options: PlatformOp
     async reach(address) {
       const { view } = await found()
       return reachFrom(address, { ...view, timeoutMs: options.timeoutMs })
+    },
+    async brokerProgram({ host }) {
+      const { view } = await found()
+      const broker = targetsOf(host, await view.containers()).find(runs)
+      if (!broker) return null
+      return { command: [view.engine.program, 'exec', broker.name, 'rabbitmqctl'], environment: options.environment }
     },
     // the file that operators of this machine share is what keeps them apart
     lock: async () => null,

@@ -27,7 +27,7 @@ export async function reachFrom(address: HostPort, around: Around): Promise<Open
   const { own, project } = await around.containers()
   const aside = asideOf(address, own)
   if (aside !== null) return asItIs(aside)
-  const targets = targetsOf(address, own, project)
+  const targets = targetsOf(address.host, { own, project })
   const [first] = targets
   if (!first) return null
   const target = runningOf(targets, address, around)
@@ -36,7 +36,7 @@ export async function reachFrom(address: HostPort, around: Around): Promise<Open
   const command = 'at' in access ? null : `${typed([around.engine.program, 'exec', '-it', target.name, 'sh'])}   # and there ${target.service}:${address.port}`
   const { source, close } = await listenTunnel(async () => {
     const now = await around.containers()
-    const found = runningOf(targetsOf(address, now.own, now.project), address, around)
+    const found = runningOf(targetsOf(address.host, now), address, around)
     return open(await accessTo(found, address.port, now.own, around), address.port, around)
   })
   return { source: { ...source, command }, close }
@@ -54,7 +54,8 @@ function asideOf({ host, port }: HostPort, own: readonly Container[]): HostPort 
   return { host: address === 'host-gateway' ? '127.0.0.1' : address, port }
 }
 
-function targetsOf({ host }: HostPort, own: readonly Container[], project: readonly Container[]): readonly Container[] {
+/** The containers that a name means to the service. */
+export function targetsOf(host: string, { own, project }: Awaited<ReturnType<View['containers']>>): readonly Container[] {
   if (!isLoopback(host)) return project.filter((it) => isNamed(it, host, own))
   return own.some(({ networkMode }) => networkMode === 'host') ? [] : own
 }

@@ -3,7 +3,7 @@ import { hostname, machine } from 'node:os'
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { Machine } from '../../core/sources.ts'
 import { architectureIn, isVirtual, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
-import { hypervisorNamed } from '../../knowledge/hypervisors.ts'
+import { firmwareFiles, hypervisorNamed } from '../../knowledge/hypervisors.ts'
 
 /** This machine, with the processors of the given file or of its own. Throws UNAVAILABLE, UNEXPECTED_ANSWER. */
 export async function readMachine(cpuinfo: string | null): Promise<Machine> {
@@ -36,8 +36,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-/** As systemd-detect-virt asks for them, in its order; what this user may not read says nothing. */
+/** What this user may not read says nothing. */
 async function firmware(): Promise<string[]> {
-  const names = ['product_name', 'sys_vendor', 'board_vendor', 'bios_vendor', 'product_version']
-  return Promise.all(names.map(async (name) => readFile(`/sys/class/dmi/id/${name}`, 'utf8').catch(() => '')))
+  return Promise.all(firmwareFiles.map(async (file) => readFile(file, 'utf8').catch(() => '')))
 }

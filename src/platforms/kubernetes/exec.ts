@@ -32,8 +32,8 @@ export interface Execution {
 /** The image has no such program. */
 export class MissingProgram extends AdminError {}
 
-/** `stdin` of a program in a container, what it prints, and how it ended (kubernetes.io, "Kubernetes API Concepts"; KEP-4006). */
-const execChannels = { input: 0, output: 1, errors: 2, status: 3 } as const
+/** Input of a program in a container, what it prints, and how it ended (kubernetes.io, "Kubernetes API Concepts"; KEP-4006). */
+export const execChannels = { input: 0, output: 1, errors: 2, status: 3 } as const
 
 const keptErrors = 4000
 
@@ -89,7 +89,7 @@ export async function execIn(client: KubernetesClient, place: ExecPlace, command
 }
 
 /** The stream of a program that is started in a container; with `stdin`, what it is sent is its standard input. Throws as `execIn`. */
-async function openExec(client: KubernetesClient, place: ExecPlace, command: readonly string[], options: StreamOptions & { stdin?: boolean }): Promise<Channels> {
+export async function openExec(client: KubernetesClient, place: ExecPlace, command: readonly string[], options: StreamOptions & { stdin?: boolean }): Promise<Channels> {
   const { namespace, pod, container } = place
   const { stdin = false, ...stream } = options
   const query = { container, command, stdout: true, stderr: true, ...(stdin && { stdin }) }
@@ -104,7 +104,7 @@ interface Ran {
 }
 
 /** What the last channel says: a `Status` of the API. Throws where the program was not even started. */
-function exitCodeIn(text: string, ran: Ran): number {
+export function exitCodeIn(text: string, ran: Ran): number {
   const status = parsed(text)
   if (!isRecord(status)) throw notRun(oneLine(text), ran)
   if (status['status'] === 'Success') return 0
@@ -131,6 +131,6 @@ function notRun(said: string, { client, place, command }: Ran): AdminError {
 }
 
 /** What an operator would type. */
-function commandFor(client: KubernetesClient, { namespace, pod, container }: ExecPlace, command: readonly string[]): string {
+export function commandFor(client: KubernetesClient, { namespace, pod, container }: ExecPlace, command: readonly string[]): string {
   return client.kubectl('-n', namespace, 'exec', pod, '-c', container, '--', ...command)
 }

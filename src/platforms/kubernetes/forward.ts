@@ -1,12 +1,8 @@
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import type { HostPort, Opened } from '../../core/endpoint.ts'
-import { closeSignal } from './channels.ts'
-import type { Channels } from './channels.ts'
+import type { ByteStream } from './byte-stream.ts'
 
-/** `pods/portforward`: two channels for each port, data and errors, whose first message is the port. */
-const data = 0
-const errors = 1
 /** how long what was asked last is waited for, once a client has said all that it has to say */
 const lingerMs = 1000
 
@@ -14,18 +10,18 @@ const lingerMs = 1000
  * An address of this machine whose connections each are a stream of their own. The first is opened at once, so that what stands in
  * the way is told here; throws what `open` throws. One that cannot be opened later, or breaks, is a broken connection.
  */
-export async function listenForward(open: () => Promise<Channels>): Promise<Opened<HostPort>> {
-  const streams = new Set<Channels>()
+export async function listenForward(open: () => Promise<ByteStream>): Promise<Opened<HostPort>> {
+  const streams = new Set<ByteStream>()
   const sockets = new Set<Socket>()
   let isClosed = false
-  const opened = async (): Promise<Channels> => {
+  const opened = async (): Promise<ByteStream> => {
     const stream = await open()
     // nobody would end it any more
     if (isClosed) stream.destroy()
     else streams.add(stream)
     return stream
   }
-  let ready: Channels | null = await opened()
+  let ready: ByteStream | null = await opened()
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -59,42 +55,35 @@ export async function listenForward(open: () => Promise<Channels>): Promise<Open
 }
 
 /** Passes everything on in both directions, no faster than it is taken. */
-function join(socket: Socket, stream: Channels, over: () => void): void {
-  const isBegun = new Set<number>()
-  let failure = ''
+function join(socket: Socket, stream: ByteStream, over: () => void): void {
   let linger: NodeJS.Timeout | undefined
   const lingering = (): void => {
     clearTimeout(linger)
     linger = setTimeout(() => stream.close(), lingerMs)
   }
 
-  stream.use(
-    (channel, bytes) => {
+  stream.use({
+    data(bytes) {
       if (socket.destroyed) return
-      if (channel === closeSignal) return void (bytes[0] === data && socket.end())
-      const content = isBegun.has(channel) ? bytes : bytes.subarray(2)
-      isBegun.add(channel)
-      if (content.length === 0) return
-      if (channel === errors) failure += content.toString()
-      if (channel !== data) return
       if (linger) lingering()
-      if (!socket.write(content)) stream.pause()
+      if (!socket.write(bytes)) stream.pause()
     },
-    ({ isBroken }) => {
+    end: () => void socket.end(),
+    close(isBroken) {
       clearTimeout(linger)
       over()
       // whoever is connected is to see that it was not the server that has ended it
-      if (isBroken || failure !== '') socket.resetAndDestroy()
+      if (isBroken) socket.resetAndDestroy()
       else socket.end()
     },
-  )
+  })
   socket.on('drain', () => stream.resume())
   socket.on('data', (bytes) => {
     socket.pause()
-    stream.send(data, bytes, () => socket.resume())
+    stream.send(bytes, () => socket.resume())
   })
   socket.on('end', () => {
-    if (!stream.end(data)) lingering()
+    if (!stream.end()) lingering()
   })
   socket.on('close', () => {
     clearTimeout(linger)

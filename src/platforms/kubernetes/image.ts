@@ -10,6 +10,11 @@ function partsOf(image: string): { name: string; tag: string | null } {
   return { name, tag: tag || null }
 }
 
+/** The last part of an image's name, without registry, tag and digest. */
+export function imageNameIn(image: string): string {
+  return partsOf(image).name
+}
+
 /** The container that runs one of the service's images (SPEC.md 1), whatever its own name is; null: none does. */
 export function serviceContainer({ containers }: Pick<PodSpec, 'containers'>): Container | null {
   const names: readonly string[] = Object.values(images)

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net'
-import type { HostPort } from '../../core/endpoint.ts'
+import type { HostPort, Opened, Way } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { isLoopback } from '../../core/host.ts'
 import type { Platform, PlatformOptions } from '../platform.ts'
+import { brokerProgram } from './broker-program.ts'
 import { openClient } from './client.ts'
 import type { KubernetesClient } from './client.ts'
 import { clusterNames } from './cluster-name.ts'
@@ -10,7 +11,10 @@ import { clusterControl } from './control.ts'
 import { findService } from './find.ts'
 import { leaseLock } from './lease.ts'
 import { logOf } from './log.ts'
-import { reachFrom } from './reach.ts'
+import { proveMachines } from './prove.ts'
+import { connectionTo, reachFrom } from './reach.ts'
+import { relayThrough } from './relay.ts'
+import type { Relay } from './relay.ts'
 import { clusterService } from './service.ts'
 import type { ClusterService } from './service.ts'
 import type { KubernetesSettings } from './settings.ts'
@@ -41,6 +45,17 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
     now.catch(() => setTimeout(() => void (opening = opening === now ? null : opening), failureLifeMs).unref())
     return now
   }
+  let relay: Relay | null = null
+  /** The same, or through the cluster where that is wished and this machine gets no connection. */
+  const orRelayed = async (address: HostPort, way: Opened<Way> | null): Promise<Opened<Way> | null> => {
+    // what leads to a pod does so already
+    if (!options.relay || way?.source.command) return way
+    const beyond = way?.source ?? address
+    if ((await connectionTo(beyond)) === 'open') return way
+    const { client: of, service: source } = await opened()
+    relay ??= relayThrough(of, { namespace: source.place.namespace, pods: async () => source.pods(), wish: options.relay, signal: options.signal })
+    return relay.open({ host: beyond.host, port: beyond.port })
+  }
   return {
     get commands() {
       return found?.commands ?? null
@@ -66,19 +81,31 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
         throw besideService(of, source.place, address)
       }
       const names = clusterNames(address.host, '')
-      if (names.length === 0 && isIP(address.host) === 0) return null
+      if (names.length === 0 && isIP(address.host) === 0) return orRelayed(address, null)
       const it = await opened().catch((error: unknown) => {
         // what has a name of the cluster's alone must not be mistaken for a server of that name here
         if (!(error instanceof AdminError) || names.some(({ isCertain }) => isCertain)) throw error
         return null
       })
-      return it && reachFrom(it.client.lasting, it.service.place.namespace, address, options)
+      return orRelayed(address, it && (await reachFrom(it.client.lasting, it.service.place.namespace, address, options)))
+    },
+    // in a pod of the cluster, its network is this one
+    isBeyond: async (address) => client !== null && client.context !== null && (await connectionTo(address)) === 'none',
+    async prove(machines, proof) {
+      const { client: of, service: source } = await opened()
+      const { template } = (await source.workload()).spec
+      return proveMachines(of, { namespace: source.place.namespace, spec: template.spec }, machines, proof)
+    },
+    async brokerProgram(address) {
+      const { client: of, service: source } = await opened()
+      return brokerProgram(of, source.place.namespace, address)
     },
     async lock(own) {
       const { client: of, service: source } = await opened()
       return leaseLock(of.lasting, source.place.namespace, own, { signal: options.signal })
     },
     async close() {
+      await relay?.close()
       client?.close()
     },
   }

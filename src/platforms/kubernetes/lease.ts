@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../core/error.ts'
 import type { Holder, RepairLock } from '../../core/lock.ts'
 import type { KubernetesClient } from './client.ts'
-import { isOfTheDead, processName } from './lease-process.ts'
+import { isOfTheDead, processName } from './process-name.ts'
 import { isRefusal } from './refusal.ts'
 
 /** coordination.k8s.io/v1 */

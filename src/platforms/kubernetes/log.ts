@@ -2,6 +2,7 @@ import type { LogText } from '../../adapters/log-file.ts'
 import type { KubernetesClient } from './client.ts'
 import type { Pod } from './objects.ts'
 import { serviceContainer } from './image.ts'
+import { inTurns } from './in-turns.ts'
 import { statusIn } from './pods.ts'
 import { isRefusal } from './refusal.ts'
 
@@ -9,8 +10,6 @@ import { isRefusal } from './refusal.ts'
 const maxLines = 50_000
 /** by how much the times before its lines may make a text longer */
 const withTimes = 2
-/** logs that are read at once */
-const atOnce = 4
 
 /**
  * The newest that the service's containers have printed, those that ended before the present ones included, as one text in the order
@@ -90,10 +89,4 @@ function newestOf(blocks: readonly Block[], maxBytes: number): readonly Block[] 
   let length = 0
   const first = blocks.findLastIndex(({ lines }) => (length += Buffer.byteLength(lines)) > maxBytes)
   return blocks.slice(first + 1)
-}
-
-async function inTurns<T, R>(all: readonly T[], work: (it: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  for (let from = 0; from < all.length; from += atOnce) results.push(...(await Promise.all(all.slice(from, from + atOnce).map(work))))
-  return results
 }

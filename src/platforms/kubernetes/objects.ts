@@ -47,6 +47,8 @@ export interface PodSpec {
   containers: readonly Container[]
   initContainers?: readonly Container[]
   nodeName?: string
+  runtimeClassName?: string
+  imagePullSecrets?: readonly { name?: string }[]
   nodeSelector?: Readonly<Record<string, string>>
   tolerations?: readonly Toleration[]
   affinity?: {
@@ -134,7 +136,7 @@ export interface Terminated {
 export interface Node {
   metadata: Metadata
   spec?: { unschedulable?: boolean; taints?: readonly { key: string; value?: string; effect: string }[] }
-  status?: { nodeInfo?: { architecture?: string }; conditions?: readonly Condition[] }
+  status?: { nodeInfo?: { architecture?: string }; conditions?: readonly Condition[]; images?: readonly { names?: readonly string[]; sizeBytes?: number }[] }
 }
 
 export interface Event {

@@ -1,8 +1,10 @@
 import { lookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
+import { systemCode } from '../../adapters/failure.ts'
 import type { HostPort, Opened, Way } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
-import type { Channels } from './channels.ts'
+import { portStream } from './byte-stream.ts'
+import type { ByteStream } from './byte-stream.ts'
 import type { KubernetesClient } from './client.ts'
 import { clusterNames } from './cluster-name.ts'
 import type { ClusterName } from './cluster-name.ts'
@@ -50,7 +52,8 @@ function withoutService(client: KubernetesClient, { service, namespace }: Cluste
   )
 }
 
-async function serviceOf(client: KubernetesClient, { service, namespace, isCertain }: ClusterName): Promise<Service | null> {
+/** Null: there is none, or it cannot be known whether a name that may lead elsewhere means one. */
+export async function serviceOf(client: KubernetesClient, { service, namespace, isCertain }: ClusterName): Promise<Service | null> {
   try {
     return await client.get<Service>({ resource: 'services', namespace, name: service })
   } catch (error) {
@@ -112,9 +115,9 @@ async function forwardTo(
   return { source: { ...source, command }, close }
 }
 
-async function streamTo(client: KubernetesClient, namespace: string, { pod, port }: { pod: string; port: number }, { timeoutMs, pingMs }: ReachOptions): Promise<Channels> {
+async function streamTo(client: KubernetesClient, namespace: string, { pod, port }: { pod: string; port: number }, { timeoutMs, pingMs }: ReachOptions): Promise<ByteStream> {
   const asked = { resource: 'pods', namespace, name: pod, subresource: 'portforward', query: { ports: port } } as const
-  return openStream(client, asked, `a port-forward to pod \`${pod}\``, { timeoutMs, ...(pingMs !== undefined && { pingMs }) })
+  return portStream(await openStream(client, asked, `a port-forward to pod \`${pod}\``, { timeoutMs, ...(pingMs !== undefined && { pingMs }) }))
 }
 
 /** Whether the name leads to the same here as in the cluster: another server of that name must never be taken for it. */
@@ -123,7 +126,7 @@ async function isDirect(client: KubernetesClient, service: Service, namespace: s
   if (here.length === 0) return false
   const there = await addressesOf(client, service, namespace).catch(() => null)
   const same = here.find((it) => there?.has(it))
-  return same !== undefined && (await accepts(same, port))
+  return same !== undefined && (await connectionTo({ host: same, port })) === 'open'
 }
 
 async function resolveHere(host: string): Promise<readonly string[]> {
@@ -135,16 +138,21 @@ async function resolveHere(host: string): Promise<readonly string[]> {
   return Promise.race([found, late])
 }
 
-async function accepts(host: string, port: number): Promise<boolean> {
+/** Whether this machine gets a connection; `none`: nothing at all answers, a name that leads nowhere included. */
+export async function connectionTo({ host, port }: HostPort): Promise<'open' | 'refused' | 'none'> {
   const socket = connect({ host, port })
+  let timer: NodeJS.Timeout | undefined
   try {
-    return await new Promise<boolean>((resolve) => {
-      socket.once('connect', () => resolve(true))
-      socket.once('error', () => resolve(false))
-      socket.setTimeout(directMs, () => resolve(false))
+    return await new Promise((resolve) => {
+      socket.once('connect', () => resolve('open'))
+      socket.once('error', (error) => resolve(systemCode(error) === 'ECONNREFUSED' ? 'refused' : 'none'))
+      // looking up the name is part of it
+      timer = setTimeout(() => resolve('none'), directMs)
     })
   } finally {
+    clearTimeout(timer)
     socket.destroy()
+    socket.on('error', () => undefined)
   }
 }
 

@@ -47,6 +47,8 @@ export function refusal(verb: string, asked: Asked, status: Status, { cluster, u
     case 401:
       return make('UNAUTHENTICATED', `${cluster} does not accept the credentials of ${user}: they are wrong, or have expired`, [kubectl('auth', 'whoami')])
     case 403:
+      // a quota, a policy or a webhook is against it, and no right is missing
+      if (verbIn(status.message) === null && status.message !== '') return make('FORBIDDEN', `${cluster} refuses to ${verb} ${what}: ${said}`, [kubectl(...getOf(asked))])
       return make('FORBIDDEN', `${userIn(status.message) ?? user} may not ${verb} ${what} of ${cluster}`, [kubectl(...canI(verb, asked))])
     case 404:
       return make('UNAVAILABLE', `${cluster} has no ${what}`, [kubectl('get', kubectlName(asked.resource), ...whereOf(asked))])

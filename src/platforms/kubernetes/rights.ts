@@ -100,6 +100,18 @@ const toChange: { readonly [K in ActionKind]: readonly Right[] } = {
   'await-migration': reaching,
 }
 
+/**
+ * What is done on request alone: programs run in pods, and short-lived pods made where none can serve (`--relay`, `check-cpu --prove`);
+ * names asked of the service's own resolver.
+ */
+const asked: readonly Right[] = [
+  ...finding,
+  { resource: 'pods/exec', verbs: ['create', 'get'] },
+  { resource: 'pods', verbs: ['get', 'create', 'delete'] },
+  { resource: 'pods/log', verbs: ['get'] },
+  { resource: 'nodes', verbs: ['list'], isElsewhere: true },
+]
+
 /** One operator at a time. */
 const locking: readonly Right[] = [{ resource: 'leases', verbs: ['get', 'create', 'update'] }]
 
@@ -111,6 +123,11 @@ export function rightsToRead(sources: Iterable<SourceName>): Right[] {
 /** The least that repairs need which read these sources, and change what they change. */
 export function rightsToRepair(sources: Iterable<SourceName>): Right[] {
   return merged([...rightsToRead(sources), ...Object.values(toChange).flat(), ...locking])
+}
+
+/** The least that is needed for what is done on request alone. */
+export function rightsOnRequest(): Right[] {
+  return merged(asked)
 }
 
 function merged(rights: readonly Right[]): Right[] {

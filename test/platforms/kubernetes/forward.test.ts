@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { AdminError } from '../../../src/core/error.ts'
+import { portStream } from '../../../src/platforms/kubernetes/byte-stream.ts'
 import { openChannels } from '../../../src/platforms/kubernetes/channels.ts'
 import type { Channels } from '../../../src/platforms/kubernetes/channels.ts'
 import type { StreamServer } from '../../../src/platforms/kubernetes/channels.ts'
@@ -51,7 +52,7 @@ function streamServer(port: number, of: Partial<StreamServer> = {}): StreamServe
 /** The address of this machine that leads to port 5432 of the pod. */
 async function forwarded(upgrade: Upgrade, of: Partial<StreamServer> = {}): Promise<{ port: number; upgrades: string[]; close: () => Promise<void> }> {
   const { port, upgrades } = await apiServer(upgrade)
-  const { source, close } = await listenForward(async () => openChannels(streamServer(port, of)))
+  const { source, close } = await listenForward(async () => portStream(await openChannels(streamServer(port, of))))
   onTestFinished(close)
   expect(source.host).toBe('127.0.0.1')
   return { port: source.port, upgrades, close }
@@ -226,7 +227,7 @@ test.each([
   { what: 'is silent', port: silentPeer, failure: /^(TIMED_OUT the API server did not open a stream to pod `db-0` within 0\.3 s|UNREACHABLE Opening handshake has timed out)$/ },
 ])('a server that $what', async ({ port, failure }) => {
   const server = streamServer(await port(), { timeoutMs: 300 })
-  expect(await failureOf(listenForward(async () => openChannels(server)))).toMatch(failure)
+  expect(await failureOf(listenForward(async () => portStream(await openChannels(server))))).toMatch(failure)
 })
 
 test('closing ends a stream that is still being opened', async () => {

@@ -1,9 +1,11 @@
 import { loadAll } from 'js-yaml'
+import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
 import type { Platform } from '../../../src/platforms/platform.ts'
+import { v3Flags } from '../../fakes/index.ts'
 import { recordedCluster } from '../../kubernetes/cluster.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import { startCluster } from './cluster.ts'
@@ -85,4 +87,21 @@ it('the role for repairs is enough to stop, set, start and keep others out', asy
   await lock?.release()
   const refused = [...cluster.asked].filter((it) => cluster.granted?.has(it) === false)
   expect(refused).toEqual([])
+})
+
+it('the role for what is done on request is enough to run programs in pods, and to make and remove some', async () => {
+  const cluster = watched()
+  cluster.granted = await rightsIn('on-request.yaml')
+  cluster.hooks.exec = ({ command }) => (command[0] === 'cat' ? spawn('echo', [`flags : ${v3Flags.join(' ')}`]) : null)
+  cluster.isFrozen = true
+  for (const { metadata, status } of cluster.pods) if (!metadata.name.startsWith('testops-testops')) status.containerStatuses = []
+  const platform = await platformFor(cluster)
+  const service = await platform.service()
+  expect(await service.resolve('jira.example.org')).toBe(null)
+  for (const { status } of cluster.pods) Object.assign(status, { phase: 'Pending', containerStatuses: [] })
+  const told: string[] = []
+  const machines = await platform.prove!(await service.machines(), { mayMakePods: true, tell: (message) => void told.push(message) })
+  expect([machines.map(({ processors }) => processors.length), told]).toEqual([[1, 1], []])
+  expect([...cluster.asked].filter((it) => !cluster.granted?.has(it))).toEqual([])
+  expect(cluster.asked).toContain('delete pods')
 })

@@ -11,6 +11,10 @@ import type { Item } from '../management.ts'
 export interface CtlCommand {
   command: readonly [string, ...string[]]
   environment?: Readonly<Record<string, string | undefined>> | undefined
+  /** as it is typed on this machine, where that is another way than `command` */
+  shown?: string
+  /** runs it with these words where it is no program of this machine. Throws where it cannot be run */
+  run?: (words: readonly string[], options: { timeoutMs: number; maxBytes: number }) => Promise<ProgramResult>
 }
 
 /** The part of `rabbitmqctl` that is read. */
@@ -31,7 +35,7 @@ const atOnce = 2
  * says nothing of that one.
  */
 export function ctlProgram(
-  { command, environment }: CtlCommand,
+  { command, environment, shown = typed(command), run: elsewhere }: CtlCommand,
   endpoint: BrokerEndpoint,
   clusterName: string | null,
   timeoutMs: number,
@@ -40,8 +44,6 @@ export function ctlProgram(
   const waiting: (() => void)[] = []
   let running = 0
   let proof: Promise<void> | null = null
-  const shown = typed(command)
-
   const run = async (words: readonly string[]): Promise<ProgramResult> => {
     // Debian's rabbitmqctl hands its words to a shell, in double quotes
     if (words.some((word) => /[$`\\\n]/.test(word)))
@@ -49,11 +51,9 @@ export function ctlProgram(
     if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
     running += 1
     try {
-      return await runProgram([...command, '-q', '--formatter', 'json', ...words], {
-        timeoutMs,
-        maxBytes: 50_000_000,
-        ...(environment && { environment }),
-      })
+      const all = ['-q', '--formatter', 'json', ...words]
+      const options = { timeoutMs, maxBytes: 50_000_000 }
+      return await (elsewhere ? elsewhere(all, options) : runProgram([...command, ...all], { ...options, ...(environment && { environment }) }))
     } finally {
       running -= 1
       waiting.shift()?.()
@@ -85,7 +85,7 @@ export function ctlProgram(
     throw new AdminError(
       'UNAVAILABLE',
       `\`${shown}\` speaks of broker ${String(name)}, and ${clusterName ?? 'another one'} is at ${hostPort(endpoint.host, endpoint.port)}`,
-      [typed([...command, 'cluster_status']), 'set broker.rabbitmqctl in the configuration'],
+      [`${shown} cluster_status`, 'set broker.rabbitmqctl in the configuration'],
     )
   }
 

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { oneLine, seconds } from '../../adapters/failure.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
+import type { KubernetesClient } from './client.ts'
+import type { NodeImage } from './node-images.ts'
+import type { ContainerStatus, Pod } from './objects.ts'
+import { isOfTheDead, processName } from './process-name.ts'
+import { isRefusal, Refusal } from './refusal.ts'
+
+/** Why a pod is made. */
+type Purpose = 'check-cpu' | 'relay'
+
+interface Wish {
+  purpose: Purpose
+  node: string
+  image: NodeImage
+  command: readonly string[]
+  /** it ends by itself after so long, whatever becomes of this process */
+  lifeSeconds: number
+  /** as the service's own has it: another runtime may be another machine */
+  runtimeClassName?: string | undefined
+}
+
+/** A pod of our own. */
+export interface ShortLived {
+  name: string
+  /** never throws: what could not be removed is told */
+  remove(): Promise<void>
+}
+
+export const ownContainer = 'main'
+const labels = { managedBy: 'app.kubernetes.io/managed-by', purpose: 'testops-admin/purpose' } as const
+const processAnnotation = 'testops-admin/process'
+const pollMs = 300
+
+/** Nothing can be run with this image, and perhaps with another. */
+export class UnusableImage extends AdminError {}
+
+/**
+ * Makes a pod on a node with an image that it has; `tell` is told what could not be removed again. Throws `Refusal`, as where a quota or
+ * a policy is against it, and as the client does. An interruption does not end it in the middle.
+ */
+export async function makePod(client: KubernetesClient, namespace: string, wish: Wish, tell: (message: string) => void): Promise<ShortLived> {
+  const name = `testops-admin-${wish.purpose}-${randomBytes(4).toString('hex')}`
+  const pod: ShortLived = { name, remove: async () => removePod(client, namespace, name, tell) }
+  try {
+    await client.lasting.change({ resource: 'pods', namespace }, { verb: 'create', body: bodyOf(name, wish, await processName()) })
+    return pod
+  } catch (error) {
+    // a request whose answer was lost may have been carried out
+    if (!(error instanceof Refusal)) await pod.remove()
+    throw error
+  }
+}
+
+/** Removes what earlier runs have left of that kind: what has ended, or whose process on this machine has. Never throws. */
+export async function removeLeftovers(client: KubernetesClient, namespace: string, purpose: Purpose, tell: (message: string) => void): Promise<void> {
+  const labelSelector = `${labels.managedBy}=testops-admin,${labels.purpose}=${purpose}`
+  const all = await client.list<Pod>({ resource: 'pods', namespace, query: { labelSelector } }).catch(() => [])
+  for (const { metadata, status } of all) {
+    const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+    if (isOver || (await isOfTheDead(metadata.annotations?.[processAnnotation]))) await removePod(client, namespace, metadata.name, tell)
+  }
+}
+
+/**
+ * Waits until its container is so. Throws `UnusableImage` where it cannot be started with this image, UNAVAILABLE where the node does not
+ * take it, TIMED_OUT, INTERRUPTED.
+ */
+export async function awaitPod(client: KubernetesClient, namespace: string, name: string, is: 'running' | 'ended', options: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<void> {
+  const { timeoutMs, signal } = options
+  const until = performance.now() + timeoutMs
+  for (;;) {
+    if (signal?.aborted) throw signal.reason as Error
+    const { status } = await client.get<Pod>({ resource: 'pods', namespace, name })
+    const container = status?.containerStatuses?.find((it) => it.name === ownContainer)
+    refuseUnusable(container)
+    if (container?.state?.[is === 'running' ? 'running' : 'terminated']) return
+    if (status?.phase === 'Failed' || container?.state?.terminated) {
+      throw new AdminError('UNAVAILABLE', `pod ${name} failed: ${oneLine([status?.reason, status?.message].filter(Boolean).join(': ')) || 'it says no reason'}`)
+    }
+    if (performance.now() > until) {
+      const waiting = container?.state?.waiting
+      const why = waiting?.reason ?? status?.conditions?.find((it) => it.status === 'False' && it.reason)?.reason ?? status?.phase ?? 'nothing is said of it'
+      throw new AdminError('TIMED_OUT', `pod ${name} did not ${is === 'running' ? 'start' : 'end'} within ${seconds(timeoutMs)} (${why})`)
+    }
+    await sleep(pollMs, undefined, signal ? { signal } : {}).catch(() => undefined)
+  }
+}
+
+/** What a kubelet says of an image that it does not have or cannot start: pkg/kubelet/images, and the runtimes' own reasons. */
+function refuseUnusable(container: ContainerStatus | undefined): void {
+  const { waiting, terminated } = container?.state ?? {}
+  const refused = waiting && /^(?:ErrImage|ImagePull|InvalidImage|ImageInspect|CreateContainer|RunContainer|RegistryUnavailable|SignatureValidation|StartError)/.test(waiting.reason ?? '') ? waiting : null
+  const notStarted = terminated && (/^(?:StartError|ContainerCannotRun)$/.test(terminated.reason ?? '') || [126, 127].includes(terminated.exitCode)) ? terminated : null
+  const it = refused ?? notStarted
+  if (it) throw new UnusableImage('UNAVAILABLE', `it cannot be started with image ${container?.image ?? ''}: ${oneLine([it.reason, it.message].filter(Boolean).join(': '))}`)
+}
+
+async function removePod(client: KubernetesClient, namespace: string, name: string, tell: (message: string) => void): Promise<void> {
+  try {
+    await client.lasting.change({ resource: 'pods', namespace, name, query: { gracePeriodSeconds: 0 } }, { verb: 'delete' })
+  } catch (error) {
+    if (isRefusal(error, 404)) return
+    if (!(error instanceof AdminError)) throw error
+    tell(`pod ${name} in namespace ${namespace} could not be removed: ${messageOf(error)}\n  ${client.kubectl('-n', namespace, 'delete', 'pod', name)}`)
+  }
+}
+
+/** As the Pod Security level `restricted` asks for (kubernetes.io, "Pod Security Standards"). */
+function bodyOf(name: string, { purpose, node, image, command, lifeSeconds, runtimeClassName }: Wish, process: string | null): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      // a mesh's own container beside it would never end
+      labels: { [labels.managedBy]: 'testops-admin', [labels.purpose]: purpose, 'sidecar.istio.io/inject': 'false' },
+      annotations: { 'linkerd.io/inject': 'disabled', ...(process !== null && { [processAnnotation]: process }) },
+    },
+    spec: {
+      nodeName: node,
+      tolerations: [{ operator: 'Exists' }],
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: lifeSeconds,
+      terminationGracePeriodSeconds: 1,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      ...(runtimeClassName !== undefined && { runtimeClassName }),
+      ...(image.pullSecrets.length > 0 && { imagePullSecrets: image.pullSecrets.map((it) => ({ name: it })) }),
+      securityContext: { runAsNonRoot: true, runAsUser: 65534, runAsGroup: 65534, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        {
+          name: ownContainer,
+          image: image.image,
+          imagePullPolicy: 'Never',
+          command,
+          resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '200m', memory: '64Mi' } },
+          securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+        },
+      ],
+    },
+  }
+}
