@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import type { SelectedDeployment } from '../../runtime/index.ts'
 import type { NamedFiles } from './files.ts'
 
 const defaultPatienceSeconds = 600
@@ -31,6 +32,8 @@ export interface RepairFlags {
   patience?: number
   /** worked on in place of a deployment */
   files?: NamedFiles
+  /** the deployment, where it is known already */
+  selected?: SelectedDeployment
 }
 
 export function patienceMs({ patience = defaultPatienceSeconds }: Pick<RepairFlags, 'patience'>): number {

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import type { Machine, ServiceImage, ServiceSource } from '../../core/sources.ts'
@@ -29,7 +30,9 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
     environment: async () => environmentOf(view),
     async image() {
       const [container] = await own()
-      return imageOf(container?.image ?? found.image, settings, found.files?.files[0] ?? `container ${container?.name ?? found.service}`)
+      const image = imageOf(container?.image ?? found.image, settings, found.files?.files[0] ?? `container ${container?.name ?? found.service}`)
+      if (found.files === null) return image
+      return { ...image, files: await Promise.all(found.files.files.map(async (file) => realpath(file).catch(() => file))) }
     },
     async machines() {
       if (settings.cpuinfo !== null || (await engine.isHere())) return [await readMachine(settings.cpuinfo)]

@@ -38,7 +38,7 @@ const watching: readonly Right[] = [
   { resource: 'applications', verbs: ['list'], isElsewhere: true },
 ]
 
-const looking: readonly Right[] = [...finding, { resource: 'events', verbs: ['list'] }, { resource: 'nodes', verbs: ['list'], isElsewhere: true }]
+const looking: readonly Right[] = [...finding, { resource: 'events', verbs: ['list'] }, { resource: 'pods/log', verbs: ['get'] }, { resource: 'nodes', verbs: ['list'], isElsewhere: true }]
 
 /** What each source asks of the cluster. */
 const toRead: { readonly [K in SourceName]: readonly Right[] } = {
@@ -50,6 +50,8 @@ const toRead: { readonly [K in SourceName]: readonly Right[] } = {
   logs: [...finding, { resource: 'pods/log', verbs: ['get'] }],
   accessLog: [],
   files: [],
+  // helm asks for itself, with the rights of who installs the chart
+  release: finding,
   network: [],
   runs: [],
 }
@@ -77,6 +79,8 @@ const toChange: { readonly [K in ActionKind]: readonly Right[] } = {
   'set-setting': patching,
   'set-secret': patching,
   'edit-values': [],
+  'upgrade-release': finding,
+  'await-rollout': looking,
   'release-lock': reaching,
   'insert-lock-row': reaching,
   'remove-lock-rows': reaching,

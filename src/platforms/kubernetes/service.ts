@@ -6,6 +6,7 @@ import { environmentOf } from './environment.ts'
 import { eventsOf } from './events.ts'
 import { placeOf } from './find.ts'
 import type { FoundService } from './find.ts'
+import { lastLinesOf } from './last-line.ts'
 import { imageOf, serviceContainer } from './image.ts'
 import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
@@ -47,7 +48,8 @@ export function clusterService(client: KubernetesClient, found: FoundService): C
       const now = await client.get<Workload>({ resource, namespace, name })
       const pods = await podsOf(client, found, now)
       const status = statusOf(now, pods)
-      const evidence = await eventsOf(client, namespace, failingOf(pods))
+      const failing = failingOf(pods)
+      const evidence = (await Promise.all([eventsOf(client, namespace, failing), lastLinesOf(client, namespace, failing)])).flat()
       return { ...status, ...(evidence.length > 0 && { evidence }) }
     },
     environment: async () => environmentOf(client, namespace, containerIn(await workload())),
