@@ -16,6 +16,8 @@ import { insertLockRow } from './insert-lock-row.ts'
 import { releaseLock } from './release-lock.ts'
 import { removeLockRows } from './remove-lock-rows.ts'
 import { removeSessions } from './remove-sessions.ts'
+import { awaitRollout } from './release/await-rollout.ts'
+import { upgradeRelease } from './release/upgrade-release.ts'
 import { startService } from './start-service.ts'
 import { stopService } from './stop-service.ts'
 import { awaitMigration } from './trees/await-migration.ts'
@@ -32,6 +34,8 @@ const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'set-setting': setSetting,
   'set-secret': setSecret,
   'edit-values': editValues,
+  'upgrade-release': upgradeRelease,
+  'await-rollout': awaitRollout,
   'hold-queues': holdQueues,
   'keep-queues': keepQueues,
   'drain-queues': drainQueues,

@@ -63,7 +63,7 @@ async function withLastWords(error: AdminError, { open }: Workshop): Promise<Adm
 }
 
 /** Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known. */
-async function answers({ open }: Workshop): Promise<boolean> {
+export async function answers({ open }: Workshop): Promise<boolean> {
   let api: ApiSource
   try {
     api = await open.api()

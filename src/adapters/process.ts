@@ -25,6 +25,10 @@ export interface ProgramOptions {
   /** keeps the newest of the output, as for logs; else what is over `maxBytes` is an error */
   keepNewest?: boolean
   signal?: AbortSignal | undefined
+  /** how it is ended, where it has to put things in order: by this signal, and by force after so many milliseconds only */
+  end?: { signal: NodeJS.Signals; graceMs: number }
+  /** is told its number as soon as it runs; where this throws, it is ended, and that is thrown */
+  started?: (pid: number) => Promise<void>
   /** it may ask a person: it keeps this process's terminal, where there is one, and what it starts in turn is not ended with it */
   terminal?: boolean
 }
@@ -52,7 +56,7 @@ export async function runProgram(command: readonly [string, ...string[]], option
   const stdout = new Newest(maxBytes)
   const stderr = new Newest(Math.max(maxBytes, 10_000))
   const child = start(file, parameters, options)
-  const stop = new Stopper(child, hasGroup(options))
+  const stop = new Stopper(child, hasGroup(options), options.end)
   const { timeoutMs } = options
   const timer = timeoutMs === null ? undefined : setTimeout(() => stop.because('late'), timeoutMs)
   const abort = (): void => stop.because('interrupted')
@@ -71,9 +75,12 @@ export async function runProgram(command: readonly [string, ...string[]], option
     // a program need not read what it is given
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(options.input)
+    const noted = child.pid === undefined ? undefined : options.started?.(child.pid)
+    noted?.catch(() => stop.because('interrupted'))
     const ended = await endOfProcess(child).catch((error: unknown) => {
       throw notStarted(file, options.directory, error)
     })
+    await noted
     if (stop.reason === null) return { ...ended, stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.truncated }
     throw {
       late: new AdminError('TIMED_OUT', `\`${shown}\` did not finish within ${seconds(timeoutMs ?? 0)}`, [shown]),
@@ -134,11 +141,13 @@ async function endOfProcess(child: ChildProcess): Promise<{ exitCode: number | n
 class Stopper {
   reason: 'late' | 'interrupted' | 'long' | null = null
   #kill: NodeJS.Timeout | undefined
-  readonly #atExit = (): void => this.#send('SIGKILL')
+  // what has to put things in order is left to itself then
+  readonly #atExit = (): void => this.#send(this.end?.signal ?? 'SIGKILL')
 
   constructor(
     private readonly child: ChildProcess,
     private readonly group: boolean,
+    private readonly end: ProgramOptions['end'],
   ) {
     // each program has its own until it ends: many at once are no leak, of which Node would warn
     process.setMaxListeners(Math.max(process.getMaxListeners(), process.listenerCount('exit') + 2))
@@ -148,8 +157,8 @@ class Stopper {
   because(reason: NonNullable<Stopper['reason']>): void {
     if (this.reason !== null) return
     this.reason = reason
-    this.#send('SIGTERM')
-    this.#kill = setTimeout(() => this.#send('SIGKILL'), graceMs)
+    this.#send(this.end?.signal ?? 'SIGTERM')
+    this.#kill = setTimeout(() => this.#send('SIGKILL'), this.end?.graceMs ?? graceMs)
   }
 
   done(): void {

@@ -1,10 +1,12 @@
 import { Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
+import { applyFlags, chartOf, filesOfDeployment } from '../cli/repair/applied.ts'
 import { keyPath, namedFiles } from '../cli/repair/files.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { runRepair } from '../cli/repair/run-repair.ts'
 import { settingWishes } from '../cli/repair/settings.ts'
 import { showPerformed } from '../cli/repair/show.ts'
+import { AdminError } from '../core/error.ts'
 import { chartKeys } from '../knowledge/chart.ts'
 import { repairs } from '../repairs/index.ts'
 
@@ -13,13 +15,14 @@ export default class SetEnv extends BaseCommand {
   static override description =
     'NAME=VALUE sets one, NAME- takes it away, as many at once as you like: they take one restart, and `undo` takes them back with another. ' +
     'A secret is given by NAME=@FILE, or by NAME=@- on standard input, and reaches no plan, journal or error. ' +
-    'With --values the setting is written into the Helm values (`env.open`, or the chart\'s own key), without a deployment, confirmed by the base name of the file.\n\n' +
+    'With --values the setting is written into the Helm values (`env.open`, or the chart\'s own key), without a deployment, confirmed by the base name of the file; with --apply helm then upgrades the release, confirmed by the name of the deployment.\n\n' +
     'Ends with 0 when done or when all is set so already, 4 when not confirmed or not safe, 6 when half done.'
   static override usage = 'set-env NAME=VALUE... | NAME-... [flags]'
   static override examples = [
     { description: 'two settings in one restart', command: '<%= config.bin %> set-env -d prod VENDOR_ENDPOINT=https://testops.example.org TZ-' },
     { description: 'a secret', command: '<%= config.bin %> set-env -d prod SPRING_RABBITMQ_PASSWORD=@/run/secrets/mq' },
     { description: 'in the values of the chart', command: '<%= config.bin %> set-env --values values.yaml --token-lifetime 3600' },
+    { description: 'in the cluster, too', command: '<%= config.bin %> set-env -d prod --values values.yaml --apply --chart testops/testops VENDOR_ENDPOINT=https://testops.example.org' },
     { description: 'what integrations send, in the log, and no more', command: '<%= config.bin %> set-env -d prod --integration-debug on' },
   ]
   static override strict = false
@@ -30,6 +33,7 @@ export default class SetEnv extends BaseCommand {
     'integration-debug': Flags.string({ summary: 'debug output of integrations in the log; off takes the setting away', options: ['on', 'off'] }),
     values: Flags.string({ summary: "write into the chart's values instead, in Helm's order: the last that has the setting is edited", helpValue: 'FILE', multiple: true, multipleNonGreedy: true }),
     path: Flags.string({ summary: "the chart's key in an umbrella chart", helpValue: 'KEY.PATH', dependsOn: ['values'] }),
+    ...applyFlags,
     'no-restart': Flags.boolean({ summary: 'write only: it takes effect at the next start' }),
   }
 
@@ -37,8 +41,15 @@ export default class SetEnv extends BaseCommand {
     const { flags, argv } = await this.parse(SetEnv)
     const { given, ...wishes } = await settingWishes(argv as string[], flags)
     const asked = { given, words: process.argv.slice(2), version: this.config.version }
-    const path = keyPath(flags.path)
-    const { files } = await namedFiles({ values: flags.values }, [...path, ...chartKeys.openSettings])
+    const named = flags.apply ? await filesOfDeployment(flags) : { values: flags.values, path: flags.path }
+    if (!named.values && 'compose' in named) throw new AdminError('USAGE', 'under compose a setting takes effect at once, without --apply', ['testops-admin set-env NAME=VALUE -d NAME'])
+    const path = keyPath(named.path)
+    const { files } = await namedFiles({ values: named.values }, [...path, ...chartKeys.openSettings])
+    if (files && 'selected' in named) {
+      const { selected } = named
+      const options = { settings: wishes.settings, values: files.paths, path, apply: await chartOf(flags, selected) }
+      return showPerformed(await runRepair({ ...flags, selected }, { repair: repairs['set-env-values'], options, ...asked }), flags)
+    }
     if (files) {
       const options = { settings: wishes.settings, values: files.paths, main: files.main, path }
       return showPerformed(await runRepair({ ...flags, files }, { repair: repairs['set-env-values'], options, ...asked }), flags)

@@ -22,6 +22,16 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
     file: text,
     edits: listOf(objectOf({ path: listOf(text), from: nullable(text), to: nullable(text), at: amount, was: text, is: text })),
   },
+  'upgrade-release': {
+    release: text,
+    revision: whole,
+    chart: text,
+    chartVersion: text,
+    files: listOf(text),
+    values: listOf(objectOf({ path: listOf(text), to: nullable(text) })),
+    wasRunning: flag,
+  },
+  'await-rollout': {},
   'set-secret': { name: text, salt: text, from: nullable(text), to: nullable(text), file: nullable(text) },
   'set-setting': { name: text, from: nullable(text), to: nullable(text) },
   'release-lock': {

@@ -1,5 +1,6 @@
 import type { MigrationItem } from './api-control.ts'
-import type { BrokerPolicy, ChangelogLockRow, SessionSelection, ValueEdit } from './sources.ts'
+import type { BrokerPolicy, ChangelogLockRow, ReleaseUpgrade, SessionSelection, ValueEdit } from './sources.ts'
+import type { WantedValue } from './values.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from './topology.ts'
 
 /**
@@ -20,6 +21,13 @@ export type Action =
     }
   /** texts at paths of one YAML file, which is replaced in one step; nothing but these values is kept of it */
   | { kind: 'edit-values'; file: string; edits: readonly ValueEdit[] }
+  /**
+   * has Helm put on record what the files say by now: these values, with all others as in `revision`, the newest when the plan was made.
+   * `wasRunning`: once it is taken back, the service is waited for
+   */
+  | ({ kind: 'upgrade-release'; release: string; revision: number; values: readonly WantedValue[]; wasRunning: boolean } & ReleaseUpgrade)
+  /** until all pods are of what is declared by now, and ready, and the service answers */
+  | { kind: 'await-rollout' }
   /** null: absent. It takes effect when the service is started */
   | { kind: 'set-setting'; name: string; from: string | null; to: string | null }
   /** a setting that is a secret: fingerprints in place of values (`core/fingerprint.ts`). `file`: from which the value is read; null: it was told once */

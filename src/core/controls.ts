@@ -2,7 +2,7 @@ import type { ActionOf } from './action.ts'
 import type { ApiControl } from './api-control.ts'
 import type { BrokerControl } from './broker-control.ts'
 import type { SessionsControl } from './sessions-control.ts'
-import type { ChangelogLockRow, ServiceStatus, ValueEdit } from './sources.ts'
+import type { ChangelogLockRow, ReleaseUpgrade, ServiceStatus, ValueEdit } from './sources.ts'
 
 /** What a deployment is changed through: the counterpart of `Sources`. Methods throw `AdminError`. */
 export interface Controls {
@@ -13,6 +13,7 @@ export interface Controls {
   sessions: SessionsControl
   api: ApiControl
   files: FilesControl
+  release: ReleaseControl
 }
 
 export type ControlName = keyof Controls
@@ -90,4 +91,24 @@ export interface FilesControl {
   try(file: string, edits: readonly ValueEdit[]): Promise<Compared>
   /** the same of `takeBack` */
   tryBack(file: string, edits: readonly ValueEdit[]): Promise<Compared>
+}
+
+/**
+ * How Helm changes its release, without waiting for the pods. Throws as `ReleaseSource`; BUSY where another operation is under way; FAILED
+ * with what Helm says, of which it keeps a revision `failed`.
+ */
+export interface ReleaseControl {
+  upgrade(upgrade: ReleaseUpgrade, options: HelmRun): Promise<void>
+  /** to what that revision put there, values and chart included */
+  rollback(revision: number, options: HelmRun): Promise<void>
+  /** whether the helm of that mark still runs; null: it ran on another machine */
+  isRunning(mark: string): Promise<boolean | null>
+}
+
+export interface HelmRun {
+  /** for each hook of the chart, and for helm as a whole */
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+  /** is told by what this helm is known later, as soon as it runs */
+  started: (mark: string) => Promise<void>
 }

@@ -9,9 +9,9 @@ export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
   'flush-sessions': [],
   'reset-queues': ['foreign-clients', 'unseen-policies', 'controller'],
   'migrate-trees': [],
-  'use-legacy-image': ['unknown-build', 'other-image'],
+  'use-legacy-image': ['unknown-build', 'other-image', 'running-migration', 'controller'],
   'set-env': ['running-migration', 'queues-mismatch', 'controller'],
-  'set-env-values': [],
+  'set-env-values': ['running-migration', 'queues-mismatch', 'controller'],
   'service-stop': ['running-migration', 'controller'],
   'service-start': [],
   'service-restart': ['running-migration', 'controller'],
@@ -41,7 +41,7 @@ export interface Step {
 }
 
 /** They look, so that there is nothing to take back of them. */
-const looking: ReadonlySet<ActionKind> = new Set<ActionKind>(['await-quiet', 'await-migration'])
+const looking: ReadonlySet<ActionKind> = new Set<ActionKind>(['await-quiet', 'await-migration', 'await-rollout'])
 
 /** Whether a step changes what can be brought back. */
 export function isUndoable({ action, loses }: Step): boolean {

@@ -5,6 +5,7 @@ import type { DatabaseSource } from './sources/database.ts'
 import type { FilesSource } from './sources/files.ts'
 import type { LogsSource } from './sources/logs.ts'
 import type { NetworkSource } from './sources/network.ts'
+import type { ReleaseSource } from './sources/release.ts'
 import type { RunsSource } from './sources/runs.ts'
 import type { ServiceSource } from './sources/service.ts'
 import type { SessionsSource } from './sources/sessions.ts'
@@ -28,6 +29,7 @@ export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseCon
 export type { FilesSource, ValueEdit, ValueLook } from './sources/files.ts'
 export type { LogRecord, LogsSource } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
+export type { ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade, Values } from './sources/release.ts'
 export type { RunsSource } from './sources/runs.ts'
 export type {
   Controller,
@@ -62,6 +64,7 @@ export interface Sources {
   runs: RunsSource
   /** of settings: the same whatever the deployment is */
   files: FilesSource
+  release: ReleaseSource
 }
 
 export type SourceName = keyof Sources

@@ -44,4 +44,5 @@ const names: Record<SourceName, string> = {
   network: 'name resolution on this machine',
   runs: 'the journals of repairs on this machine',
   files: 'files of settings',
+  release: 'the release of Helm',
 }

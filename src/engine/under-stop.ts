@@ -17,6 +17,11 @@ export function prepares({ action }: Step): boolean {
   return ['stop-service', 'await-quiet', 'hold-queues', 'drain-queues'].includes(action.kind)
 }
 
+/** An edit of files that is there for the upgrade after it. */
+export function isForUpgrade({ steps }: Plan, { action }: Step): boolean {
+  return action.kind === 'edit-values' && steps.some((step) => step.action.kind === 'upgrade-release')
+}
+
 /** Steps for which this one stops the service. */
 export function stepsUnder({ steps }: Plan, index: number): number[] {
   const until = steps.findIndex(({ action }, at) => at > index && action.kind === 'start-service')

@@ -15,6 +15,7 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
   queuesReset: (count) => `declares ${countOf(count, 'queue')} anew`,
   exchangesReset: (count) => `declares ${countOf(count, 'exchange')} anew`,
   valuesChanged: (count) => `changes ${countOf(count, 'value')} in a file`,
+  releaseUpgrades: () => 'has helm upgrade the release: pods are replaced by new ones',
   settingsChanged: (count) => `changes ${countOf(count, 'setting')} of the service`,
   sessionsRemoved: (count) => `removes ${grouped(count)} ${count === 1 ? 'session' : 'sessions'}`,
   usersSignedOut: (count) => `signs out ${grouped(count)} ${count === 1 ? 'user' : 'users'}`,
@@ -46,7 +47,8 @@ export function planText(plan: Plan, screen: Screen): string {
     if (loses !== undefined) lines.push(...hang('     loses: ', printable(loses), columns))
   })
   lines.push('', 'It:', ...Object.entries(plan.impact).flatMap(([name, count]) => hang('  - ', impacts[name]?.(count) ?? `${name}: ${count}`, columns)))
-  lines.push(...hang('  - ', durationOf(plan), columns))
+  const duration = durationOf(plan)
+  if (duration !== null) lines.push(...hang('  - ', duration, columns))
   for (const { name, message, proof } of plan.risks) {
     lines.push('', ...hang(`${paint.warn(`Risk ${name}:`)} `, printable(message), columns))
     for (const line of proof) lines.push(...hang('    ', printable(line), columns))
@@ -55,10 +57,12 @@ export function planText(plan: Plan, screen: Screen): string {
   return `${lines.join('\n')}\n`
 }
 
-/** By what such steps took before (DESIGN.md 6.1). */
-function durationOf({ steps, expectedMs = [] }: Plan): string {
-  const known = steps.flatMap((_, index) => expectedMs[index] ?? [])
-  const unknown = steps.flatMap((_, index) => (expectedMs[index] == null ? [index + 1] : []))
+/** By what such steps took before (DESIGN.md 6.1); null: none takes any time to speak of. */
+function durationOf({ steps: all, expectedMs: taken = [] }: Plan): string | null {
+  const lasting = all.flatMap((step, index) => (step.action.kind === 'edit-values' ? [] : [{ place: index + 1, ms: taken[index] ?? null }]))
+  if (lasting.length === 0) return null
+  const known = lasting.flatMap(({ ms }) => ms ?? [])
+  const unknown = lasting.flatMap(({ ms, place }) => (ms === null ? [place] : []))
   const seconds = `${Math.max(1, Math.round(known.reduce((sum, it) => sum + it, 0) / 1000))} s`
   if (known.length === 0) return 'takes an unknown time: no such step is on record of this deployment'
   if (unknown.length === 0) return `takes about ${seconds}, as it did here before`

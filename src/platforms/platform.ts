@@ -1,10 +1,10 @@
 import type { LogText } from '../adapters/log-file.ts'
 import type { CtlCommand } from '../adapters/rabbitmq/ctl/program.ts'
-import type { ServiceControl } from '../core/controls.ts'
+import type { ReleaseControl, ServiceControl } from '../core/controls.ts'
 import type { HostPort, Opened, Way } from '../core/endpoint.ts'
 import type { RepairLock } from '../core/lock.ts'
 import type { Secret } from '../core/secret.ts'
-import type { Machine, ServiceCommands, ServiceSource } from '../core/sources.ts'
+import type { Machine, ReleaseSource, ServiceCommands, ServiceSource } from '../core/sources.ts'
 
 /** Where the service runs, and what can be learned there. What it cannot tell throws NOT_CONFIGURED with the reason. */
 export interface Platform {
@@ -17,6 +17,8 @@ export interface Platform {
   log(): Promise<LogText>
   /** how the service is stopped and started */
   control(): Promise<ServiceControl>
+  /** the release of Helm that the service is part of; absent: there are none on this platform */
+  release?: () => Promise<ReleaseSource & ReleaseControl>
   /**
    * A way from this machine to an address as the service writes it, kept open until it is closed; null: the address is to be used
    * as it is. Throws UNAVAILABLE, FORBIDDEN where there is none

@@ -1,13 +1,21 @@
 import { defineRepair } from '../core/repair.ts'
 import { typed } from '../core/typed.ts'
+import { withRestart } from './apply/compose.ts'
+import type { ChartOptions } from './apply/release.ts'
+import { applyReads } from './apply/surroundings.ts'
+import { wantedName } from './legacy-image/build.ts'
 import type { Asked } from './legacy-image/build.ts'
 import { planForCompose } from './legacy-image/compose.ts'
 import { planForValues } from './legacy-image/values.ts'
 
 /** One of `values` and `compose`, as absolute paths. */
 export interface LegacyOptions {
-  /** the file by which the work is known (`fileOf`) */
-  main: string
+  /** the file by which the work is known (`fileOf`); absent: a deployment is */
+  main?: string
+  /** of --apply: the chart, for values; true, for a compose file */
+  apply?: ChartOptions | true
+  /** of -d, where commands that are proposed name it */
+  deployment?: string
   /** in Helm's order: the later wins */
   values?: readonly string[]
   /** the chart's own keys in an umbrella chart */
@@ -23,16 +31,19 @@ export const useLegacyImage = defineRepair({
   id: 'use-legacy-image',
   title: 'use the image for processors without x86-64-v3',
   reads: ['files'],
-  wants: [],
-  async plan({ files }, _, options: LegacyOptions) {
-    const { values = [], path = [], compose, service = null, build, revert } = options
+  wants: applyReads,
+  async plan({ files, ...sources }, deployment, options: LegacyOptions) {
+    const { values = [], path = [], compose, service = null, build, revert, apply } = options
     const asked: Asked = { build, revert, again: (...more) => again(options, more) }
-    return compose === undefined ? planForValues(files, values, path, asked) : planForCompose(files, compose, service, asked)
+    const around = { sources, deployment }
+    if (compose === undefined) return planForValues(files, values, path, asked, typeof apply === 'object' ? { chart: apply, around } : null)
+    const draft = await planForCompose(files, compose, service, asked)
+    return apply === undefined ? draft : withRestart(draft, compose, wantedName(asked), around)
   },
 })
 
 /** `more` stands above what was given. */
-function again({ values = [], path = [], compose, service, build, revert }: LegacyOptions, more: readonly string[]): string {
+function again({ values = [], path = [], compose, service, build, revert, apply, deployment }: LegacyOptions, more: readonly string[]): string {
   const given = [
     ...values.map((file) => ['--values', file]),
     ...(path.length > 0 ? [['--path', path.join('.')]] : []),
@@ -40,6 +51,10 @@ function again({ values = [], path = [], compose, service, build, revert }: Lega
     ...(service == null ? [] : [['--service', service]]),
     ...(build === null ? [] : [['--build', build]]),
     ...(revert ? [['--revert']] : []),
+    ...(apply === undefined ? [] : [['--apply']]),
+    ...(typeof apply === 'object' ? [['--chart', apply.chart]] : []),
+    ...(typeof apply === 'object' && apply.chartVersion !== null ? [['--chart-version', apply.chartVersion]] : []),
+    ...(deployment === undefined ? [] : [['-d', deployment]]),
   ].filter(([flag]) => !more.includes(flag!))
   return typed(['testops-admin', 'use-legacy-image', ...given.flat(), ...more])
 }

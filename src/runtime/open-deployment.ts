@@ -107,6 +107,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   const { runs, lockFile } = recordsOf(environment, deployment)
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
   const tokens = once(async () => (await import('../adapters/api/index.ts')).tokenKeeper())
+  const release = share(async () => unheld(await releaseOf(platform, deployment)))
   return {
     deployment,
     control: {
@@ -132,6 +133,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
         return openApiControl(endpoint, { timeoutMs, tokens: await tokens() })
       }),
       files: share(async () => unheld(filesControl())),
+      release,
     },
     login: through(async (context) => {
       const endpoint = await apiEndpoint(context, deployment.vendor)
@@ -183,6 +185,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       runs: share(async () => unheld(runsSource(runs, lockFile))),
       network: share(async () => unheld(networkSource({ timeoutMs }))),
       files: share(async () => unheld(filesSource())),
+      release,
     },
     async close() {
       await close()
@@ -208,6 +211,11 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
       { cause: error },
     )
   }
+}
+
+function releaseOf(platform: Platform, { name }: Deployment): ReturnType<NonNullable<Platform['release']>> {
+  if (platform.release) return platform.release()
+  throw new AdminError('NOT_CONFIGURED', `\`${name}\` does not run in a cluster: it is no release of Helm`)
 }
 
 /** What could be opened, as a list; empty where it cannot be reached. */

@@ -19,6 +19,11 @@ export async function placeOfFile(named: string, workingDirectory: string): Prom
   return realpath(path).catch(() => path)
 }
 
+/** The same of what may be a file, and may as well be a name in a repository of charts; as it is written where there is no such file. */
+export async function placeIfThere(named: string, workingDirectory: string): Promise<string> {
+  return realpath(resolve(workingDirectory, named)).catch(() => named)
+}
+
 /**
  * A file of settings, opened as if it were a deployment of its base name: with journals and a lock of its own on this machine, no
  * configuration, and nothing else. `others`: files that are worked on along with it, whose locks are taken too.
@@ -35,11 +40,11 @@ export function openFile(file: NamedFile, others: readonly string[], environment
     throw new AdminError('NOT_CONFIGURED', `${file.path} is worked on by itself, without the deployment that it is for`)
   }
   const open: { readonly [K in SourceName]: () => Promise<Sources[K]> } = {
-    database: none, broker: none, sessions: none, service: none, api: none, logs: none, accessLog: none, network: none, runs: none,
+    database: none, broker: none, sessions: none, service: none, api: none, logs: none, accessLog: none, network: none, runs: none, release: none,
     files: async () => filesSource(),
   }
   const control: { readonly [K in ControlName]: () => Promise<Controls[K]> } = {
-    database: none, broker: none, service: none, sessions: none, api: none,
+    database: none, broker: none, service: none, sessions: none, api: none, release: none,
     files: async () => filesControl(),
   }
   const folderOf = (path: string): string => recordsOfFile(environment, path)

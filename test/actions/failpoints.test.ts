@@ -5,7 +5,7 @@ import { actionShapes } from '../../src/core/action-shapes.ts'
 import { fingerprint } from '../../src/core/fingerprint.ts'
 import { faultOfPlan } from '../../src/core/run-record.ts'
 import { free, planOf, stuck } from '../engine/repairing.ts'
-import { brokerWorld, fakeDeployment, fakeSessionStore, fileWorld } from '../fakes/index.ts'
+import { brokerWorld, fakeDeployment, fakeSessionStore, fileWorld, releaseWorld } from '../fakes/index.ts'
 import type { FakeDeployment } from '../fakes/index.ts'
 import { workshopOf } from './workshop.ts'
 
@@ -66,6 +66,12 @@ const situations: { readonly [K in ActionKind]: Situation } = {
     before: () => fakeDeployment({ files: fileWorld({ '/srv/values.yaml': { 'image.imageName': 'testops' } }) }),
     look: ({ files }) => [...files.files.get('/srv/values.yaml')!],
   },
+  'upgrade-release': {
+    action: { kind: 'upgrade-release', release: 'release testops in namespace testops', revision: 1, chart: '/srv/chart', chartVersion: '5.27.2', files: ['/srv/values.yaml'], values: [{ path: ['version'], to: '527u01' }], wasRunning: true },
+    before: () => fakeDeployment({ release: releaseWorld({ installed: { version: '526u03' }, files: { '/srv/values.yaml': { version: '527u01' } } }) }),
+    look: ({ release }) => release.revisions.at(-1)!.values,
+  },
+  'await-rollout': { action: { kind: 'await-rollout' }, before: () => fakeDeployment({ rollsOut: 2 }), look: service, undone: 'running' },
   'set-setting': {
     action: { kind: 'set-setting', name: 'VENDOR_RABBIT_DURABLE', from: null, to: 'true' },
     before: () => fakeDeployment({ service: 'stopped' }),

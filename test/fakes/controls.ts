@@ -9,6 +9,8 @@ import { brokerWorld } from './broker-world.ts'
 import type { BrokerWorld } from './broker-world.ts'
 import { fileWorld } from './files.ts'
 import type { FileWorld } from './files.ts'
+import { releaseWorld } from './release.ts'
+import type { ReleaseWorld } from './release.ts'
 import { fakeSessionStore } from './session-store.ts'
 import { fakeService, running, stopped } from './service.ts'
 
@@ -27,15 +29,18 @@ export interface FakeDeployment {
   /** the service's settings */
   readonly settings: Map<string, string>
   readonly broker: BrokerWorld
-  readonly sources: Pick<Sources, 'database' | 'service' | 'broker' | 'sessions' | 'files'>
+  readonly sources: Pick<Sources, 'database' | 'service' | 'broker' | 'sessions' | 'files' | 'release'>
   readonly files: FileWorld
+  readonly release: ReleaseWorld
+  /** how often its instances are still seen to be replaced */
+  rollsOut: number
   readonly store: ReturnType<typeof fakeSessionStore>
   /** takes every migration that it is asked for, unless told otherwise */
   readonly api: FakeApiControl
 }
 
 /** A service that runs, and a lock row that is free, unless told otherwise. */
-export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'rows' | 'broker' | 'store' | 'api' | 'files'>> = {}): FakeDeployment {
+export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'rows' | 'broker' | 'store' | 'api' | 'files' | 'release' | 'rollsOut'>> = {}): FakeDeployment {
   const changes: string[] = []
   const database = noted('database', fakeDatabaseControl(() => deployment), changes)
   const deployment: FakeDeployment = {
@@ -46,6 +51,8 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
     store: fakeSessionStore(),
     api: fakeApiControl(),
     files: fileWorld(),
+    release: releaseWorld(),
+    rollsOut: 0,
     ...of,
     notes: [],
     kept: new Map(),
@@ -57,10 +64,11 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
       sessions: async () => noted('sessions', deployment.store.control, changes),
       api: async () => noted('api', deployment.api, changes),
       files: async () => noted('files', deployment.files.control, changes),
+      release: async () => noted('release', deployment.release.control, changes),
     },
     sources: {
       database: [fakeDatabase({ changelogLocks: () => [lockTable([...deployment.rows])], backends: [] })],
-      service: fakeService({ status: () => (deployment.service === 'running' ? running() : stopped()), environment: () => new Map(deployment.settings) }),
+      service: fakeService({ status: () => (deployment.service === 'running' ? running(deployment.rollsOut-- > 0 ? { isRollingOut: true } : {}) : stopped()), environment: () => new Map(deployment.settings) }),
       get sessions() {
         return deployment.store.source
       },
@@ -69,6 +77,9 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
       },
       get files() {
         return deployment.files.source
+      },
+      get release() {
+        return deployment.release.source
       },
     },
   }
@@ -161,7 +172,7 @@ export function fakeDatabaseControl(of: () => Pick<FakeDeployment, 'rows'>): Dat
 }
 
 /** what changes nothing */
-const looks = ['assertRemovable', 'hasCommitted', 'kept', 'try', 'tryBack']
+const looks = ['assertRemovable', 'hasCommitted', 'kept', 'try', 'tryBack', 'isRunning']
 
 function noted<C extends object>(part: string, control: C, changes: string[]): C {
   return new Proxy(control, {

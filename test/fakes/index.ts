@@ -7,6 +7,7 @@ import { fakeDatabase } from './database.ts'
 import { fakeFiles } from './files.ts'
 import { fakeLogs } from './logs.ts'
 import { fakeNetwork } from './network.ts'
+import { releaseWorld } from './release.ts'
 import { fakeRuns } from './runs.ts'
 import { fakeService } from './service.ts'
 import { fakeSessions } from './sessions.ts'
@@ -22,6 +23,7 @@ export * from './fake.ts'
 export * from './files.ts'
 export * from './logs.ts'
 export * from './network.ts'
+export * from './release.ts'
 export * from './run-store.ts'
 export * from './runs.ts'
 export * from './service.ts'
@@ -41,6 +43,7 @@ function fakeSources(sources: Partial<Sources> = {}): Sources {
     network: fakeNetwork(),
     runs: fakeRuns(),
     files: fakeFiles(),
+    release: releaseWorld().source,
     ...sources,
   }
 }
@@ -64,6 +67,7 @@ const errors: Record<SourceName, () => AdminError> = {
   accessLog: () => new AdminError('UNAVAILABLE', 'the log file /var/log/nginx/access.log does not exist', ['ls -l /var/log/nginx/access.log']),
   network: () => new AdminError('UNAVAILABLE', 'no name server answers', []),
   runs: () => new AdminError('UNEXPECTED_ANSWER', 'the journal of run 20261121T021244Z-unlock-changelog-1f3a cannot be read', []),
+  release: () => new AdminError('UNAVAILABLE', 'helm is not installed on this machine', ['command -v helm']),
   files: () => new AdminError('USAGE', 'there is no file /srv/values.yaml', ['ls -l /srv/values.yaml']),
 }
 
@@ -95,5 +99,6 @@ export function openFakes(sources: { [K in SourceName]?: Sources[K] | AdminError
     network: opener('network', healthy.network),
     runs: opener('runs', healthy.runs),
     files: opener('files', healthy.files),
+    release: opener('release', healthy.release),
   }
 }

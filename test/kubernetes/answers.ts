@@ -1,3 +1,4 @@
+import { applied } from './apply.ts'
 import type { Cluster } from './cluster.ts'
 import { timestamp } from './cluster.ts'
 import { admit, start } from './kubelet.ts'
@@ -6,7 +7,7 @@ import { pending } from './pod-states.ts'
 import type { Asked } from './request.ts'
 import { apiVersionOf } from './resources.ts'
 import type { Pod, Resource, Stored, Workload } from './resources.ts'
-import { badRequest, invalidPatch } from './status.ts'
+import { applyConflict, badRequest, invalidPatch } from './status.ts'
 import { isSelected } from './watch.ts'
 
 export interface Answer {
@@ -37,7 +38,7 @@ export function created({ resource, namespace }: Asked, body: unknown, cluster: 
   const { kind: _kind, apiVersion: _apiVersion, ...object } = body as Stored
   const metadata = { ...object.metadata, ...(namespace !== null && { namespace }) }
   if (resource.plural === 'pods') return createdPod(resource, { ...object, metadata } as Pod, cluster)
-  return { status: 201, body: shown(resource, cluster.create(resource.plural, { ...object, metadata })) }
+  return { status: 201, body: shown(resource, cluster.create(resource.plural, storable(resource, { ...object, metadata }))) }
 }
 
 function createdPod(resource: Resource, pod: Pod, cluster: Cluster): Answer {
@@ -61,7 +62,9 @@ export function deleted({ resource, namespace, name, query }: Asked, cluster: Cl
   return { status: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } }
 }
 
-export function patched({ resource, namespace, name, query }: Asked, type: string, patch: unknown, cluster: Cluster): Answer {
+export function patched(asked: Asked, type: string, patch: unknown, cluster: Cluster): Answer {
+  if (type.startsWith('application/apply-patch+yaml')) return appliedTo(asked, patch, cluster)
+  const { resource, namespace, name, query } = asked
   const before = cluster.get(resource.plural, namespace, name ?? '')
   const after = patchedObject(before, type, patch)
   if (!isWhole(after)) throw invalidPatch(patch)
@@ -70,6 +73,31 @@ export function patched({ resource, namespace, name, query }: Asked, type: strin
   const { generation } = before.metadata
   const metadata = { ...after.metadata, ...(generation !== undefined && { generation: generation + (isChanged ? 1 : 0) }) }
   return { status: 200, body: shown(resource, { ...after, metadata }) }
+}
+
+/** By which an object is made, too, where there is none. */
+function appliedTo({ resource, namespace, name, query }: Asked, patch: unknown, cluster: Cluster): Answer {
+  const { kind: _kind, apiVersion: _apiVersion, ...given } = patch as Stored
+  const next = storable(resource, given)
+  const live = cluster.find(resource.plural, namespace, name ?? '')
+  const manager = `${resource.plural}/${namespace ?? ''}/${name}/${query.get('fieldManager')}`
+  const { object, conflicts } = applied({ live: live ?? undefined, last: live ? cluster.applied.get(manager) : undefined, next })
+  if (conflicts.length > 0 && query.get('force') !== 'true') throw applyConflict(resource, name ?? '', conflicts)
+  if (query.getAll('dryRun').includes('All')) return { status: live ? 200 : 201, body: shown(resource, object as Stored) }
+  cluster.applied.set(manager, next)
+  const { metadata, ...rest } = object as Stored
+  const whole = { ...rest, metadata: { ...metadata, ...(namespace !== null && { namespace }) } }
+  if (!live) return { status: 201, body: shown(resource, cluster.create(resource.plural, whole)) }
+  const isSame = JSON.stringify(whole) === JSON.stringify(live)
+  return { status: 200, body: shown(resource, isSame ? live : cluster.replace(resource.plural, whole)) }
+}
+
+/** What is given as text is kept as the other data of a Secret. */
+function storable({ plural }: Resource, object: Stored): Stored {
+  const { stringData, ...rest } = object
+  if (plural !== 'secrets' || stringData === undefined) return object
+  const encoded = Object.entries(stringData as Record<string, string>).map(([key, text]): [string, string] => [key, Buffer.from(text).toString('base64')])
+  return { ...rest, data: { ...(rest['data'] as object | undefined), ...Object.fromEntries(encoded) } }
 }
 
 /** The scale subresource, read or written. */

@@ -57,6 +57,8 @@ export class Cluster {
     starting?: (pod: Pod) => Fate | Promise<Fate>
     /** it has been told to end, and is there until this is done */
     stopping?: (pod: Pod) => void | Promise<void>
+    /** how a Job ends; it runs until this is done */
+    job?: (job: Stored) => 'Complete' | 'Failed' | Promise<'Complete' | 'Failed'>
     /** the replicas of a workload were changed through the API */
     scaled?: (workload: Workload, replicas: number) => void
     /** runs a program in a pod; null: its image has none of that name */
@@ -68,6 +70,8 @@ export class Cluster {
   readonly streams = new Set<Duplex>()
   /** what an older server knows of exec; null: all */
   execProtocols: readonly string[] | null = null
+  /** what was applied last on the server's side, by object and manager */
+  readonly applied = new Map<string, unknown>()
   /** emits `change` with {type, resource, object} */
   readonly changes = new EventEmitter().setMaxListeners(100)
   resourceVersion = 0
@@ -123,7 +127,9 @@ export class Cluster {
     metadata.uid = randomUUID()
     metadata.creationTimestamp = timestamp(new Date())
     if (isWorkload(plural)) metadata.generation = 1
-    return this.#store('ADDED', plural, created)
+    const stored = this.#store('ADDED', plural, created)
+    if (plural === 'jobs') this.#workloads.run(stored)
+    return stored
   }
 
   /** Takes the place of an object; throws 404, and 409 where it names another version than the one that is there. */

@@ -15,7 +15,7 @@ export function mergePatch(target: Json, patch: Json): Json {
 }
 
 /** Lists whose members are told apart by one of their fields, as the API's types declare it. */
-const mergeKeys: Readonly<Record<string, string>> = {
+export const mergeKeys: Readonly<Record<string, string>> = {
   containers: 'name',
   initContainers: 'name',
   env: 'name',

@@ -23,6 +23,7 @@ export const builtIn: readonly Resource[] = [
   resource('deployments', 'Deployment', 'apps'),
   resource('replicasets', 'ReplicaSet', 'apps'),
   resource('statefulsets', 'StatefulSet', 'apps'),
+  resource('jobs', 'Job', 'batch'),
   resource('leases', 'Lease', 'coordination.k8s.io'),
   resource('horizontalpodautoscalers', 'HorizontalPodAutoscaler', 'autoscaling', 'v2'),
 ]

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { json } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { created, deleted, got, listed, patched, replaced, reviewed, scaled } from './answers.ts'
 import type { Answer } from './answers.ts'
 import type { Cluster } from './cluster.ts'
@@ -11,6 +11,7 @@ import { discovered } from './discovery.ts'
 import { recordedCluster } from './cluster.ts'
 import { answerExec } from './exec.ts'
 import { answerLog } from './logs.ts'
+import { protobufType, secretIn } from './protobuf.ts'
 import { recording } from './recordings.ts'
 import { askedBy, authorize, isAllowed } from './request.ts'
 import type { Asked } from './request.ts'
@@ -77,7 +78,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, cluste
   const offered = request.method === 'GET' ? discovered(path, cluster.resources) : null
   if (offered) return send(response, { status: 200, body: offered })
   const asked = askedBy(request, cluster)
-  const body = request.method === 'GET' || request.method === 'DELETE' ? null : await json(request).catch(() => null)
+  const body = request.method === 'GET' || request.method === 'DELETE' ? null : bodyIn(await buffer(request), request.headers['content-type'] ?? '')
   authorize(request, asked, cluster)
   if (path === '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews' && request.method === 'POST') {
     return send(response, reviewed(body, (it) => isAllowed({ verb: it['verb'] ?? '', resource: { plural: it['resource'] ?? '' }, subresource: it['subresource'] ?? null, namespace: it['namespace'] ?? null }, cluster)))
@@ -86,6 +87,16 @@ async function answer(request: IncomingMessage, response: ServerResponse, cluste
   if (asked.verb === 'watch') return answerWatch(asked, cluster, response)
   if (asked.subresource === 'log') return answerLog(asked, cluster, response)
   send(response, answerTo(asked, request.headers['content-type'] ?? '', body, cluster))
+}
+
+/** An apply patch is YAML by its name, of which clients send the part that is JSON. */
+function bodyIn(bytes: Buffer, type: string): unknown {
+  if (type === protobufType) return secretIn(bytes)
+  try {
+    return JSON.parse(bytes.toString()) as unknown
+  } catch {
+    return null
+  }
 }
 
 function answerTo(asked: Asked, type: string, body: unknown, cluster: Cluster): Answer {

@@ -47,6 +47,12 @@ export function conflict(resource: Resource, name: string): Refused {
   )
 }
 
+/** As a server-side apply is refused. */
+export function applyConflict(resource: Resource, name: string, fields: readonly string[]): Refused {
+  const message = `Apply failed with ${fields.length} conflict${fields.length === 1 ? '' : 's'}: ${fields.map((field) => `conflict with "kubectl": ${field}`).join(', ')}`
+  return new Refused(409, 'Conflict', message, { ...detailsOf(resource, name), causes: fields.map((field) => ({ reason: 'FieldManagerConflict', message: 'conflict with "kubectl"', field })) })
+}
+
 export function alreadyExists(resource: Resource, name: string): Refused {
   return new Refused(409, 'AlreadyExists', `${nameOf(resource)} "${name}" already exists`, detailsOf(resource, name))
 }
@@ -66,6 +72,10 @@ export function unprocessable(): Refused {
 
 export function badRequest(message: string): Refused {
   return new Refused(400, 'BadRequest', message)
+}
+
+export function unsupported(type: string): Refused {
+  return new Refused(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: application/json, got ${type}`)
 }
 
 function detailsOf({ plural, group }: Resource, name: string | null): Readonly<Record<string, unknown>> {

@@ -41,6 +41,16 @@ export class Workloads {
     })
   }
 
+  /** A Job, whose pods are not shown. */
+  run(job: Stored): void {
+    this.#after(this.#cluster.timing.readyMs, async () => {
+      const type = (await this.#cluster.hooks.job?.(job)) ?? 'Complete'
+      const reason = type === 'Failed' ? { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' } : {}
+      const counted = type === 'Failed' ? { failed: 1 } : { succeeded: 1, completionTime: timestamp(new Date()) }
+      this.#cluster.update('jobs', job, (it) => void (it['status'] = { startTime: timestamp(new Date()), ...counted, conditions: [{ type, status: 'True', ...reason }] }))
+    })
+  }
+
   close(): void {
     this.#isClosed = true
     for (const timer of this.#timers) clearTimeout(timer)

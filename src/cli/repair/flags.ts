@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import type { SelectedDeployment } from '../../runtime/index.ts'
 import { relayFlag } from '../relay.ts'
 import type { NamedFiles } from './files.ts'
 
@@ -34,6 +35,8 @@ export interface RepairFlags {
   relay?: boolean
   /** worked on in place of a deployment */
   files?: NamedFiles
+  /** the deployment, where it is known already */
+  selected?: SelectedDeployment
 }
 
 export function patienceMs({ patience = defaultPatienceSeconds }: Pick<RepairFlags, 'patience'>): number {

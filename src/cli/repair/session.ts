@@ -36,7 +36,7 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
   return withInterrupts(async (signal) => {
     opened = files
       ? openFile({ flag: files.flag, path: files.main }, files.paths, environment)
-      : await openDeployment(await chosenDeployment(flags, signal), { timeoutMs, environment, config: file, signal, ...relayOf(flags, { mayMakePods: !isDry, isLasting: !isDry }) })
+      : await openDeployment(flags.selected ?? (await chosenDeployment(flags, signal)), { timeoutMs, environment, config: file, signal, ...relayOf(flags, { mayMakePods: !isDry, isLasting: !isDry }) })
     try {
       return await run({
         opened,

@@ -48,6 +48,8 @@ export interface ServiceStatus {
   evidence?: readonly string[]
   /** it has failed, and is about to be started again by whatever watches over it */
   startsAgain?: true
+  /** instances are being replaced by those of a newer declaration, or are not ready yet */
+  isRollingOut?: true
 }
 
 export interface ServiceHealth {
@@ -110,6 +112,8 @@ export interface ServiceImage {
   build: string | null
   /** where the three come from, for people */
   declaredIn: string
+  /** compose files by which it is started, absolute, links followed; left out: none is known */
+  files?: readonly string[]
 }
 
 export interface Machine {

@@ -3,15 +3,21 @@ import type { Declared } from './project.ts'
 import type { Engine } from './engine.ts'
 import { jsonIn } from './engine.ts'
 
-/** Settings in which a container differs from what its files declare now: it gets them only by being made anew. */
+/** Settings, and the image, in which a container differs from what its files declare now: it gets them only by being made anew. */
 export async function pendingSettings(engine: Engine, container: Container, declared: Declared): Promise<string[]> {
   const has = assignmentsIn(container.environment)
+  const image = declared.image !== null && bare(declared.image) !== bare(container.image) ? ['image'] : []
   const wanted = [...declared.environment].filter((entry): entry is [string, string] => entry[1] !== null)
-  const changed = wanted.filter(([name, value]) => has.get(name) !== value).map(([name]) => name)
+  const changed = [...image, ...wanted.filter(([name, value]) => has.get(name) !== value).map(([name]) => name)]
   const extra = [...has.keys()].filter((name) => !declared.environment.has(name))
   if (extra.length === 0) return changed
   const ofImage = await imageEnvironment(engine, container.image)
   return [...changed, ...extra.filter((name) => ofImage !== null && !ofImage.has(name))]
+}
+
+/** Podman writes out what an image's name leaves out. */
+function bare(image: string): string {
+  return image.replace(/^(docker\.io\/(library\/)?|localhost\/)/, '')
 }
 
 /** What the image itself sets; null where it cannot be asked, as one that was removed. */

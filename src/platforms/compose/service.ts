@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import { AdminError } from '../../core/error.ts'
 import { isHostName } from '../../core/host.ts'
 import { Secret } from '../../core/secret.ts'
@@ -34,7 +35,9 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
     environment: async () => environmentOf(view),
     async image() {
       const [container] = await own()
-      return imageOf(container?.image ?? found.image, settings, found.files?.files[0] ?? `container ${container?.name ?? found.service}`)
+      const image = imageOf(container?.image ?? found.image, settings, found.files?.files[0] ?? `container ${container?.name ?? found.service}`)
+      if (found.files === null) return image
+      return { ...image, files: await Promise.all(found.files.files.map(async (file) => realpath(file).catch(() => file))) }
     },
     async machines() {
       if (settings.cpuinfo !== null || (await engine.isHere())) return [await readMachine(settings.cpuinfo)]

@@ -9,6 +9,7 @@ import type { KubernetesClient } from './client.ts'
 import { clusterNames } from './cluster-name.ts'
 import { clusterControl } from './control.ts'
 import { findService } from './find.ts'
+import { releaseFor } from './helm/index.ts'
 import { leaseLock } from './lease.ts'
 import { logOf } from './log.ts'
 import { proveMachines } from './prove.ts'
@@ -74,6 +75,10 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
     async control() {
       const { client: of, service: source } = await opened()
       return clusterControl(of, source)
+    },
+    async release() {
+      const { client: of, service: source } = await opened()
+      return releaseFor(of, await source.workload(), settings, options)
     },
     async reach(address) {
       if (isLoopback(address.host)) {

@@ -5,6 +5,7 @@ interface Metadata {
   namespace?: string
   uid?: string
   resourceVersion?: string
+  generation?: number
   creationTimestamp?: string
   deletionTimestamp?: string
   labels?: Readonly<Record<string, string>>
@@ -20,7 +21,7 @@ export interface Workload {
     selector: LabelSelector
     template: { metadata?: Partial<Metadata>; spec: PodSpec }
   }
-  status?: { replicas?: number; readyReplicas?: number; conditions?: readonly Condition[] }
+  status?: { replicas?: number; readyReplicas?: number; updatedReplicas?: number; observedGeneration?: number; conditions?: readonly Condition[] }
 }
 
 export interface LabelSelector {

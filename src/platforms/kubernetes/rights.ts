@@ -56,6 +56,8 @@ const toRead: { readonly [K in SourceName]: readonly Right[] } = {
   logs: [...finding, { resource: 'pods/log', verbs: ['get'] }],
   accessLog: [],
   files: [],
+  // helm asks for itself, with the rights of who installs the chart
+  release: finding,
   network: [],
   runs: [],
 }
@@ -83,6 +85,8 @@ const toChange: { readonly [K in ActionKind]: readonly Right[] } = {
   'set-setting': patching,
   'set-secret': patching,
   'edit-values': [],
+  'upgrade-release': finding,
+  'await-rollout': looking,
   'release-lock': reaching,
   'insert-lock-row': reaching,
   'remove-lock-rows': reaching,

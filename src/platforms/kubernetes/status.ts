@@ -23,7 +23,14 @@ export function statusOf(workload: Workload, pods: readonly Pod[]): ServiceStatu
     detail: detail.filter(Boolean).join('; '),
     instances,
     ...(state === 'failed' && pods.some(isRestarting) && { startsAgain: true }),
+    ...(state === 'running' && isRollingOut(workload) && { isRollingOut: true }),
   }
+}
+
+/** As `kubectl rollout status` tells it: a change is not seen yet, or pods are not new, not ready, or of before. */
+function isRollingOut({ metadata: { generation = 0 }, spec: { replicas = 1 }, status = {} }: Workload): boolean {
+  const { observedGeneration = generation, updatedReplicas = 0, readyReplicas = 0, replicas: all = 0 } = status
+  return observedGeneration < generation || updatedReplicas < replicas || readyReplicas < replicas || all > updatedReplicas
 }
 
 /** As with a unit that is activating, a service whose pods are on their way is not one that has failed. */

@@ -3,6 +3,9 @@ import type { Repair } from '../../core/repair.ts'
 import type { FilesSource } from '../../core/sources.ts'
 import { chartKeys } from '../../knowledge/chart.ts'
 import { images } from '../../knowledge/images.ts'
+import { withUpgrade } from '../apply/release.ts'
+import type { ChartOptions } from '../apply/release.ts'
+import type { Surroundings } from '../apply/surroundings.ts'
 import { assertPath, chooseFile, refuseUmbrella } from '../files/choose.ts'
 import { editImpact, editSteps, helmNote } from '../files/steps.ts'
 import type { WantedEdit } from '../files/steps.ts'
@@ -10,7 +13,7 @@ import { judgeBuild, judgeName, wantedName } from './build.ts'
 import type { Asked } from './build.ts'
 
 /** Of a chart's values files, in Helm's order; `prefix`: the chart's own keys in an umbrella chart. */
-export async function planForValues(files: FilesSource, values: readonly string[], prefix: readonly string[], asked: Asked): ReturnType<Repair['plan']> {
+export async function planForValues(files: FilesSource, values: readonly string[], prefix: readonly string[], asked: Asked, applying: Applying | null): ReturnType<Repair['plan']> {
   const below = (path: string): string => asked.again('--path', path)
   await assertPath(files, values, prefix, below)
   if (prefix.length === 0) await refuseUmbrella(files, values, [chartKeys.imageName, chartKeys.version], below)
@@ -34,15 +37,24 @@ export async function planForValues(files: FilesSource, values: readonly string[
   const steps = await editSteps(files, edits)
   const shown = name.look.text === null ? `${namePath.join('.')} is set in none of the files: the chart's own default is ${images.standard}` : `${at}: ${namePath.join('.')}: ${current}`
   const tag = version.look.text === null ? `${versionPath.join('.')} is set in none of the files` : `${version.file} line ${version.look.line ?? 1}: ${versionPath.join('.')}: ${version.look.text}`
-  return {
+  const draft = {
     target: Object.fromEntries([...new Set([name.file, ...edits.map(({ file }) => file)])].map((file, index) => [index === 0 ? 'values' : `values ${index + 1}`, file])),
     impact: editImpact(edits),
     evidence: [shown, tag],
-    notes: edits.length === 0 ? [`the image is ${wanted} already`] : [helmNote(values), ...(asked.revert ? [needsV3] : [])],
-    risks: edits.length === 0 ? [] : [buildRisk, judgeName(current, at)].filter((risk) => risk !== null),
+    notes: [...(edits.length === 0 ? [`the image is ${wanted} already in the files`] : applying ? [] : [helmNote(values)]), ...(asked.revert && (edits.length > 0 || applying) ? [needsV3] : [])],
+    risks: edits.length === 0 && !applying ? [] : [buildRisk, judgeName(current, at)].filter((risk) => risk !== null),
     steps,
     verifiedBy: [],
   }
+  if (applying === null) return draft
+  const all = [{ path: namePath, to: wanted }, ...(asked.build === null ? [] : [{ path: versionPath, to: asked.build }])]
+  return withUpgrade(draft, all, values, applying.chart, applying.around)
+}
+
+/** Of --apply. */
+export interface Applying {
+  chart: ChartOptions
+  around: Surroundings
 }
 
 export const needsV3 = 'image testops needs x86-64-v3 from build 526u03 on; this tells whether machines have it: testops-admin check-cpu'

@@ -39,6 +39,7 @@ function deploymentWith(outcomes: readonly (Outcome | AdminError)[]) {
         api: missing,
         accessLog: missing,
         files: missing,
+        release: missing,
         logs: missing,
         network: missing,
         runs: missing,

@@ -10,8 +10,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { AdminError } from '../../../src/core/error.ts'
 import { portStream } from '../../../src/platforms/kubernetes/byte-stream.ts'
+import type { ByteStream } from '../../../src/platforms/kubernetes/byte-stream.ts'
 import { openChannels } from '../../../src/platforms/kubernetes/channels.ts'
-import type { Channels } from '../../../src/platforms/kubernetes/channels.ts'
 import type { StreamServer } from '../../../src/platforms/kubernetes/channels.ts'
 import { listenForward } from '../../../src/platforms/kubernetes/forward.ts'
 import { failureOf } from '../../adapters/failure-of.ts'
@@ -233,7 +233,7 @@ test.each([
 test('closing ends a stream that is still being opened', async () => {
   const connectTo = await inPod(echo)
   const { port: server } = await apiServer((...it) => forwardPorts(...it, { connect: connectTo }))
-  const opened: Channels[] = []
+  const opened: ByteStream[] = []
   let open: () => void = () => undefined
   const isOpening = new Promise<void>((resolve) => (open = resolve))
   let isAsked = false
@@ -242,7 +242,7 @@ test('closing ends a stream that is still being opened', async () => {
       isAsked = true
       await isOpening
     }
-    const stream = await openChannels(streamServer(server))
+    const stream = portStream(await openChannels(streamServer(server)))
     opened.push(stream)
     return stream
   })

@@ -17,6 +17,10 @@ interface Case {
   said: readonly string[]
 }
 
+/** What is beside a file that is edited by itself. */
+const none = new AdminError('NOT_CONFIGURED', 'a file is worked on by itself')
+const alone = { release: none, service: none, database: none, broker: none, logs: none, api: none }
+
 /** The edits and the risks of the plan, or why there is none. */
 async function planned(files: Case['files'], options: Partial<LegacyOptions>, flag: 'values' | 'compose'): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-legacy-'))
@@ -26,7 +30,7 @@ async function planned(files: Case['files'], options: Partial<LegacyOptions>, fl
   const where = flag === 'values' ? { values: paths } : { compose: paths[0]! }
   const deployment = { name: 'values.yaml', platform: 'kubernetes', vendor: { prefix: 'VENDOR', package: 'P' }, timeZone: null } as const
   try {
-    const plan = await useLegacyImage.plan({ files: filesSource() }, deployment, { build: null, revert: false, main: paths[0]!, ...where, ...options })
+    const plan = await useLegacyImage.plan({ files: filesSource(), ...alone }, deployment, { build: null, revert: false, main: paths[0]!, ...where, ...options })
     const edits = plan.steps.flatMap(({ action }) => (action.kind === 'edit-values' ? action.edits.map((it) => `${action.file} ${it.path.join('.')}=${it.from ?? 'none'}→${it.to ?? 'none'}`) : []))
     const told = plan.steps.length === 0 ? plan.notes : edits
     return [...told, ...plan.risks.map(({ name }) => `risk ${name}`)].map((it) => it.replaceAll(`${folder}/`, ''))

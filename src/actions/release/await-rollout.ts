@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { span } from '../../checks/support/format.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ServiceStatus } from '../../core/sources.ts'
+import type { ActionHandler, Workshop } from '../handler.ts'
+import { answers } from '../start-service.ts'
+
+const pollMs = 500
+
+export const awaitRollout: ActionHandler<'await-rollout'> = {
+  failpoints: ['up'],
+  async isDone(_, workshop) {
+    return isUp(await statusOf(workshop), workshop)
+  },
+  async perform(_, workshop) {
+    await untilUp(workshop)
+    await workshop.failpoint('up')
+  },
+  undo: null,
+}
+
+/** Returns once all instances are of what is declared by now, and the service answers. Throws TIMED_OUT with what they say, INTERRUPTED. */
+export async function untilUp(workshop: Workshop): Promise<void> {
+  const { patienceMs, signal, progress } = workshop
+  const end = performance.now() + patienceMs
+  progress('waiting until what runs is new, and answers')
+  for (;;) {
+    const status = await statusOf(workshop)
+    if (await isUp(status, workshop)) return
+    progress(status.detail)
+    if (performance.now() > end) throw notUp(status, patienceMs)
+    if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to be up')
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+async function statusOf({ open }: Workshop): Promise<ServiceStatus> {
+  return (await open.service()).status()
+}
+
+async function isUp({ state, isRollingOut }: ServiceStatus, workshop: Workshop): Promise<boolean> {
+  return state === 'running' && isRollingOut !== true && (await answers(workshop))
+}
+
+function notUp({ state, isRollingOut, detail, evidence = [] }: ServiceStatus, patienceMs: number): AdminError {
+  const what = state === 'running' && isRollingOut !== true ? 'the service runs, and does not answer' : 'the service is not up'
+  const isCommand = (line: string): boolean => line.startsWith('kubectl ')
+  const said = [detail, ...evidence.filter((line) => !isCommand(line))].join('; ')
+  return new AdminError('TIMED_OUT', `${what} within ${span(patienceMs)}: ${said}`, [...evidence.filter(isCommand), '{logs}', 'testops-admin doctor -d {deployment}'])
+}

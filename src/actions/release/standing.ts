@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ActionOf } from '../../core/action.ts'
+import { differing } from '../../core/differing.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ReleaseRevision, ReleaseSource } from '../../core/sources.ts'
+import { hasAll } from '../../core/values.ts'
+import type { Workshop } from '../handler.ts'
+
+export type Upgrade = ActionOf<'upgrade-release'>
+
+/**
+ * Where a release stands beside an upgrade: as it was before, as it is to be, or somewhere else. What is on record is compared, and not
+ * who put it there: a helm that was killed, or had no time to say so, leaves the same.
+ */
+export interface Standing {
+  is: 'former' | 'wanted' | 'another'
+  latest: ReleaseRevision
+  /** before; null: it is not on record any more */
+  former: ReleaseRevision | null
+}
+
+const pollMs = 1000
+
+export async function standingOf(action: Upgrade, release: ReleaseSource): Promise<Standing> {
+  const latest = await release.latest()
+  const former = latest.revision === action.revision ? latest : await release.revision(action.revision)
+  if (former === null || !isSameChart(latest, former)) return { is: 'another', latest, former }
+  const changed = differing(former.values, latest.values)
+  if (changed.length === 0 && !hasAll(former.values, action.values)) return { is: 'former', latest, former }
+  return { is: hasAll(latest.values, action.values) && isWithin(changed, action) ? 'wanted' : 'another', latest, former }
+}
+
+/**
+ * The same once no helm is at work on it. One that was killed leaves its revision pending for ever: it is waited for only where it may
+ * still run. Throws REFUSED where the release is another by now, INTERRUPTED.
+ */
+export async function settled(action: Upgrade, workshop: Workshop): Promise<Standing> {
+  const { open, patienceMs, signal, progress } = workshop
+  const release = await open.release()
+  const end = performance.now() + patienceMs
+  for (;;) {
+    const standing = await standingOf(action, release)
+    if (standing.is === 'another') throw changed(standing, release)
+    if (!isPending(standing.latest) || performance.now() > end || !(await mayRun(workshop))) return standing
+    progress(`${release.target} is ${standing.latest.status}: waiting for the helm that began it to end`)
+    if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for helm to end')
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** helm refuses to work on a release that is so (helm.sh/docs, "helm upgrade"). */
+export function isPending({ status }: Pick<ReleaseRevision, 'status'>): boolean {
+  return status.startsWith('pending-')
+}
+
+const begun = 'helm '
+/** in place of a mark: the last one put nothing on record */
+export const nothingPut = 'none'
+
+/** Notes by what a helm is known, so that whoever goes on with the run can tell whether it still runs. */
+export async function noteHelm({ journal }: Workshop, mark: string): Promise<void> {
+  await journal.note(`${begun}${mark}`)
+}
+
+/** Of the helm that this run began last; null: it is not known of any. */
+function lastMark({ journal }: Workshop): string | null {
+  return journal.ofRun().findLast((note) => note.startsWith(begun))?.slice(begun.length) ?? null
+}
+
+async function mayRun(workshop: Workshop): Promise<boolean> {
+  const mark = lastMark(workshop)
+  if (mark === nothingPut) return false
+  return mark === null || (await (await workshop.control.release()).isRunning(mark)) !== false
+}
+
+/** What stands on record is somebody else's doing alone. */
+export function isOthers({ is }: Standing, workshop: Workshop): boolean {
+  const mark = lastMark(workshop)
+  return is === 'another' && (mark === null || mark === nothingPut)
+}
+
+/** Whether no other path than those of the upgrade is among these. */
+export function isWithin(paths: readonly (readonly string[])[], { values }: Pick<Upgrade, 'values'>): boolean {
+  const own = values.map(({ path }) => JSON.stringify(path))
+  return paths.every((path) => own.includes(JSON.stringify(path)))
+}
+
+function isSameChart({ chart: one }: ReleaseRevision, { chart: other }: ReleaseRevision): boolean {
+  return one.name === other.name && one.version === other.version
+}
+
+function changed({ latest: { revision, status, updatedAt }, former }: Standing, release: ReleaseSource): AdminError {
+  const why = former === null ? 'what it was when the plan was made is not on record any more' : `it is at revision ${revision}, ${status}, of ${updatedAt}, with another chart or other values`
+  return new AdminError('REFUSED', `${release.target} has been changed by somebody else since: ${why}`, [release.helm('history')])
+}

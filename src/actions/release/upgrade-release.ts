@@ -1,0 +1,74 @@
+import { differing } from '../../core/differing.ts'
+import type { HelmRun } from '../../core/controls.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ReleaseRevision, ReleaseSource } from '../../core/sources.ts'
+import { hasAll } from '../../core/values.ts'
+import type { ActionHandler, Workshop } from '../handler.ts'
+import { untilUp } from './await-rollout.ts'
+import { isOthers, isPending, isWithin, noteHelm, nothingPut, settled, standingOf } from './standing.ts'
+import type { Standing, Upgrade } from './standing.ts'
+
+export const upgradeRelease: ActionHandler<'upgrade-release'> = {
+  failpoints: ['cleared', 'upgraded'],
+  async isDone(action, { open }) {
+    const { is, latest } = await standingOf(action, await open.release())
+    return is === 'wanted' && latest.status === 'deployed'
+  },
+  async perform(action, workshop) {
+    const { control, failpoint } = workshop
+    const { is, latest, former } = await settled(action, workshop)
+    // a helm that outlived the process which began it has done it
+    if (is === 'wanted' && latest.status === 'deployed') return
+    // nothing else takes away what a helm that was killed has left
+    if (isPending(latest)) await rollBack(action, workshop)
+    await failpoint('cleared')
+    await refuseOtherFiles(action, former!, workshop)
+    workshop.progress(`helm upgrades ${action.release}`)
+    await (await control.release()).upgrade(action, runOf(workshop)).catch(async (error: unknown) => {
+      if (error instanceof AdminError && error.code === 'BUSY') await noteHelm(workshop, nothingPut)
+      throw error
+    })
+    await failpoint('upgraded')
+  },
+  async undo(action, workshop) {
+    const release = await workshop.open.release()
+    if (isOthers(await standingOf(action, release), workshop)) return
+    if (!isAsBefore(await settled(action, workshop))) await rollBack(action, workshop)
+    if (action.wasRunning) await untilUp(workshop)
+  },
+  async foreseeUndo(action, workshop) {
+    const release = await workshop.open.release()
+    const standing = await standingOf(action, release)
+    if (standing.is !== 'another' || isOthers(standing, workshop)) return
+    const { latest } = standing
+    throw new AdminError('REFUSED', `${release.target} is at revision ${latest.revision} by now, with another chart or other values than this run left: what came after it would be lost`, [
+      release.helm('history'),
+      release.helm('rollback', String(action.revision)) + '   # takes back what came after it, too',
+    ])
+  },
+}
+
+/** Helm's own way back: it needs neither the chart nor the files, and puts there what was there, to the byte. */
+async function rollBack({ revision }: Upgrade, workshop: Workshop): Promise<void> {
+  workshop.progress(`helm goes back to revision ${revision}`)
+  await (await workshop.control.release()).rollback(revision, runOf(workshop))
+}
+
+function isAsBefore({ is, latest }: Standing): boolean {
+  return is === 'former' && latest.status === 'deployed'
+}
+
+function runOf(workshop: Workshop): HelmRun {
+  return { timeoutMs: workshop.patienceMs, signal: workshop.signal, started: async (mark) => noteHelm(workshop, mark) }
+}
+
+/** The files may have been changed since the plan was made, by somebody who did not mean this upgrade. Throws REFUSED. */
+async function refuseOtherFiles(action: Upgrade, former: ReleaseRevision, { open }: Workshop): Promise<void> {
+  const release: ReleaseSource = await open.release()
+  const { values, chart } = await release.trial(action)
+  const paths = differing(former.values, values)
+  if (chart.version === former.chart.version && hasAll(values, action.values) && isWithin(paths, action)) return
+  const others = paths.filter((path) => !isWithin([path], action)).map((path) => path.join('.'))
+  const what = others.length > 0 ? `the files would change ${others.slice(0, 5).join(', ')} too` : 'the files or the chart are others than when the plan was made'
+  throw new AdminError('REFUSED', `${release.target} was not upgraded: ${what}`, ['testops-admin history -d {deployment}'])
+}

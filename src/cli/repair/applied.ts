@@ -1,0 +1,77 @@
+import { Flags } from '@oclif/core'
+import { dirname, resolve } from 'node:path'
+import { AdminError } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import type { ChartOptions } from '../../repairs/apply/release.ts'
+import type { SelectedDeployment } from '../../runtime/index.ts'
+import { chosenDeployment } from '../chosen-deployment.ts'
+import { interruptible } from '../interrupt.ts'
+
+/** Of commands that edit files, and may make true what they say. */
+export const applyFlags = {
+  apply: Flags.boolean({ summary: 'then have helm upgrade the release, or make the container anew, and wait until the service is up; confirmed by the name of the deployment' }),
+  chart: Flags.string({ summary: 'chart of the release: a folder, an archive, REPOSITORY/NAME or an address', helpValue: 'CHART', dependsOn: ['apply'] }),
+  'chart-version': Flags.string({ summary: 'its version, which has to be the one that is installed', helpValue: 'VERSION', dependsOn: ['apply'] }),
+}
+
+interface Named {
+  deployment?: string | undefined
+  config?: string | undefined
+  values?: string[] | undefined
+  compose?: string | undefined
+  service?: string | undefined
+  path?: string | undefined
+  apply?: boolean
+  chart?: string | undefined
+  'chart-version'?: string | undefined
+}
+
+/** Files as the configuration names them, in the form of the flags that name them. */
+interface NamedByConfiguration {
+  values?: string[]
+  compose?: string
+  service?: string
+  path?: string
+  selected: SelectedDeployment
+}
+
+/** The deployment that is meant, and the files: those of the flags, else of its configuration. Throws USAGE where there are none. */
+export async function filesOfDeployment(flags: Named): Promise<NamedByConfiguration> {
+  const selected = await interruptible(async (signal) => chosenDeployment(flags, signal)).catch((error: unknown) => {
+    throw flags.apply === true || !(error instanceof AdminError) || error.exitCode !== 64 ? error : unsaid('and there is no configuration that names one', error)
+  })
+  const { kubernetes, compose } = selected.settings
+  const path = flags.path ?? kubernetes?.valuesPath
+  if (flags.compose !== undefined) return { selected, compose: flags.compose, ...serviceOf(flags.service) }
+  const values = flags.values ?? (kubernetes?.values ? [kubernetes.values.path] : undefined)
+  if (values !== undefined) return { selected, values, ...(path !== undefined && { path }) }
+  if (compose?.file !== undefined) return { selected, compose: resolve(dirname(selected.file), fileOf(compose.file)), ...serviceOf(flags.service ?? compose.service) }
+  throw unsaid(`and the configuration of \`${selected.name}\` names none`)
+}
+
+function unsaid(why: string, cause?: unknown): AdminError {
+  return new AdminError('USAGE', `which file is to be edited is not said, ${why}`, [
+    '--values values.yaml   # the Helm values; or kubernetes.values in the configuration',
+    '--compose docker-compose.yml   # or compose.file in the configuration',
+  ], { cause })
+}
+
+/** The chart that the flags name, else the configuration. Throws USAGE where none is: helm does not keep where one came from. */
+export async function chartOf(flags: Named, { settings: { kubernetes }, file, name }: SelectedDeployment): Promise<ChartOptions> {
+  const { placeIfThere } = await import('../../runtime/index.ts')
+  const chartVersion = flags['chart-version'] ?? kubernetes?.chartVersion ?? null
+  if (flags.chart !== undefined) return { chart: await placeIfThere(flags.chart, process.cwd()), chartVersion }
+  if (kubernetes?.chart !== undefined) return { chart: await placeIfThere(kubernetes.chart, dirname(file)), chartVersion }
+  throw new AdminError('USAGE', `which chart \`${name}\` is installed with is not said, and helm does not keep where it came from`, [
+    '--chart CHART   # a folder, an archive, REPOSITORY/NAME or an address; or kubernetes.chart in the configuration',
+    typed(['helm', 'repo', 'list']),
+  ])
+}
+
+function fileOf(file: string | { path: string }): string {
+  return typeof file === 'string' ? file : file.path
+}
+
+function serviceOf(service: string | undefined): { service?: string } {
+  return service === undefined ? {} : { service }
+}

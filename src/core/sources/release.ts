@@ -1,0 +1,48 @@
+/**
+ * The release of Helm that the service is part of, as Helm has it on record. Values may be secrets: only their paths are ever shown.
+ * Each method throws UNAVAILABLE where helm is missing or too old, or there is no such release; UNREACHABLE, FORBIDDEN, TIMED_OUT,
+ * INTERRUPTED, UNEXPECTED_ANSWER.
+ */
+export interface ReleaseSource {
+  /** `release testops in namespace testops`, for people */
+  readonly target: string
+  /** a command of helm for it, as it is typed: its verb, then what stands behind the release's name */
+  helm(verb: string, ...words: string[]): string
+  /** the newest revision */
+  latest(): Promise<ReleaseRevision>
+  /** null: it is not on record, or not any more */
+  revision(number: number): Promise<ReleaseRevision | null>
+  /**
+   * what an upgrade would put on record. Throws UNAVAILABLE, UNREACHABLE where the chart cannot be had, REFUSED where it makes nothing
+   * of these values
+   */
+  trial(upgrade: ReleaseUpgrade): Promise<Pick<ReleaseRevision, 'chart' | 'values'>>
+}
+
+export interface ReleaseRevision {
+  revision: number
+  /** `deployed`, `superseded`, `failed`, `pending-upgrade`, … */
+  status: string
+  /** what Helm notes of it: 'Upgrade complete' */
+  description: string
+  /** ISO 8601 */
+  updatedAt: string
+  chart: ReleaseChart
+  /** those that were given, by files and by --set, merged; not the chart's own */
+  values: Values
+}
+
+export interface ReleaseChart {
+  name: string
+  version: string
+}
+
+export type Values = Readonly<Record<string, unknown>>
+
+export interface ReleaseUpgrade {
+  /** a folder or an archive, as an absolute path; REPOSITORY/NAME; an address */
+  chart: string
+  chartVersion: string
+  /** of values, absolute, in Helm's order: the later wins */
+  files: readonly string[]
+}

@@ -1,0 +1,113 @@
+import type { ProgramResult } from '../../../adapters/process.ts'
+import type { HelmRun, ReleaseControl } from '../../../core/controls.ts'
+import { AdminError } from '../../../core/error.ts'
+import { isObject } from '../../../core/shape.ts'
+import type { ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade, Values } from '../../../core/sources.ts'
+import { typed } from '../../../core/typed.ts'
+import type { PlatformOptions } from '../../platform.ts'
+import type { KubernetesClient } from '../client.ts'
+import { releaseOf } from '../find.ts'
+import type { Workload } from '../objects.ts'
+import type { KubernetesSettings } from '../settings.ts'
+import { helmFailure } from './failure.ts'
+import type { Attempt } from './failure.ts'
+import { helmAt, runsStill } from './program.ts'
+import { secretsIn, without } from './secrets.ts'
+
+/** as `helm history` gives it */
+interface Line {
+  revision: number
+  updated: string
+  status: string
+  chart: string
+  description: string
+}
+
+/** The release that a workload is part of, by helm itself, which knows where it keeps its records. Throws UNAVAILABLE where it is of none. */
+export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl'>, workload: Workload, settings: KubernetesSettings, options: PlatformOptions): ReleaseSource & ReleaseControl {
+  const { annotations = {}, namespace: own = '', name: its } = workload.metadata
+  const name = releaseOf(workload) ?? settings.release
+  const namespace = annotations['meta.helm.sh/release-namespace'] ?? own
+  if (name === null) throw new AdminError('UNAVAILABLE', `\`${its}\` in namespace \`${namespace}\` carries no mark of a release of Helm`, ['helm list --all-namespaces', 'set `kubernetes.release` in the configuration'])
+  const program = helmAt({ context: client.context, namespace }, options)
+  const target = `release ${name} in namespace ${namespace}`
+  const helm = (verb: string, ...words: string[]): string => typed(program.words(...verb.split(' '), name, ...words))
+  const secrets = new Set<string>()
+  const attempt = (verb: Attempt['verb'], chart?: string): Attempt => ({
+    verb,
+    target,
+    helm,
+    kubectl: (...words) => client.kubectl('-n', namespace, ...words),
+    hide: (text) => without(secrets, text),
+    ...(chart !== undefined && { chart }),
+  })
+  const orThrow = (of: Attempt, result: ProgramResult): string => {
+    if (result.exitCode !== 0) throw helmFailure(of, result)
+    return result.stdout
+  }
+  const ask = async (of: Attempt, ...words: string[]): Promise<unknown> => {
+    const said = orThrow(of, await program.ask(...words, '-o', 'json'))
+    try {
+      return JSON.parse(said) as unknown
+    } catch (error) {
+      throw new AdminError('UNEXPECTED_ANSWER', `helm does not answer in JSON about ${target}`, [helm('history', '-o', 'json')], { cause: error })
+    }
+  }
+  const known = (values: unknown): Values => {
+    const all = isObject(values) ? values : {}
+    for (const secret of secretsIn(all)) secrets.add(secret)
+    return all
+  }
+  // what a revision was made with stays, whatever becomes of it
+  const valuesOf = new Map<number, Promise<Values>>()
+  const revisionOf = async ({ revision, updated, status, chart, description }: Line): Promise<ReleaseRevision> => {
+    const values = valuesOf.get(revision) ?? ask(attempt('look'), 'get', 'values', name, '--revision', String(revision)).then(known)
+    valuesOf.set(revision, values)
+    values.catch(() => valuesOf.delete(revision))
+    return { revision, status, description, updatedAt: updated, chart: chartIn(chart), values: await values }
+  }
+  const lines = async (most: number): Promise<Line[]> => (await ask(attempt('look'), 'history', name, '--max', String(most))) as Line[]
+  const changed = async (of: Attempt, words: readonly string[], run: HelmRun): Promise<void> => {
+    orThrow(of, await program.change([...words, '--timeout', `${Math.ceil(run.timeoutMs / 1000)}s`], run))
+  }
+  return {
+    target,
+    helm,
+    async latest() {
+      const last = (await lines(1)).at(-1)
+      if (!last) throw new AdminError('UNAVAILABLE', `there is no ${target}`, ['helm list --all-namespaces --all'])
+      return revisionOf(last)
+    },
+    async revision(number) {
+      const found = (await lines(mostRevisions)).find(({ revision }) => revision === number)
+      return found === undefined ? null : revisionOf(found)
+    },
+    async trial(upgrade) {
+      const made = await ask(attempt('trial', upgrade.chart), ...upgradeWords(name, upgrade), '--dry-run=client')
+      const { chart, config } = made as { chart?: { metadata?: Partial<ReleaseChart> }; config?: unknown }
+      const { name: of = '', version = '' } = chart?.metadata ?? {}
+      return { chart: { name: of, version }, values: known(config) }
+    },
+    upgrade: async (upgrade, run) => changed(attempt('upgrade', upgrade.chart), upgradeWords(name, upgrade), run),
+    rollback: async (revision, run) => changed(attempt('rollback'), ['rollback', name, String(revision)], run),
+    isRunning: runsStill,
+  }
+}
+
+/** more than helm keeps (`--history-max`), unless it keeps all */
+const mostRevisions = 256
+
+function upgradeWords(name: string, { chart, chartVersion, files }: ReleaseUpgrade): string[] {
+  return ['upgrade', name, chart, '--version', chartVersion, '--reset-values', ...files.flatMap((file) => ['-f', listItem(file)])]
+}
+
+/** helm takes several files in one word, divided by commas, and quotes as in CSV. */
+function listItem(file: string): string {
+  return /[,"]/.test(file) ? `"${file.replaceAll('"', '""')}"` : file
+}
+
+/** `testops-5.27.2-rc.1`: of both parts either may hold dashes. */
+function chartIn(text: string): ReleaseChart {
+  const [, name = text, version = ''] = /^(.+?)-(v?\d+\.\d+\.\d+.*)$/.exec(text) ?? []
+  return { name, version }
+}

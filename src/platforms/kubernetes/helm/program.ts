@@ -1,0 +1,97 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { identify } from '../../../adapters/process-identity.ts'
+import { runProgram } from '../../../adapters/process.ts'
+import type { ProgramResult } from '../../../adapters/process.ts'
+import { AdminError } from '../../../core/error.ts'
+import { once } from '../../../core/once.ts'
+import type { HelmRun } from '../../../core/controls.ts'
+import type { PlatformOptions } from '../../platform.ts'
+
+/** Which cluster helm works on. */
+export interface HelmPlace {
+  /** of kubectl; null: in a pod of the cluster */
+  context: string | null
+  namespace: string
+}
+
+export interface Helm {
+  /** the words of a command for this place, as they are typed */
+  words(...words: string[]): [string, ...string[]]
+  /** what it says where it only looks; whatever its exit code. Throws UNAVAILABLE where there is none, or one that is too old */
+  ask(...words: string[]): Promise<ProgramResult>
+  /** what it says where it changes something */
+  change(words: readonly string[], run: HelmRun): Promise<ProgramResult>
+}
+
+/** `--dry-run=client` (helm.sh, "Helm 3.13.0"). */
+const oldest = [3, 13] as const
+/** a chart with all that it draws in comes with what an upgrade would be */
+const mostBytes = 50_000_000
+/** for helm to note that it was ended */
+const graceMs = 30_000
+
+export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
+  const { context, namespace } = place
+  const environment = { ...options.environment, ...withoutOtherClusters }
+  const words = (...more: string[]): [string, ...string[]] => ['helm', ...more, '-n', namespace, ...(context === null ? [] : ['--kube-context', context])]
+  const start = async (command: readonly [string, ...string[]]): Promise<ProgramResult> =>
+    runProgram(command, { timeoutMs: options.timeoutMs, environment, maxBytes: mostBytes, signal: options.signal })
+  const assertThere = once(async () => refuseOld((await start(['helm', 'version', '--short'])).stdout))
+  return {
+    words,
+    async ask(...more) {
+      await assertThere()
+      return start(words(...more))
+    },
+    async change(more, { timeoutMs, signal, started }) {
+      await assertThere()
+      const folder = await mkdtemp(join(tmpdir(), 'testops-admin-helm-'))
+      const [out, error] = [join(folder, 'out'), join(folder, 'error')]
+      try {
+        // into files: should this process be killed, helm goes on to its end, which writing to nobody would keep it from
+        const result = await runProgram(['sh', '-c', 'umask 077; exec "$@" >"$HELM_OUT" 2>"$HELM_ERROR"', 'sh', ...words(...more)], {
+          timeoutMs: timeoutMs + graceMs,
+          environment: { ...environment, HELM_OUT: out, HELM_ERROR: error },
+          shown: words(...more),
+          signal,
+          end: { signal: 'SIGINT', graceMs },
+          started: async (pid) => started(await markOf(pid)),
+          // a chart that is named as REPOSITORY/NAME is no folder of whoever types this
+          directory: '/',
+        })
+        const [stdout, stderr] = await Promise.all([out, error].map(async (file) => readFile(file, 'utf8').catch(() => '')))
+        return { ...result, stdout: stdout!, stderr: stderr! }
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+/** Variables that lead helm elsewhere than its flags say, or have it print what it works with. */
+const withoutOtherClusters = Object.fromEntries(
+  ['APISERVER', 'ASGROUPS', 'ASUSER', 'CAFILE', 'CONTEXT', 'INSECURE_SKIP_TLS_VERIFY', 'TLS_SERVER_NAME', 'TOKEN'].map((name) => [`HELM_KUBE${name}`, undefined]).concat([['HELM_DEBUG', undefined], ['HELM_NAMESPACE', undefined]]),
+) as Record<string, undefined>
+
+/** Throws UNAVAILABLE. */
+function refuseOld(said: string): void {
+  const [, major, minor] = /v(\d+)\.(\d+)/.exec(said) ?? []
+  const version = [Number(major), Number(minor)] as const
+  if (version[0] > oldest[0] || (version[0] === oldest[0] && version[1] >= oldest[1])) return
+  const which = major === undefined ? 'the helm of this machine does not say its version' : `the helm of this machine is ${major}.${minor}`
+  throw new AdminError('UNAVAILABLE', `${which}, and ${oldest.join('.')} or later is needed`, ['helm version', 'command -v helm'])
+}
+
+/** A process of this machine that cannot be mistaken for another one. */
+async function markOf(pid: number): Promise<string> {
+  return `${hostname()} ${pid} ${(await identify(pid))?.startTime ?? '-'}`
+}
+
+/** Null where it ran on another machine. */
+export async function runsStill(mark: string): Promise<boolean | null> {
+  const [host, pid, ...startTime] = mark.split(' ')
+  if (host !== hostname()) return null
+  return (await identify(Number(pid)))?.startTime === startTime.join(' ')
+}

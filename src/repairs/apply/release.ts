@@ -1,0 +1,119 @@
+import { listed } from '../../checks/support/format.ts'
+import type { Surroundings } from './surroundings.ts'
+import { differing } from '../../core/differing.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Risk, Step } from '../../core/plan.ts'
+import type { Repair } from '../../core/repair.ts'
+import type { ReleaseRevision, ReleaseSource, ReleaseUpgrade, ServiceSource, Values } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
+import { hasAll, textAt } from '../../core/values.ts'
+import type { WantedValue } from '../../core/values.ts'
+import { lookAtService } from '../service/look.ts'
+import { needed } from './surroundings.ts'
+
+type Draft = Awaited<ReturnType<Repair['plan']>>
+
+/** Of --apply: what helm needs beside the files. `chartVersion`: null: the one that is installed. */
+export interface ChartOptions {
+  chart: string
+  chartVersion: string | null
+}
+
+/**
+ * The edit of values files, and the upgrade of their release that makes it true. `wanted`: all values that are to be, in the files
+ * already or not. Throws REFUSED where the files are not what the release was made of, and where it is not at rest.
+ */
+export async function withUpgrade(draft: Draft, wanted: readonly WantedValue[], files: readonly string[], { chart, chartVersion }: ChartOptions, around: Surroundings): Promise<Draft> {
+  const [release, service] = [needed(around.sources.release), needed(around.sources.service)]
+  const [latest, seen] = await Promise.all([release.latest(), lookAtService({ ...around.sources, service }, around.deployment)])
+  refuseUnlessDeployed(latest, release)
+  refuseOtherVersion(latest, chartVersion, release)
+  const upgrade: ReleaseUpgrade = { chart, chartVersion: latest.chart.version, files }
+  const trial = await release.trial(upgrade)
+  refuseOtherChart(latest, trial, chart, release)
+  refuseOtherValues(latest.values, trial.values, wanted, files, release)
+  const values = wanted.filter((it) => !hasAll(latest.values, [it])).map(({ path, to }): WantedValue => ({ path, to }))
+  const isUp = seen.status.state === 'running'
+  const evidence = [release.helm('history'), `revision ${latest.revision}, ${latest.status}, chart ${latest.chart.name} ${latest.chart.version}; its values are those of the files`]
+  const target = { ...draft.target, release: `${release.target}, chart ${latest.chart.name} ${latest.chart.version}`, service: seen.target }
+  if (values.length === 0) {
+    const notes = draft.steps.length === 0 ? draft.notes : [...draft.notes, 'the release has it already: the file is only made to agree']
+    return { ...draft, target, notes, evidence: [...draft.evidence, ...evidence] }
+  }
+  const steps: Step[] = [
+    ...draft.steps,
+    {
+      title: `have helm upgrade ${release.target} with chart ${chart} ${upgrade.chartVersion} and ${files.join(', ')}`,
+      action: { kind: 'upgrade-release', release: release.target, revision: latest.revision, ...upgrade, values, wasRunning: isUp && seen.status.isRollingOut !== true },
+      interrupts: isUp,
+    },
+    { title: 'wait until all pods are new and ready, and the service answers', action: { kind: 'await-rollout' }, interrupts: false },
+  ]
+  return {
+    ...draft,
+    target,
+    impact: { ...draft.impact, releaseUpgrades: 1 },
+    evidence: [...draft.evidence, ...evidence],
+    notes: [...draft.notes, ...seen.notes, ...(seen.status.state === 'stopped' ? ['the service is stopped: helm starts it, with as many replicas as the chart says'] : [])],
+    risks: [...draft.risks, ...seen.risks.filter(({ name }) => name !== 'controller'), ...(await keepers(service, files))],
+    steps,
+    verifiedBy: ['service/running', 'api/reachable'],
+  }
+}
+
+/** What keeps the release as its own source says: there the file belongs, and helm does not. */
+async function keepers(service: ServiceSource, files: readonly string[]): Promise<Risk[]> {
+  const atWork = (await service.controllers()).filter(({ paused }) => paused !== true)
+  if (atWork.length === 0) return []
+  const names = atWork.map(({ name }) => name).join(' and ')
+  return [
+    {
+      name: 'controller',
+      message: `${names} may set back what helm changes. Where the release is kept by a repository, the file is to be committed there, not applied: the same command without --apply edits it.`,
+      proof: [typed(['git', 'commit', ...files]), ...atWork.flatMap(({ pause }) => pause)],
+    },
+  ]
+}
+
+function refuseUnlessDeployed({ status, revision, updatedAt, description }: ReleaseRevision, release: ReleaseSource): void {
+  if (status === 'deployed') return
+  const history = release.helm('history')
+  const back = `${release.helm('rollback')}   # to the revision before; or name one`
+  if (status.startsWith('pending-')) {
+    throw new AdminError('REFUSED', `${release.target} is ${status} since ${updatedAt} (revision ${revision}): another helm is at work on it, or was killed; nothing was changed`, [history, `${back}. Only where no helm is at work any more`])
+  }
+  const why = status === 'failed' ? `the last change of ${release.target} failed (revision ${revision}: ${description.slice(0, 200)})` : `${release.target} is ${status} (revision ${revision})`
+  throw new AdminError('REFUSED', `${why}: it has to be put right first; nothing was changed`, [history, back])
+}
+
+function refuseOtherVersion({ chart }: ReleaseRevision, asked: string | null, { target }: ReleaseSource): void {
+  if (asked === null || asked === chart.version) return
+  throw new AdminError('REFUSED', `${target} is installed with ${chart.name} ${chart.version}, and ${asked} was asked for: the chart is not changed along with its values; nothing was changed`, [
+    `--chart-version ${chart.version}, or kubernetes.chartVersion in the configuration`,
+  ])
+}
+
+/** A folder is of its own version, whatever was asked for. */
+function refuseOtherChart({ chart: installed }: ReleaseRevision, { chart: found }: Pick<ReleaseRevision, 'chart'>, named: string, { target }: ReleaseSource): void {
+  if (found.name === installed.name && found.version === installed.version) return
+  throw new AdminError('REFUSED', `${named} is chart ${found.name} ${found.version}, and ${target} is installed with ${installed.name} ${installed.version}: the chart is not changed along with its values; nothing was changed`, [
+    '--chart CHART   # where that version lies: a folder, an archive, REPOSITORY/NAME or an address',
+    'helm repo list',
+  ])
+}
+
+/** Throws REFUSED with the paths, never the values: they may be secrets. */
+function refuseOtherValues(installed: Values, ofFiles: Values, wanted: readonly WantedValue[], files: readonly string[], release: ReleaseSource): void {
+  const own = wanted.filter((it) => hasAll(installed, [it]) || hasAll(ofFiles, [it])).map(({ path }) => JSON.stringify(path))
+  const others = differing(installed, ofFiles).filter((path) => !own.includes(JSON.stringify(path)))
+  if (others.length === 0) return
+  const how = (path: readonly string[]): string => {
+    const [there, here] = [textAt(installed, path), textAt(ofFiles, path)]
+    return `${path.join('.')} (${here === null ? 'in the release alone' : there === null ? 'in the files alone' : 'another value'})`
+  }
+  throw new AdminError(
+    'REFUSED',
+    `${release.target} was made with other values than ${files.join(', ')}: somebody has used --set, or another file: ${listed(others.map(how), 10)}. With these files helm would change them too; nothing was changed`,
+    [`${release.helm('get values')}   # shows secrets too`, 'put into the files what the release has, or name all of its files in their order: --values FILE --values FILE'],
+  )
+}

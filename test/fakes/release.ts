@@ -1,0 +1,63 @@
+import type { ReleaseControl } from '../../src/core/controls.ts'
+import { AdminError } from '../../src/core/error.ts'
+import { isObject } from '../../src/core/shape.ts'
+import type { ReleaseRevision, ReleaseSource, ReleaseUpgrade, Values } from '../../src/core/sources.ts'
+
+/** A release in memory. */
+export interface ReleaseWorld {
+  /** oldest first; may be changed by tests at any time */
+  readonly revisions: ReleaseRevision[]
+  /** what the files hold that helm is given */
+  readonly files: Map<string, Values>
+  readonly source: ReleaseSource
+  readonly control: ReleaseControl
+}
+
+const chart = { name: 'testops', version: '5.27.2' }
+
+/** Installed with the values of its one file, unless told otherwise. */
+export function releaseWorld({ installed = {}, files = {} }: { installed?: Values; files?: Readonly<Record<string, Values>> } = {}): ReleaseWorld {
+  const held = new Map(Object.entries(files))
+  const revisions: ReleaseRevision[] = [{ revision: 1, status: 'deployed', description: 'Install complete', updatedAt: '2026-11-21T02:35:46Z', chart, values: installed }]
+  const put = (values: Values, description: string): void => {
+    if (revisions.at(-1)!.status.startsWith('pending-') && description === 'Upgrade complete') throw new AdminError('BUSY', 'another operation of helm is under way')
+    for (const it of revisions) it.status = it.status === 'failed' ? it.status : 'superseded'
+    revisions.push({ revision: revisions.length + 1, status: 'deployed', description, updatedAt: '2026-11-21T02:35:47Z', chart, values })
+  }
+  const valuesOf = ({ files: named }: ReleaseUpgrade): Values => named.reduce<Values>((all, file) => merged(all, held.get(file) ?? missing(file)), {})
+  return {
+    revisions,
+    files: held,
+    source: {
+      target: 'release testops in namespace testops',
+      helm: (...words) => ['helm', ...words, 'testops'].join(' '),
+      latest: async () => structuredClone(revisions.at(-1)!),
+      revision: async (number) => structuredClone(revisions.find(({ revision }) => revision === number) ?? null),
+      async trial(upgrade) {
+        if (!upgrade.chart.includes('/')) throw new AdminError('UNAVAILABLE', `chart ${upgrade.chart} cannot be had`)
+        return { chart, values: valuesOf(upgrade) }
+      },
+    },
+    control: {
+      async upgrade(upgrade, { started }) {
+        await started('fake')
+        put(valuesOf(upgrade), 'Upgrade complete')
+      },
+      async rollback(number, { started }) {
+        await started('fake')
+        put(revisions.find(({ revision }) => revision === number)!.values, `Rollback to ${number}`)
+      },
+      isRunning: async () => false,
+    },
+  }
+}
+
+function missing(file: string): never {
+  throw new AdminError('REFUSED', `there is no file ${file}`)
+}
+
+function merged(one: Values, other: Values): Values {
+  const all: Record<string, unknown> = { ...one }
+  for (const [key, value] of Object.entries(other)) all[key] = isObject(value) && isObject(all[key]) ? merged(all[key], value) : value
+  return all
+}

@@ -1,0 +1,95 @@
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { RunError } from '../../../src/core/run.ts'
+import { kubernetesTools } from '../../support/kubernetes-tools.ts'
+import { before, chart, situation } from './situation.ts'
+import type { Situation } from './situation.ts'
+
+beforeAll(async () => void (await kubernetesTools()), 300_000)
+
+const legacy = ['use-legacy-image', '--apply', '--build', '527u01']
+
+interface Case {
+  what: string
+  given?: Parameters<typeof situation>[0]
+  prepare?: (it: Situation) => Promise<unknown>
+  words?: readonly string[]
+  env?: (it: Situation) => Record<string, string>
+  code: number
+  says: RegExp
+  next?: RegExp
+}
+
+/** A program of that name which says this. */
+async function fakeHelm({ folder }: Situation, says: string): Promise<void> {
+  await mkdir(join(folder, 'bin'))
+  await writeFile(join(folder, 'bin', 'helm'), `#!/bin/sh\necho '${says}'\n`)
+  await chmod(join(folder, 'bin', 'helm'), 0o755)
+}
+
+const cases: readonly Case[] = [
+  {
+    what: 'values that were set by --set',
+    given: { install: ['--set', 'replicaCount=1', '--set', 'rabbitmq.auth.password=anders123'] },
+    code: 4,
+    says: /^release testops in namespace testops was made with other values than \S+values\.yaml: .*rabbitmq\.auth\.password \(another value\), replicaCount \(in the release alone\)\./,
+    next: /^helm get values testops -n testops --kube-context test/,
+  },
+  { what: 'another version of the chart', words: ['--chart-version', '5.28.0'], code: 4, says: /is installed with testops 5\.27\.2, and 5\.28\.0 was asked for/ },
+  {
+    what: 'a folder with another version',
+    prepare: async ({ folder }) => {
+      await cp(chart, join(folder, 'newer'), { recursive: true })
+      const file = join(folder, 'newer', 'Chart.yaml')
+      await writeFile(file, (await readFile(file, 'utf8')).replace('5.27.2', '5.28.0'))
+    },
+    given: { settings: { chart: './newer' } },
+    code: 4,
+    says: /newer is chart testops 5\.28\.0, and release testops in namespace testops is installed with testops 5\.27\.2/,
+  },
+  { what: 'no chart', given: { settings: {} }, code: 64, says: /^which chart `prod` is installed with is not said/, next: /--chart CHART/ },
+  { what: 'a chart that is not there', words: ['--chart', 'none/testops'], code: 69, says: /^chart none\/testops cannot be had: repo none not found/, next: /^helm repo list/ },
+  { what: 'a repository that is not reached', words: ['--chart', 'oci://127.0.0.1:1/testops'], code: 69, says: /^the place where chart oci:\/\/127\.0\.0\.1:1\/testops lies cannot be reached/ },
+  { what: 'a release whose last change failed', prepare: async ({ helm, file, cluster }) => {
+    cluster.hooks.job = () => 'Failed'
+    await helm('upgrade', 'testops', chart, '-f', file, '--set', 'check.enabled=true').catch(() => undefined)
+  }, code: 4, says: /^the last change of release testops in namespace testops failed \(revision 2: / , next: /^helm history testops/ },
+  { what: 'a release that is pending', prepare: async ({ cluster }) => {
+    const secret = cluster.get('secrets', 'testops', 'sh.helm.release.v1.testops.v1')
+    const { gunzipSync, gzipSync } = await import('node:zlib')
+    const release = JSON.parse(gunzipSync(Buffer.from(Buffer.from((secret['data'] as { release: string }).release, 'base64').toString(), 'base64')).toString()) as { info: { status: string } }
+    release.info.status = 'pending-upgrade'
+    const data = { release: Buffer.from(gzipSync(JSON.stringify(release)).toString('base64')).toString('base64') }
+    cluster.update('secrets', secret, (it) => void Object.assign(it, { data, metadata: { ...it.metadata, labels: { ...it.metadata.labels, status: 'pending-upgrade' } } }))
+  }, code: 4, says: /^release testops in namespace testops is pending-upgrade since .* another helm is at work on it, or was killed/, next: /^helm history/ },
+  { what: 'no helm', env: () => ({ PATH: '/nonexistent' }), code: 69, says: /^helm is not installed on this machine/ },
+  { what: 'helm 2', prepare: async (it) => fakeHelm(it, 'Client: v2.16.1+gbbdfe5e'), env: ({ folder, environment }) => ({ PATH: `${folder}/bin:${environment['PATH']}` }), code: 69, says: /^the helm of this machine is 2\.16, and 3\.13 or later is needed/ },
+  { what: 'encrypted values', prepare: async ({ file }) => writeFile(file, `${before}sops:\n  mac: ENC[AES256_GCM,data:x]\n`), code: 4, says: /it is encrypted with SOPS/ },
+  { what: 'a controller that keeps the release', prepare: async ({ cluster }) => {
+    cluster.update('deployments', cluster.deployments[0]!, ({ metadata }) => void (metadata.labels = { ...metadata.labels, 'argocd.argoproj.io/instance': 'testops' }))
+  }, code: 4, says: /^Argo CD \(Application `testops`\) may set back what helm changes\..* to be committed there/, next: /--accept-risk controller/ },
+  { what: 'no release', prepare: async ({ cluster }) => {
+    cluster.update('deployments', cluster.deployments[0]!, ({ metadata }) => {
+      metadata.annotations = {}
+      metadata.labels = { app: 'testops-testops' }
+    })
+  }, code: 69, says: /carries no mark of a release of Helm/ },
+  { what: 'a cluster that does not let helm read', prepare: async ({ cluster }) => cluster.forbidden.push({ resource: 'secrets', verb: 'list' }), code: 69, says: /^helm may not do that: .*secrets is forbidden/ },
+  { what: 'a compose file', words: ['--compose', 'x.yml'], code: 64, says: /there is no file|does not run under compose/ },
+]
+
+describe('refused, and nothing is changed', () => {
+  test.each(cases)('$what', async ({ given, prepare, words = [], env, code, says, next }) => {
+    const it = await situation(given)
+    await prepare?.(it)
+    const text = await it.text()
+    const revisions = await it.history().catch(() => [])
+    const ended = await it.someone.repair([...legacy, ...words], { ...(env && { env: env(it) }) })
+    const { error } = ended.json<{ error: RunError }>()
+    expect([ended.code, error.message], ended.stdout).toEqual([code, expect.stringMatching(says) as string])
+    if (next) expect(error.suggestions).toContainEqual(expect.stringMatching(next))
+    expect([await it.text(), await it.history().catch(() => [])]).toEqual([text, revisions])
+    expect(ended.stdout + ended.stderr).not.toMatch(/geheim123|anders123/)
+  }, 120_000)
+})
