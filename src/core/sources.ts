@@ -31,16 +31,19 @@ export type { NetworkSource } from './sources/network.ts'
 export type { RunsSource } from './sources/runs.ts'
 export type {
   Controller,
+  DriftingSetting,
   InstanceEnd,
   InstanceHealth,
   LastWords,
   Machine,
+  ProxySettings,
   ServiceCommands,
   ServiceHealth,
   ServiceImage,
   ServiceInstance,
   ServiceSource,
   ServiceStatus,
+  SettingsDrift,
 } from './sources/service.ts'
 export type { SessionCensus, SessionSample, SessionSelection, SessionTimes, SessionsSource } from './sources/sessions.ts'
 

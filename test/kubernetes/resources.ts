@@ -23,6 +23,7 @@ export const builtIn: readonly Resource[] = [
   resource('deployments', 'Deployment', 'apps'),
   resource('replicasets', 'ReplicaSet', 'apps'),
   resource('statefulsets', 'StatefulSet', 'apps'),
+  resource('ingresses', 'Ingress', 'networking.k8s.io'),
   resource('leases', 'Lease', 'coordination.k8s.io'),
   resource('horizontalpodautoscalers', 'HorizontalPodAutoscaler', 'autoscaling', 'v2'),
 ]
