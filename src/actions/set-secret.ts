@@ -1,4 +1,5 @@
 import type { ActionOf } from '../core/action.ts'
+import type { Traces } from '../core/controls.ts'
 import { AdminError } from '../core/error.ts'
 import { fingerprint } from '../core/fingerprint.ts'
 import { Secret } from '../core/secret.ts'
@@ -23,7 +24,7 @@ export const setSecret: ActionHandler<'set-secret'> = {
     const to = await wanted(change, workshop)
     if (current !== null && current !== to && !(await workshop.journal.keep(fileOf(change), current))) throw unkept(change)
     await workshop.failpoint('kept')
-    await write(change, { from: current, to }, workshop)
+    await write(change, { from: current, to }, workshop, { note: async (text) => void (await workshop.journal.keep(traceFileOf(change), text)) })
     await workshop.failpoint('written')
     if (fingerprint(await valueOf(change, workshop), change.salt) !== change.to) throw unread(change.name)
   },
@@ -35,8 +36,9 @@ export const setSecret: ActionHandler<'set-secret'> = {
   async undo(change, workshop) {
     const former = await formerOf(change, workshop)
     if (former === undefined) return
-    await write(change, { from: await valueOf(change, workshop), to: former }, workshop)
-    await workshop.journal.keep(fileOf(change), '')
+    const trace = await workshop.journal.kept(traceFileOf(change))
+    await write(change, { from: await valueOf(change, workshop), to: former }, workshop, { notes: trace === null ? [] : [trace] })
+    for (const name of [fileOf(change), traceFileOf(change)]) await workshop.journal.keep(name, '')
   },
   async foreseeUndo(change, workshop) {
     await formerOf(change, workshop)
@@ -81,8 +83,8 @@ async function formerOf(change: Change, workshop: Workshop): Promise<string | nu
   ])
 }
 
-async function write(change: Change, { from, to }: { from: string | null; to: string | null }, { control }: Workshop): Promise<void> {
-  if ((await (await control.service()).writeSetting({ name: change.name, from, to })) === 'changed') throw changed(change)
+async function write(change: Change, { from, to }: { from: string | null; to: string | null }, { control }: Workshop, traces: Traces): Promise<void> {
+  if ((await (await control.service()).writeSetting({ name: change.name, from, to }, traces)) === 'changed') throw changed(change)
 }
 
 function changed({ name }: Change): AdminError {
@@ -99,6 +101,11 @@ function unkept({ name }: Change): AdminError {
 
 function fileOf({ name }: Change): string {
   return `former-${name}`
+}
+
+/** How it stood in its file, where it stands in one. */
+function traceFileOf({ name }: Change): string {
+  return `former-${name}-text`
 }
 
 async function valueOf({ name }: Change, { open }: Workshop): Promise<string | null> {

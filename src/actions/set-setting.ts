@@ -1,7 +1,7 @@
 import { AdminError } from '../core/error.ts'
 import { Secret } from '../core/secret.ts'
 import type { ActionOf } from '../core/action.ts'
-import type { Compared } from '../core/controls.ts'
+import type { Compared, Traces } from '../core/controls.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
 
 type Change = Omit<ActionOf<'set-setting'>, 'kind'>
@@ -12,7 +12,7 @@ export const setSetting: ActionHandler<'set-setting'> = {
     return (await valueOf(name, workshop)) === to
   },
   async perform(change, workshop) {
-    await write(change, workshop)
+    await write(change, workshop, { note: async (text) => workshop.journal.note(text) })
     await workshop.failpoint('written')
     if ((await valueOf(change.name, workshop)) !== change.to) throw unread(change.name)
   },
@@ -22,12 +22,12 @@ export const setSetting: ActionHandler<'set-setting'> = {
   async undo({ name, from, to }, workshop) {
     // killed before it was written, it is as it was
     if ((await valueOf(name, workshop)) === from) return
-    await write({ name, from: to, to: from }, workshop)
+    await write({ name, from: to, to: from }, workshop, { notes: workshop.journal.notes })
   },
 }
 
-async function write({ name, from, to }: Change, { control }: Workshop): Promise<void> {
-  refuseIfChanged({ name, from }, await (await control.service()).writeSetting({ name, from, to }))
+async function write({ name, from, to }: Change, { control }: Workshop, traces: Traces): Promise<void> {
+  refuseIfChanged({ name, from }, await (await control.service()).writeSetting({ name, from, to }, traces))
 }
 
 /** It was written, and another place stands above that one. */

@@ -23,6 +23,7 @@ import { serviceCrashes } from './service/crashes.ts'
 import { serviceImage } from './service/image.ts'
 import { serviceReady } from './service/ready.ts'
 import { serviceRunning } from './service/running.ts'
+import { serviceSettings } from './service/settings.ts'
 import { serviceUnfinishedRepair } from './service/unfinished-repair.ts'
 import { sessionsClock } from './sessions/clock.ts'
 import { sessionsMemory } from './sessions/memory.ts'
@@ -46,6 +47,7 @@ export const checks: readonly Check[] = [
   serviceCrashes,
   serviceReady,
   serviceUnfinishedRepair,
+  serviceSettings,
   serviceImage,
   serviceCpuLevel,
   serviceClocks,

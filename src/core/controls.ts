@@ -58,9 +58,17 @@ export interface ServiceControl {
    * when the service is started. Throws REFUSED where it is set in more places than one can be sure of; FORBIDDEN,
    * UNAVAILABLE, NOT_CONFIGURED where it cannot be written
    */
-  writeSetting(change: SettingChange): Promise<Compared>
+  writeSetting(change: SettingChange, traces?: Traces): Promise<Compared>
   /** what `writeSetting` would answer, or throw, as far as that shows without writing */
   trySetting(change: SettingChange): Promise<Compared>
+}
+
+/** By which a change is taken back to the byte, where the platform writes it into a file. */
+export interface Traces {
+  /** told what the file held there, before it is written; returns once that is on record */
+  note?: ((text: string) => Promise<void>) | undefined
+  /** what was noted, oldest first, among other notes */
+  notes?: readonly string[]
 }
 
 /** null: absent */

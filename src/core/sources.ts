@@ -33,16 +33,19 @@ export type { ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade, Valu
 export type { RunsSource } from './sources/runs.ts'
 export type {
   Controller,
+  DriftingSetting,
   InstanceEnd,
   InstanceHealth,
   LastWords,
   Machine,
+  ProxySettings,
   ServiceCommands,
   ServiceHealth,
   ServiceImage,
   ServiceInstance,
   ServiceSource,
   ServiceStatus,
+  SettingsDrift,
 } from './sources/service.ts'
 export type { SessionCensus, SessionSample, SessionSelection, SessionTimes, SessionsSource } from './sources/sessions.ts'
 

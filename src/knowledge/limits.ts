@@ -1,5 +1,9 @@
 /** Figures of the product and its parts that judgements rest on. */
 export const limits = {
+  /** SPEC.md 8: what is larger is taken for an attachment */
+  resultFileBytes: 2_000_000,
+  /** nginx.org, proxy_read_timeout: what it waits unless set */
+  proxyReadTimeoutMs: 60_000,
   /** FIELD-NOTES.md 4: an indexed repository keeps a session's hash this long after the session's end */
   indexedSessionGraceSeconds: 300,
   /** how far a session's times may differ from the store's clock: clocks that differ by less do no harm */

@@ -125,6 +125,13 @@ export function isSecretSetting(name: string, value: string): boolean {
   )
 }
 
+const ownPrefixes = ['SPRING_', 'SERVER_', 'LOGGING_', 'LIQUIBASE_', 'MANAGEMENT_'] as const
+
+/** Whether a variable of that name is one of the service's own settings; `others`: further names, which show the vendor's prefix. */
+export function isOfService(name: string, others: Iterable<string> = []): boolean {
+  return [...ownPrefixes, `${vendorIn([name, ...others]).prefix}_`].some((prefix) => name.startsWith(prefix))
+}
+
 /** As Spring Boot reads a boolean; null where it is none. */
 export function parseBoolean(value: string): boolean | null {
   const word = value.trim().toLowerCase()

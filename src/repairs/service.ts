@@ -7,12 +7,14 @@ import { startStep, stopStep } from './service-steps.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
+/** What each of them looks at. */
+const looksAt = { reads: ['service'], wants: ['database', 'logs', 'api'] } as const
+
 /** Stops the service, and leaves it so. */
 export const stopTheService = defineRepair({
   id: 'service-stop',
   title: 'stop the service',
-  reads: ['service'],
-  wants: ['database', 'logs', 'api'],
+  ...looksAt,
   async plan(sources, deployment) {
     const seen = await lookAtService(sources, deployment)
     if (seen.status.state === 'stopped' && seen.status.startsAgain !== true) return nothingToDo(seen, `the service is stopped: ${seen.status.detail}`)
@@ -30,10 +32,9 @@ export const stopTheService = defineRepair({
 export const startTheService = defineRepair({
   id: 'service-start',
   title: 'start the service',
-  reads: ['service'],
-  wants: ['database', 'logs', 'api'],
+  ...looksAt,
   async plan(sources, deployment) {
-    const seen = await lookAtService(sources, deployment)
+    const seen = await lookAtService(sources, deployment, { toStop: false })
     if (seen.status.state === 'running') return nothingToDo(seen, `the service runs: ${seen.status.detail}`)
     return { ...drafted(seen, [startStep()]), impact: { serviceStarts: 1 } }
   },
@@ -43,8 +44,7 @@ export const startTheService = defineRepair({
 export const restartTheService = defineRepair({
   id: 'service-restart',
   title: 'restart the service',
-  reads: ['service'],
-  wants: ['database', 'logs', 'api'],
+  ...looksAt,
   async plan(sources, deployment) {
     const seen = await lookAtService(sources, deployment)
     const isStopped = seen.status.state === 'stopped' && seen.status.startsAgain !== true

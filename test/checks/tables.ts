@@ -11,6 +11,7 @@ import { serviceUnfinishedRepairTable } from './service/unfinished-repair.ts'
 import { serviceClocksTable, serviceCpuLevelTable, serviceImageTable, serviceRunningTable } from './service/all.ts'
 import { serviceCrashesTable } from './service/crashes.ts'
 import { serviceReadyTable } from './service/ready.ts'
+import { serviceSettingsTable } from './service/settings.ts'
 import { sessionsClockTable, sessionsMemoryTable, sessionsReachableTable } from './sessions/all.ts'
 import type { CheckTable } from './table.ts'
 import { treesMigratedTable } from './trees/migrated.ts'
@@ -32,6 +33,7 @@ export const tables: readonly CheckTable[] = [
   serviceCrashesTable,
   serviceReadyTable,
   serviceUnfinishedRepairTable,
+  serviceSettingsTable,
   serviceImageTable,
   serviceCpuLevelTable,
   serviceClocksTable,

@@ -1,5 +1,5 @@
 import type { Secret } from '../../src/core/secret.ts'
-import type { InstanceHealth, Machine, ServiceCommands, ServiceHealth, ServiceImage, ServiceSource, ServiceStatus } from '../../src/core/sources.ts'
+import type { DriftingSetting, InstanceHealth, Machine, ServiceCommands, ServiceHealth, ServiceImage, ServiceSource, ServiceStatus, SettingsDrift } from '../../src/core/sources.ts'
 import { ago, fake } from './fake.ts'
 import type { Answers } from './fake.ts'
 
@@ -30,9 +30,11 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       controllers: [],
       health: health(),
       lastWords: null,
+      proxies: [],
+      drift: drift(),
       commands,
     },
-    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'health', 'lastWords'],
+    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'health', 'lastWords', 'drift', 'proxies'],
     answers,
   )
 }
@@ -44,6 +46,11 @@ export function running(of: Partial<ServiceStatus> = {}): ServiceStatus {
     instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: ago(7_200_000) }],
     ...of,
   }
+}
+
+/** Nothing differs, unless told otherwise. */
+export function drift(settings: readonly DriftingSetting[] = []): SettingsDrift {
+  return { declaredIn: '/etc/testops/testops.env', shown: "sudo tr '\\0' '\\n' < /proc/812/environ", settings }
 }
 
 /** One process that runs, of which nothing asks whether it is ready, unless told otherwise. */

@@ -10,7 +10,7 @@ const ids = checks.map(({ id }) => id)
 /** What the fault matrix asks of this version. */
 const required = [
   'stuck-lock', 'live-lock', 'lock-vanished', 'lock-half-cleared', 'transient-refused', 'transient-ahead', 'durable-mismatch', 'stale-sessions', 'clock-skew',
-  'cpu-without-v3', 'legacy-too-early', 'legacy-needless', 'image-version-mismatch', 'unknown-host', 'token-refused', 'token-lifetime',
+  'cpu-without-v3', 'legacy-too-early', 'legacy-needless', 'image-version-mismatch', 'settings-not-applied', 'unknown-host', 'token-refused', 'token-lifetime',
   'trees-unmigrated', 'debug-left-on', 'service-down', 'out-of-memory', 'database-down', 'broker-down', 'sessions-down', 'api-slow', 'disk-full',
   'connections-exhausted', 'broker-alarm', 'store-full', 'unfinished-repair', 'lock-stolen', 'duplicate-move', 'api-token-direct', 'admin-signin', 'proxy-limits', 'no-migration-role',
 ]

@@ -24,6 +24,7 @@ export const builtIn: readonly Resource[] = [
   resource('replicasets', 'ReplicaSet', 'apps'),
   resource('statefulsets', 'StatefulSet', 'apps'),
   resource('jobs', 'Job', 'batch'),
+  resource('ingresses', 'Ingress', 'networking.k8s.io'),
   resource('leases', 'Lease', 'coordination.k8s.io'),
   resource('horizontalpodautoscalers', 'HorizontalPodAutoscaler', 'autoscaling', 'v2'),
 ]

@@ -31,6 +31,13 @@ export function filesSource(): FilesSource {
 
 export function filesControl(): FilesControl {
   const read = settingsFiles()
+  const tried = async (file: string, edits: readonly ValueEdit[], make: (file: string, text: string, edits: readonly ValueEdit[]) => unknown): Promise<Compared> => {
+    const is = await read(file)
+    if (!isAsSeen(is, edits)) return 'changed'
+    make(file, is.text, edits)
+    await assertReplaceable(file)
+    return 'set'
+  }
   return {
     async apply(file, edits) {
       const { bytes, ...is } = await read(file)
@@ -42,20 +49,8 @@ export function filesControl(): FilesControl {
       if (!isAsSeen(is, edits)) return 'changed'
       return replaced(file, bytes, revertEdits(file, is.text, edits))
     },
-    async try(file, edits) {
-      const is = await read(file)
-      if (!isAsSeen(is, edits)) return 'changed'
-      planEdits(file, is.text, edits)
-      await assertReplaceable(file)
-      return 'set'
-    },
-    async tryBack(file, edits) {
-      const is = await read(file)
-      if (!isAsSeen(is, edits)) return 'changed'
-      revertEdits(file, is.text, edits)
-      await assertReplaceable(file)
-      return 'set'
-    },
+    try: async (file, edits) => tried(file, edits, planEdits),
+    tryBack: async (file, edits) => tried(file, edits, revertEdits),
   }
 }
 

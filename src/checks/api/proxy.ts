@@ -1,10 +1,13 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Finding, Outcome } from '../../core/check.ts'
+import type { Finding, Outcome, Wanted } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
 import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
 import { proxyAnswers, saysNothing } from '../../knowledge/proxy.ts'
 import { inAccessLog, lastDay, over, senderOf } from '../support/access-log.ts'
 import type { Day } from '../support/access-log.ts'
 import { counted } from '../support/format.ts'
+import { proxyLimits } from '../support/proxy-limits.ts'
+import { notConfigured } from '../support/wanted.ts'
 
 const { tooLarge, tooLate, unusable, away } = proxyAnswers
 
@@ -34,29 +37,48 @@ const cuts = [
 export const apiProxy = defineCheck({
   id: 'api/proxy',
   title: 'proxy lets large and slow requests through',
-  reads: ['accessLog'],
-  async run({ accessLog }): Promise<Outcome> {
-    const day = await lastDay(accessLog)
-    if ('reason' in day) return { status: 'skipped', reason: day.reason }
-    const requests = withoutOutages(day.requests)
-    const found = cuts.flatMap((cut) => {
-      const those = requests.filter(({ status }) => status === cut.status)
-      return those.length >= cut.least ? [{ cut, finding: findingFor(those, cut, day, accessLog) }] : []
-    })
-    const [first, ...others] = found
-    if (!first) return { status: 'ok', detail: `none of ${counted(requests.length, 'request')} in ${day.where} was cut by it` }
-    const settings = found.map(({ cut }) => cut.setting).join('|')
+  reads: [],
+  wants: ['accessLog', 'service'],
+  async run({ accessLog: log, service }): Promise<Outcome> {
+    const { findings: limits, detail, commands: changes } = await proxyLimits(service)
+    // what is not configured is no fault
+    if (log instanceof AdminError && !notConfigured(log)) throw log
+    const seen = await cutsIn(log)
+    const cutAway = 'found' in seen ? seen.found : []
+    const [first, ...others] = [...limits, ...cutAway.map(({ finding }) => finding)]
+    if (!first) {
+      if ('found' in seen) return { status: 'ok', detail: [detail, seen.detail].filter(Boolean).join('; ') }
+      return detail === null ? { status: 'skipped', reason: seen.reason } : { status: 'ok', detail }
+    }
+    const settings = cutAway.map(({ cut }) => cut.setting).join('|')
+    const raise = limits.length > 0 ? ['Let larger and slower requests through, there and in the values that it is made from.'] : cutAway.map(({ cut }) => cut.remedy)
     return {
       status: 'problem',
       severity: 'warning',
-      findings: [first.finding, ...others.map(({ finding }) => finding)],
+      findings: [first, ...others],
       remedy: {
-        text: `${found.map(({ cut }) => cut.remedy).join(' ')} Results that are uploaded go missing otherwise. Routers and firewalls have such limits too.`,
-        commands: [`sudo nginx -T | grep -nE '${settings}'   # where the proxy runs`, 'testops-admin doctor -d {deployment} --only api/proxy'],
+        text: `${raise.join(' ')} Results that are uploaded go missing otherwise. Routers and firewalls have such limits too.`,
+        commands: [
+          ...(limits.length > 0 ? changes : [`sudo nginx -T | grep -nE '${settings}'   # where the proxy runs`]),
+          'testops-admin doctor -d {deployment} --only api/proxy',
+        ],
       },
     }
   },
 })
+
+/** What the proxy's log shows that it cut; else why nothing can be said. */
+async function cutsIn(log: Wanted<AccessLogSource>): Promise<{ found: { cut: (typeof cuts)[number]; finding: Finding }[]; detail: string } | { reason: string }> {
+  if (log instanceof AdminError) return { reason: log.message }
+  const day = await lastDay(log)
+  if ('reason' in day) return day
+  const requests = withoutOutages(day.requests)
+  const found = cuts.flatMap((cut) => {
+    const those = requests.filter(({ status }) => status === cut.status)
+    return those.length >= cut.least ? [{ cut, finding: findingFor(those, cut, day, log) }] : []
+  })
+  return { found, detail: `none of ${counted(requests.length, 'request')} in ${day.where} was cut by it` }
+}
 
 function findingFor(
   requests: readonly LoggedRequest[],

@@ -1,8 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
+import { changeService } from '../../cli/repair/change-service.ts'
 import { repairFlags } from '../../cli/repair/flags.ts'
-import { runRepair } from '../../cli/repair/run-repair.ts'
-import { showPerformed } from '../../cli/repair/show.ts'
-import { repairs } from '../../repairs/index.ts'
 
 export default class ServiceRestart extends BaseCommand {
   static override summary = 'stop the service and start it again, and wait until it answers'
@@ -15,7 +13,6 @@ export default class ServiceRestart extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(ServiceRestart)
-    const wish = { repair: repairs['service-restart'], options: {}, words: process.argv.slice(2), version: this.config.version }
-    showPerformed(await runRepair(flags, wish), flags)
+    await changeService('service-restart', flags, this.config.version)
   }
 }

@@ -1,8 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
+import { changeService } from '../../cli/repair/change-service.ts'
 import { repairFlags } from '../../cli/repair/flags.ts'
-import { runRepair } from '../../cli/repair/run-repair.ts'
-import { showPerformed } from '../../cli/repair/show.ts'
-import { repairs } from '../../repairs/index.ts'
 
 export default class ServiceStop extends BaseCommand {
   static override summary = 'stop the service, and wait until it is gone'
@@ -15,7 +13,6 @@ export default class ServiceStop extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(ServiceStop)
-    const wish = { repair: repairs['service-stop'], options: {}, words: process.argv.slice(2), version: this.config.version }
-    showPerformed(await runRepair(flags, wish), flags)
+    await changeService('service-stop', flags, this.config.version)
   }
 }

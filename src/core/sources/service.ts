@@ -14,6 +14,13 @@ export interface ServiceSource {
   health(): Promise<ServiceHealth>
   /** the newest of what the last run of one of them printed that has ended; null: the log holds it among the rest */
   lastWords(instance: string): Promise<LastWords | null>
+  /**
+   * the settings in which what is written down differs from what it runs with. Throws NOT_CONFIGURED where nothing says what is meant, or
+   * nothing runs; FORBIDDEN, and as its files and its platform do
+   */
+  drift(): Promise<SettingsDrift>
+  /** what stands before the service on its platform, as far as that says what it lets through */
+  proxies(): Promise<readonly ProxySettings[]>
   /** what watches over the service, and may start it again or set it back while it is worked on (DESIGN.md 6.8) */
   controllers(): Promise<readonly Controller[]>
   /** what the operator would type on this platform */
@@ -50,6 +57,35 @@ export interface ServiceStatus {
   startsAgain?: true
   /** instances are being replaced by those of a newer declaration, or are not ready yet */
   isRollingOut?: true
+}
+
+/** Of a proxy; null: it is not said there, so that its own default counts. */
+export interface ProxySettings {
+  /** for people: 'Ingress `testops`' */
+  name: string
+  /** the largest request that it lets through; Infinity: any */
+  maxBodyBytes: number | null
+  /** how long it waits for an answer */
+  readTimeoutMs: number | null
+  /** what shows that: the command, then what it says of these */
+  evidence: readonly string[]
+  /** what is typed to change one of them */
+  change: { maxBody: string | null; readTimeout: string | null }
+}
+
+export interface SettingsDrift {
+  /** where it is written down, for people */
+  declaredIn: string
+  /** what shows what it runs with */
+  shown: string
+  settings: readonly DriftingSetting[]
+}
+
+/** Null: absent. */
+export interface DriftingSetting {
+  name: string
+  declared: string | Secret | null
+  runs: string | Secret | null
 }
 
 export interface ServiceHealth {

@@ -192,7 +192,8 @@ export const apiEntries: readonly ExplainEntry[] = [
       'A proxy before the service answers by itself where a request is larger than it allows (413), where the service takes ' +
       'longer than it waits (504), or where it cannot use what the service answers (502). Results of an upload go missing ' +
       'so. The log of the proxy (`accessLog` in the configuration) tells of each; what it answered while the service was ' +
-      'away as a whole, as in a restart, is left out. No large request is ever sent to find out.',
+      'away as a whole, as in a restart, is left out. On Kubernetes the annotations of the Ingress before the service are read, too. ' +
+      'No large request is ever sent to find out.',
     causes: [
       'The largest request that the proxy takes is smaller than what is uploaded (nginx: client_max_body_size, 1 MB unless set).',
       'The proxy waits for a shorter time than large uploads, exports or pages take (nginx: proxy_read_timeout, 60 s unless set).',
@@ -201,6 +202,7 @@ export const apiEntries: readonly ExplainEntry[] = [
     verify: [
       `tail -c 4000000 ACCESS_LOG | grep -cE '("|":"?) ?(413|502|504)[ ,"}]'`,
       "sudo nginx -T | grep -nE 'client_max_body_size|proxy_read_timeout|proxy_buffer_size'",
+      "kubectl get ingress -o yaml | grep -nE 'body-size|read-timeout|timeout-server'",
     ],
     remedies: [
       {

@@ -108,6 +108,32 @@ export const serviceEntries: readonly ExplainEntry[] = [
     source: 'DESIGN.md 6',
   },
   {
+    id: 'service/settings',
+    kind: 'check',
+    title: 'service runs with the settings that are written down',
+    severities: ['warning'],
+    meaning:
+      'What is written down of the service differs from what it runs with: the values file (`kubernetes.values`) from the pod template, ' +
+      'the compose file and .env from the container, the environment file from the environment that the process began with. Of secrets ' +
+      'it is told only that they differ.',
+    causes: [
+      'A file was edited, and the service was not restarted, or the release not upgraded.',
+      'A setting was changed in the cluster by hand, or by set-env: the next helm upgrade takes it back.',
+      'The file is not the one that the service was deployed from.',
+    ],
+    verify: [
+      'helm get values RELEASE',
+      'kubectl set env deployment/NAME --list',
+      "docker inspect -f '{{json .Config.Env}}' CONTAINER",
+      "sudo tr '\\0' '\\n' < /proc/PID/environ",
+    ],
+    remedies: [
+      { text: 'Where what is written down is right, restart the service, or upgrade the release.', commands: ['testops-admin service restart', 'helm upgrade RELEASE CHART -f VALUES'] },
+      { text: 'Where what runs is right, write it into the file.', commands: ['testops-admin set-env NAME=VALUE --values FILE'] },
+    ],
+    source: 'FIELD-NOTES.md 1.1, 1.2 and 1.3',
+  },
+  {
     id: 'service/image',
     kind: 'check',
     title: 'image fits the build and the machines',

@@ -30,6 +30,7 @@ import { restartBehindProxy } from './restart-behind-proxy.ts'
 import { runningMigration } from './running-migration.ts'
 import { serviceDown } from './service-down.ts'
 import { sessionsDown } from './sessions-down.ts'
+import { settingsNotApplied } from './settings-not-applied.ts'
 import { staleSessions } from './stale-sessions.ts'
 import { storeFull } from './store-full.ts'
 import { stuckLock } from './stuck-lock.ts'
@@ -57,6 +58,7 @@ export const faults: readonly Fault[] = [
   legacyTooEarly,
   legacyNeedless,
   imageVersionMismatch,
+  settingsNotApplied,
   unknownHost,
   debugLeftOn,
   treesUnmigrated,

@@ -6,6 +6,7 @@ import type { Machine, ServiceImage, ServiceSource } from '../../core/sources.ts
 import { parseBuild } from '../../knowledge/builds.ts'
 import { architectureIn, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
 import { isSecretSetting } from '../../knowledge/settings.ts'
+import { differing } from '../drift.ts'
 import { readMachine } from '../host/machine.ts'
 import { composeContainers } from './containers.ts'
 import type { Container } from './containers.ts'
@@ -30,6 +31,8 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       return statusOf(containers, here, pending.length === 0 ? [] : [`its files declare ${pending.join(', ')} otherwise, which it gets when it is stopped and started`])
     },
     health: async () => healthOf(await own(), engine.program),
+    // a proxy that it has there says nothing to its engine
+    proxies: async () => [],
     // the engine keeps all runs of a container in one log
     lastWords: async () => null,
     environment: async () => environmentOf(view),
@@ -46,6 +49,17 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       throw new AdminError('UNAVAILABLE', `the engine of ${engine.program} is not on this machine, and no container of the service runs in which its processor could be asked for`, [
         'cat /proc/cpuinfo   # on the machine of the engine: name a copy of it as `cpuinfo` in the configuration',
       ])
+    },
+    async drift() {
+      const [container] = (await own()).filter(runs)
+      const declared = await view.declared()
+      if (!container || !declared || !found.files) throw new AdminError('NOT_CONFIGURED', container ? 'its compose file is not on this machine, or may not be read by this user' : 'it has no container that runs')
+      const has = assignmentsIn(container.environment)
+      return {
+        declaredIn: [...found.files.files, `${found.files.folder}/.env`].join(', '),
+        shown: `${engine.program} inspect -f '{{json .Config.Env}}' ${container.name}`,
+        settings: differing(await pendingSettings(engine, container, declared), declared.environment, has),
+      }
     },
     async resolve(host) {
       const container = await running()

@@ -46,7 +46,7 @@ export function openHost(settings: HostSettings, options: PlatformOptions): Plat
           service.forget()
           return stopService(manager, wait)
         },
-        writeSetting: async (change) => writeSetting(change, manager, settings.environmentFile),
+        writeSetting: async (change, traces) => writeSetting(change, manager, settings.environmentFile, traces),
         trySetting: async (change) => trySetting(change, manager, settings.environmentFile),
       }
     },

@@ -1,6 +1,7 @@
 import { networkSource } from '../../adapters/network.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ServiceSource, ServiceStatus } from '../../core/sources.ts'
+import { driftOf } from './drift.ts'
 import { readEnvironment } from './environment.ts'
 import { declaredImage } from './image.ts'
 import { readMachine } from './machine.ts'
@@ -37,6 +38,8 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
       if (!manager) throw withoutManager()
       return manager.health()
     },
+    // a proxy on this machine tells by its log alone
+    proxies: async () => [],
     // one log holds all its runs
     lastWords: async () => null,
     forget: () => void (first = null),
@@ -46,6 +49,11 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
     },
     async machines() {
       return [await readMachine(settings.cpuinfo)]
+    },
+    async drift() {
+      if (!manager) throw withoutManager()
+      const [{ instances }, declared] = await Promise.all([manager.status(), readEnvironment(manager, settings.environmentFile)])
+      return driftOf(instances[0], declared, settings.environmentFile?.path ?? manager.commands.settings)
     },
     resolve: (host) => network.resolve(host),
     // systemd starts nothing again that was stopped through it (systemd.service(5), "Restart=")

@@ -1,12 +1,13 @@
 import { realpath } from 'node:fs/promises'
 import { assertReplaceable, replaceFile } from '../../adapters/replace-file.ts'
-import type { Compared, SettingChange } from '../../core/controls.ts'
+import type { Compared, SettingChange, Traces } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
 import { changedText, valueIn } from './edit-setting.ts'
 import { bytesOf } from './environment.ts'
 import type { SettingsFile } from './environment.ts'
 import type { ServiceManager } from './manager.ts'
 import type { HostSettings } from './settings.ts'
+import { traced, traceOf } from './trace.ts'
 
 interface Place {
   path: string
@@ -16,12 +17,21 @@ interface Place {
 
 /**
  * Sets or removes one setting in the environment file that has it, in which all else stays as it is, byte for byte. The file is
- * replaced in one step. `changed` where the setting is neither `from` nor `to` now. Throws REFUSED where it is set in several
+ * replaced in one step; what was noted of an earlier change takes it back to the byte. `changed` where the setting is neither `from` nor `to` now. Throws REFUSED where it is set in several
  * places, or in none that can be written; FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED, USAGE.
  */
-export async function writeSetting(change: SettingChange, manager: ServiceManager | null, configured: HostSettings['environmentFile']): Promise<Compared> {
-  const place = await placeFor(change, manager, configured)
-  if (typeof place === 'string') return place
+export async function writeSetting(
+  change: SettingChange,
+  manager: ServiceManager | null,
+  configured: HostSettings['environmentFile'],
+  { note, notes = [] }: Traces = {},
+): Promise<Compared> {
+  const found = await placeFor(change, manager, configured)
+  if (typeof found === 'string') return found
+  const former = found.from && traced(found.path, found.from, change, notes)
+  const place = former ? { ...found, to: former } : found
+  const trace = place.from && traceOf(place.path, place.from, place.to)
+  if (trace) await note?.(trace)
   return (await replaceFile(place.path, place)) ? 'set' : 'changed'
 }
 

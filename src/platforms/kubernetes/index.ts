@@ -34,7 +34,7 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
   let opening: Promise<ClusterService> | null = null
   const open = async (): Promise<ClusterService> => {
     client ??= await openClient(settings, options)
-    return (found = clusterService(client, await findService(client, settings)))
+    return (found = clusterService(client, await findService(client, settings), settings.values))
   }
   const opened = async (): Promise<{ client: KubernetesClient; service: ClusterService }> => {
     const source = await service()

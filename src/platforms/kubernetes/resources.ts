@@ -11,6 +11,7 @@ const resources = {
   deployments: { group: 'apps', version: 'v1' },
   replicasets: { group: 'apps', version: 'v1' },
   statefulsets: { group: 'apps', version: 'v1' },
+  ingresses: { group: 'networking.k8s.io', version: 'v1' },
   leases: { group: 'coordination.k8s.io', version: 'v1' },
   horizontalpodautoscalers: { group: 'autoscaling', version: 'v2' },
   scaledobjects: { group: 'keda.sh', version: 'v1alpha1' },

@@ -43,6 +43,9 @@ const looking: readonly Right[] = [
   { resource: 'events', verbs: ['list'] },
   // what a container said before it ended
   { resource: 'pods/log', verbs: ['get'] },
+  // what an Ingress before it lets through
+  { resource: 'ingresses', verbs: ['list'] },
+  { resource: 'services', verbs: ['get'] },
   { resource: 'nodes', verbs: ['list'], isElsewhere: true },
 ]
 

@@ -2,6 +2,7 @@ import type { ServiceSource } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import { controllersOf } from './controllers.ts'
 import { commandsFor } from './commands.ts'
+import { driftFrom } from './drift.ts'
 import { environmentOf } from './environment.ts'
 import { eventsOf } from './events.ts'
 import type { ExecPlace } from './exec.ts'
@@ -9,12 +10,14 @@ import { placeOf } from './find.ts'
 import type { FoundService } from './find.ts'
 import { healthOf, isUnwell } from './health.ts'
 import { imageOf, serviceContainer } from './image.ts'
+import { ingressesBefore } from './ingress.ts'
 import { lastWordsOf } from './last-words.ts'
 import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
 import { resolvesIn } from './names.ts'
 import { canRun, podsOf } from './pods.ts'
 import type { WorkloadRef } from './scale.ts'
+import type { KubernetesSettings } from './settings.ts'
 import { failingOf, statusOf } from './status.ts'
 
 /** how long what was read when the service was found serves the first who ask */
@@ -33,7 +36,7 @@ export interface ClusterService extends ServiceSource {
 }
 
 /** The service in a cluster as checks see it. Every question throws as the client does. */
-export function clusterService(client: KubernetesClient, found: FoundService): ClusterService {
+export function clusterService(client: KubernetesClient, found: FoundService, values: KubernetesSettings['values']): ClusterService {
   const { resource, namespace, name, why } = found
   const foundAt = performance.now()
   const workload = async (): Promise<Workload> =>
@@ -74,6 +77,12 @@ export function clusterService(client: KubernetesClient, found: FoundService): C
     async resolve(host) {
       const pod = (await podsOf(client, found, await workload())).find(canRun)
       return pod ? resolvesIn(client, placeIn(pod), host) : null
+    },
+    proxies: async () => ingressesBefore(client, namespace, await workload()),
+    async drift() {
+      const container = containerIn(await workload())
+      const settings = await driftFrom(values, await environmentOf(client, namespace, container), imageOf(container, declaredIn))
+      return { declaredIn: values?.file ?? '', shown: client.kubectl('-n', namespace, 'set', 'env', `${resource.slice(0, -1)}/${name}`, '--list'), settings }
     },
     controllers: async () => controllersOf(client, place),
     commands: commandsFor(client, found),

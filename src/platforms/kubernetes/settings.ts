@@ -5,4 +5,6 @@ export interface KubernetesSettings {
   namespace: string | null
   /** of Helm */
   release: string | null
+  /** the release's values file, absolute, and the keys under which the chart's own values lie in it */
+  values?: { file: string; path: readonly string[] }
 }

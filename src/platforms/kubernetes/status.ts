@@ -88,7 +88,7 @@ export function unscheduledIn({ status }: Pod): string | null {
 }
 
 /** A pod may be called ready while its container waits to be started again. */
-export function isUp(pod: Pod): boolean {
+function isUp(pod: Pod): boolean {
   return isReady(pod) && statusIn(pod)?.state?.running !== undefined && !isEnding(pod)
 }
 

@@ -25,15 +25,18 @@ export interface SeenService {
   notes: readonly string[]
 }
 
-export async function lookAtService({ service, database, logs, api }: Read, deployment: Deployment): Promise<SeenService> {
+/** `toStop`: what stopping it endangers is looked for, too. */
+export async function lookAtService({ service, database, logs, api }: Read, deployment: Deployment, { toStop = true } = {}): Promise<SeenService> {
   const status = await service.status()
   const around = await surroundings({ service, logs, api }, deployment)
   const { name, build, declaredIn } = await service.image()
   // a pod is not at home on a node
   const where = deployment.platform === 'host' ? listed([...(around.machines ?? [])]) : declaredIn
   const target = [where, name === null ? '' : `image ${name}`, build === null ? '' : `build ${build}`].filter(Boolean).join(', ')
+  const seen = { target: target || 'the service', status }
+  if (!toStop) return { ...seen, risks: [], notes: [] }
   const locks = status.state === 'running' ? await migrations(database, around) : { risks: [], notes: [] }
-  return { target: target || 'the service', status, risks: [...locks.risks, ...(await controllerRisks(service))], notes: locks.notes }
+  return { ...seen, risks: [...locks.risks, ...(await controllerRisks(service))], notes: locks.notes }
 }
 
 /**

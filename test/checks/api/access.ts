@@ -2,8 +2,8 @@ import { apiProxy } from '../../../src/checks/api/proxy.ts'
 import { apiSystemLogin } from '../../../src/checks/api/system-login.ts'
 import { apiTokenUse } from '../../../src/checks/api/token-use.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import type { LoggedRequest } from '../../../src/core/sources.ts'
-import { ago, fakeAccessLog, logged, request, unreachable } from '../../fakes/index.ts'
+import type { LoggedRequest, ProxySettings } from '../../../src/core/sources.ts'
+import { ago, fakeAccessLog, fakeService, logged, request, unreachable } from '../../fakes/index.ts'
 import type { Case, CheckTable, Parts } from '../table.ts'
 
 const minute = 60_000
@@ -22,8 +22,18 @@ const exchange: Partial<LoggedRequest> = { method: 'POST', path: '/api/uaa/oauth
 const plain: Partial<LoggedRequest> = { scheme: null }
 const itself: Partial<LoggedRequest> = { scheme: 'api-token', agent: 'mcp-server/1.2.0', client: '10.0.0.9' }
 
+const notConfigured = new AdminError('NOT_CONFIGURED', 'no access log is configured for `prod`: set `accessLog.file`')
+const ingress = (of: Partial<ProxySettings>): ProxySettings => ({
+  name: 'Ingress `testops`',
+  maxBodyBytes: null,
+  readTimeoutMs: null,
+  evidence: ['kubectl get ingress testops', 'nginx.ingress.kubernetes.io/proxy-body-size: 1m'],
+  change: { maxBody: 'kubectl annotate ingress testops x=100m', readTimeout: 'kubectl annotate ingress testops y=300' },
+  ...of,
+})
+
 const without: readonly Case[] = [
-  { situation: 'no access log is configured', sources: { accessLog: new AdminError('NOT_CONFIGURED', 'no access log is configured for `prod`: set `accessLog.file`') }, status: 'skipped', says: ['set `accessLog.file`'] },
+  { situation: 'no access log is configured', sources: { accessLog: notConfigured }, status: 'skipped', says: ['set `accessLog.file`'] },
   { situation: 'an empty log', sources: log(), status: 'skipped', says: ['/var/log/nginx/access.log holds no request'] },
   {
     situation: 'a log of another format',
@@ -197,6 +207,28 @@ const away: Partial<LoggedRequest> = { status: 502 }
 export const apiProxyTable: CheckTable = {
   check: apiProxy,
   cases: [
+    {
+      situation: 'an Ingress lets only small and fast requests through',
+      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: 1_048_576, readTimeoutMs: 30_000 })] }), accessLog: notConfigured },
+      status: 'problem',
+      severity: 'warning',
+      says: ['Ingress `testops` lets requests of 1 MB through: a result file may have 2 MB', 'Ingress `testops` waits 30 s for an answer, less than the 1 min', 'proxy-body-size: 1m', 'kubectl annotate ingress testops x=100m'],
+    },
+    {
+      situation: 'an Ingress lets only small requests through, and the log shows it',
+      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: 1_048_576 })] }), ...log(request(), request({ status: 413 })) },
+      status: 'problem',
+      severity: 'warning',
+      says: ['Ingress `testops` lets requests of 1 MB through', 'refused as too large (413)', 'kubectl annotate ingress testops x=100m'],
+      silentOn: ['annotate ingress testops y'],
+    },
+    {
+      situation: 'an Ingress lets large requests through, and no log is configured',
+      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: Number.POSITIVE_INFINITY, readTimeoutMs: 300_000 }), ingress({})] }), accessLog: notConfigured },
+      status: 'ok',
+      says: ['lets requests of any size through, and waits 5 min for an answer', 'does not say how large requests may be'],
+    },
+    { situation: 'nothing is cut, where the platform cannot be asked', sources: { service: unreachable('service') }, status: 'ok' },
     { situation: 'nothing is cut', status: 'ok', says: ['none of 22 requests in /var/log/nginx/access.log (the last 1 min, as far as it goes back) was cut by it'] },
     { situation: 'nothing is cut, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request()), status: 'ok', says: [`none of 2 requests in /var/log/nginx/access.log (${shortTail}) was cut by it`] },
     { situation: 'a request is too large, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request(large)), status: 'problem', severity: 'warning', says: [`in ${shortTail}: POST /upload 413 (1)`] },

@@ -88,3 +88,30 @@ test('a service that was never started has no log', async () => {
   const log = await (await world.open({ folder: `${world.folder}/project` })).log()
   expect(await errorOf(log.newest({ maxBytes: 100 }))).toBe('UNAVAILABLE: the service has no container, and so no log')
 })
+
+test('settings that its files declare otherwise than its container has them', async () => {
+  const files = await projectFiles()
+  files['project/.env'] = files['project/.env']!.replace('Europe/Berlin', 'UTC')
+  const world = await composeWorld({ containers: [await recorded('testops')] }, files)
+  const service = await (await world.open()).service()
+  expect(await service.drift()).toEqual({
+    declaredIn: `${world.folder}/project/docker-compose.yml, ${world.folder}/project/.env`,
+    shown: "docker inspect -f '{{json .Config.Env}}' testops",
+    settings: [{ name: 'TZ', declared: 'UTC', runs: 'Europe/Berlin' }],
+  })
+  const stopped = await composeWorld({ containers: [await recorded('stopped')] }, files)
+  expect(await errorOf((await (await stopped.open()).service()).drift())).toBe('NOT_CONFIGURED: it has no container that runs')
+})
+
+test('how its containers fare', async () => {
+  const fares = async (name: Parameters<typeof recorded>[0], change?: Parameters<typeof recorded>[1]): Promise<unknown> => {
+    const { wanted, instances, said } = await (await (await composeWorld({ containers: [await recorded(name, change)] })).open()).service().then(async (it) => it.health())
+    return { wanted, said, ...instances[0]! }
+  }
+  expect(await fares('testops')).toMatchObject({ wanted: 1, said: [], isUp: true, isReady: true, ended: null, restarts: 0 })
+  const unhealthy = await fares('testops', ({ State }) => void (State['Health'] = { Status: 'unhealthy', Log: [{ Output: 'curl: (22) The requested URL returned error: 503\n' }] }))
+  expect(unhealthy).toMatchObject({ isUp: true, isReady: false, said: ["docker inspect -f '{{json .State.Health}}' testops", 'curl: (22) The requested URL returned error: 503'] })
+  expect(await fares('out-of-memory')).toMatchObject({ isUp: false, ended: { reason: 'OOMKilled' } })
+  expect(await fares('exited')).toMatchObject({ isUp: false, ended: { reason: '', exitCode: expect.any(Number) as number, at: expect.any(Date) as Date } })
+  expect(await fares('stopped')).toMatchObject({ isUp: false, ended: null })
+})

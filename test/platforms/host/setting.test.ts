@@ -216,3 +216,38 @@ test.runIf(process.geteuid?.() === 0)('a file that this user may not write, or t
   )
   expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual(['B=1\n', ['testops.env']])
 })
+
+describe('what is taken back is as it was, to the byte', () => {
+  const undone = async (before: string, name: string, from: string | null, to: string | null, between: (text: string) => string = (text) => text): Promise<string> => {
+    const notes: string[] = []
+    const place = { path: file, at: 'testops-admin.yaml:7' }
+    await writeFile(file, before, 'latin1')
+    await writeSetting({ name, from, to }, null, place, { note: async (text) => void notes.push(text) })
+    await writeFile(file, between(await readFile(file, 'latin1')), 'latin1')
+    expect(await writeSetting({ name, from: to, to: from }, null, place, { notes: ['of something else', ...notes] })).toBe('set')
+    return readFile(file, 'latin1')
+  }
+
+  test.each<[string, string, string | null, string | null]>([
+    ['A=1\nB="false"   \nC=3\n', 'B', 'false', 'true'],
+    ["B='a b'\nC=3\n", 'B', 'a b', 'c'],
+    ['B=one \\\n  two\nC=3', 'B', 'one   two', null],
+    ['# head\r\nB=1\r\n\r\nB="2" \r\nC=\xff\r\n', 'B', '2', 'x y'],
+    ['A=1', 'B', null, 'true'],
+    ['B=1\nA=x\n', 'B', '1', null],
+  ])('%j', async (before, name, from, to) => {
+    expect(await undone(before, name, from, to)).toBe(before)
+  })
+
+  test('what stands between two places that are taken away is noted nowhere', async () => {
+    const notes: string[] = []
+    await writeFile(file, 'B=1\nDB_PASSWORD=hidden\nB=2\n')
+    await writeSetting({ name: 'B', from: '2', to: null }, null, { path: file, at: 'x' }, { note: async (text) => void notes.push(text) })
+    expect([notes, await readFile(file, 'utf8')]).toEqual([[], 'DB_PASSWORD=hidden\n'])
+  })
+
+  test('where the file was changed since, only the value is', async () => {
+    expect(await undone('B="1"\nC=3\n', 'B', '1', '2', (text) => `# new\n${text}`)).toBe('# new\nB=1\nC=3\n')
+    expect(await undone('B="1"\nC=3\n', 'B', '1', '2', (text) => text.replace('C=3', 'C=4'))).toBe('B="1"\nC=4\n')
+  })
+})

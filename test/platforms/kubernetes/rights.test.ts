@@ -58,6 +58,8 @@ async function lookAt(platform: Platform): Promise<void> {
   await service.status()
   await service.image()
   await service.machines()
+  await service.health()
+  await service.proxies()
   await platform.environment()
   await (await platform.log()).newest({ maxBytes: 10_000 })
 }

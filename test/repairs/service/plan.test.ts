@@ -33,6 +33,15 @@ test.each([
   expect({ ...plan, steps: plan.steps.map(({ action }) => action.kind) }).toMatchObject({ steps, risks: [], ...rest })
 })
 
+test.each([
+  { what: 'start', of: stopped(), risks: [] },
+  { what: 'stop', of: running(), risks: ['controller'] },
+  { what: 'restart', of: running(), risks: ['controller'] },
+] as const)('$what, with something at work that starts the service: $risks', async ({ what, of, risks }) => {
+  const service = fakeService({ status: of, controllers: [{ name: 'KEDA', paused: false, pause: [] }] })
+  expect((await repairs[what].plan(sources({ service }), deployment, {})).risks.map(({ name }) => name)).toEqual(risks)
+})
+
 test.each(['stop', 'restart'] as const)('%s of a service that migrates is a risk', async (what) => {
   const { risks } = await repairs[what].plan(sources(migrates), deployment, {})
   expect(risks).toMatchObject([{ name: 'running-migration', message: expect.stringMatching(/^the service may be migrating: .*Stopping the service now leaves that lock behind, and the migration half done\.$/) as string }])

@@ -70,3 +70,9 @@ test.each(failpointsOf(['edit-values']).filter((name) => name.startsWith('edit-v
   expect((await someone.run(['resume', '--values', file, '--json'])).code).toBe(0)
   expect(await text()).toBe(open.replace('"1"', '"2"'))
 })
+
+test('a value that is empty is told as one', async () => {
+  const { someone, file } = await situation('env: {open: {A: x}}\n')
+  const planned = (await someone.repair(['set-env', '--values', file, 'A=', '--dry-run'])).json<RepairDocument>()
+  expect(planned.plan.steps.map(({ title }) => title)).toEqual([`set env.open.A to '' in ${file}`])
+})

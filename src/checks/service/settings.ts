@@ -1,0 +1,55 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Outcome, Remedy } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import { AdminError } from '../../core/error.ts'
+import { Secret } from '../../core/secret.ts'
+import type { DriftingSetting } from '../../core/sources.ts'
+import { byHand } from '../support/by-hand.ts'
+import { counted, listed } from '../support/format.ts'
+
+/** What stands in the way of comparing, and says nothing of the service. */
+const uncompared: readonly AdminError['code'][] = ['NOT_CONFIGURED', 'FORBIDDEN', 'USAGE', 'REFUSED']
+
+export const serviceSettings = defineCheck({
+  id: 'service/settings',
+  title: 'service runs with the settings that are written down',
+  reads: ['service'],
+  async run({ service }, deployment): Promise<Outcome> {
+    const found = await service.drift().catch((error: unknown) => {
+      if (error instanceof AdminError && uncompared.includes(error.code)) return error
+      throw error
+    })
+    if (found instanceof AdminError) return { status: 'skipped', reason: found.message }
+    const { declaredIn, shown, settings } = found
+    if (settings.length === 0) return { status: 'ok', detail: `it runs with what ${declaredIn} says` }
+    const names = settings.map(({ name }) => name)
+    const message = `${counted(settings.length, 'setting')} of ${declaredIn} ${settings.length === 1 ? 'is' : 'are'} not what the service runs with: ${listed(names)}`
+    return { status: 'problem', severity: 'warning', findings: [{ message, evidence: [shown, ...settings.slice(0, 10).map(line)] }], remedy: remedyFor(deployment) }
+  },
+})
+
+/** Of a secret it is told that it differs, and no more. */
+function line({ name, declared, runs }: DriftingSetting): string {
+  const isSecret = declared instanceof Secret || runs instanceof Secret
+  if (isSecret) return `${name}: ${declared === null ? 'not written down any more' : runs === null ? 'not there' : 'another value'} (a secret)`
+  return `${name}: written down is ${inWords(declared)}, it runs with ${inWords(runs)}`
+}
+
+function inWords(value: string | Secret | null): string {
+  return value === null ? 'nothing' : `\`${String(value).slice(0, 100)}\``
+}
+
+function remedyFor({ platform }: Deployment): Remedy {
+  if (platform === 'kubernetes') {
+    return {
+      text: 'Where the file is right, apply it with helm upgrade; where the cluster is, write into the file what runs, or the next upgrade takes it back.',
+      commands: ['helm diff upgrade RELEASE CHART -f VALUES   # with the plugin diff', 'helm upgrade RELEASE CHART -f VALUES', byHand('service/settings')],
+      risk: 'The service restarts.',
+    }
+  }
+  return {
+    text: 'Where what is written down is right, restart the service, which then has it; where it is not, write back what it runs with.',
+    commands: ['testops-admin service restart -d {deployment}', byHand('service/settings')],
+    risk: 'The service restarts.',
+  }
+}

@@ -1,0 +1,33 @@
+import type { Finding, Wanted } from '../../core/check.ts'
+import type { ProxySettings, ServiceSource } from '../../core/sources.ts'
+import { limits } from '../../knowledge/limits.ts'
+import { bytes, span } from './format.ts'
+import { had, tolerant } from './wanted.ts'
+
+/** What proxies before the service lack by their own settings, and what is typed to give it to them; `detail`: what they say, null: nothing. */
+export async function proxyLimits(service: Wanted<ServiceSource>): Promise<{ findings: Finding[]; commands: string[]; detail: string | null }> {
+  const source = had(service)
+  const proxies = (source && (await tolerant(source.proxies()))) ?? []
+  const lacking = proxies.flatMap(findingsOn)
+  return {
+    findings: lacking.map(({ finding }) => finding),
+    commands: [...new Set(lacking.flatMap(({ change }) => change ?? []))],
+    detail: proxies.length === 0 ? null : proxies.map(inWords).join('; '),
+  }
+}
+
+function findingsOn({ name, maxBodyBytes, readTimeoutMs, evidence, change }: ProxySettings): { finding: Finding; change: string | null }[] {
+  return [
+    ...(maxBodyBytes !== null && maxBodyBytes < limits.resultFileBytes
+      ? [{ finding: { message: `${name} lets requests of ${bytes(maxBodyBytes)} through: a result file may have ${bytes(limits.resultFileBytes)}, and an attachment more`, evidence }, change: change.maxBody }]
+      : []),
+    ...(readTimeoutMs !== null && readTimeoutMs < limits.proxyReadTimeoutMs
+      ? [{ finding: { message: `${name} waits ${span(readTimeoutMs)} for an answer, less than the ${span(limits.proxyReadTimeoutMs)} that proxies usually do`, evidence }, change: change.readTimeout }]
+      : []),
+  ]
+}
+
+function inWords({ name, maxBodyBytes, readTimeoutMs }: ProxySettings): string {
+  const size = maxBodyBytes === null ? 'does not say how large requests may be (nginx: 1 MB unless its controller says otherwise)' : maxBodyBytes === Number.POSITIVE_INFINITY ? 'lets requests of any size through' : `lets requests of ${bytes(maxBodyBytes)} through`
+  return `${name} ${size}${readTimeoutMs === null ? '' : `, and waits ${span(readTimeoutMs)} for an answer`}`
+}
