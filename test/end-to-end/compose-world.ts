@@ -61,7 +61,7 @@ export async function composeProject(more: Readonly<Record<string, string>> = {}
       Object.assign(shown.NetworkSettings.Networks['testops_testops-net']!, { IPAddress: address, Aliases: [name] })
       shown.NetworkSettings.Ports = published
     })
-  const service = await recorded('testops', ({ State, Config, NetworkSettings, HostConfig }) => {
+  const service = recorded('testops', ({ State, Config, NetworkSettings, HostConfig }) => {
     Object.assign(State, { Status: 'exited', Pid: 0, Health: undefined })
     Object.assign(Config, { Image: image, Env: Object.entries({ ...settings, VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600' }).map(([name, value]) => `${name}=${value}`) })
     HostConfig.RestartPolicy.Name = 'unless-stopped'
