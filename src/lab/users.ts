@@ -6,15 +6,16 @@ import { serviceUrl } from './settings.ts'
 
 /** Signs users in at the web interface as their browsers would, so that the service writes their sessions. */
 export async function signInUsers(lab: Lab, count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) await signIn(lab, seedUsers[index % seedUsers.length]!)
+  for (let index = 0; index < count; index += 1) await signInAt(serviceUrl(lab), seedUsers[index % seedUsers.length]!)
 }
 
-async function signIn(lab: Lab, { username, password }: { username: string; password: string }): Promise<void> {
-  const page = await fetch(`${serviceUrl(lab)}${webSession.loginPage}`, { headers: { connection: 'close' } })
+/** The same of one user, at the address of the service. Throws FAILED. */
+export async function signInAt(url: string, { username, password }: { username: string; password: string }): Promise<void> {
+  const page = await fetch(`${url}${webSession.loginPage}`, { headers: { connection: 'close' } })
   await page.body?.cancel()
   const cookies = page.headers.getSetCookie().map((cookie) => cookie.split(';')[0]!)
   const csrf = cookies.find((cookie) => cookie.startsWith(`${webSession.csrfCookie}=`))?.split('=')[1] ?? ''
-  const answer = await fetch(`${serviceUrl(lab)}${webSession.signIn}`, {
+  const answer = await fetch(`${url}${webSession.signIn}`, {
     method: 'POST',
     headers: { cookie: cookies.join('; '), [webSession.csrfHeader]: csrf, connection: 'close' },
     body: new URLSearchParams({ username, password }),

@@ -34,6 +34,8 @@ export interface InitFlags {
   timeout?: number | undefined
   platform?: PlatformName | undefined
   name?: string | undefined
+  /** of those that were found */
+  deployment?: string | undefined
   output: string
   [flag: string]: string | number | boolean | undefined
 }

@@ -83,11 +83,11 @@ async function begin(flags: InitFlags, { environment, workingDirectory, asker, p
       '--platform kubernetes --namespace NAME --release NAME',
     ])
   }
-  const named = others.length === 0 ? first : found.find((it) => it.name === flags.name)
+  const named = others.length === 0 ? first : found.find((it) => it.name === (flags.deployment ?? flags.name))
   const taken = named ?? (asker ? await chooseOf(found, asker) : null)
   if (!taken) {
     const names = found.map(({ name, what }) => `\`${name}\`, the ${what}`).join('; ')
-    throw new AdminError('CONFIGURATION', `several deployments are here: ${names}`, found.map(({ name }) => `--name ${name}`))
+    throw new AdminError('CONFIGURATION', `several deployments are here: ${names}`, found.map(({ name }) => `testops-admin init -d ${name}`))
   }
   progress(`Found ${taken.what}`)
   for (const reason of unseen) progress(`Not looked at: ${reason}`)

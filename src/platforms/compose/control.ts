@@ -1,4 +1,5 @@
 import type { ServiceControl } from '../../core/controls.ts'
+import { AdminError } from '../../core/error.ts'
 import { startService, stopService } from '../host/control.ts'
 import type { ServiceManager } from '../host/manager.ts'
 import type { PlatformOptions } from '../platform.ts'
@@ -40,12 +41,18 @@ function managerOf(view: View, commands: ServiceManager['commands']): Pick<Servi
       const { own } = await view.containers()
       if (own.some(runs)) return
       const [first] = own
-      const declared = await view.declared()
+      const declared = await view.declared().catch(nullWhereUnknown)
       const isCurrent = first !== undefined && (declared === null || (await pendingSettings(engine, first, declared)).length === 0)
       if (isCurrent || found.files === null) await engine.run(['start', ...own.map(({ id }) => id)], { timeoutMs })
       // a container has the settings that it was made with: with others it is made anew, it alone
-      else await engine.runCompose([...wordsOf(found.files), 'up', '--detach', '--no-deps', '--no-build', found.service], { timeoutMs })
+      else await engine.runCompose([...wordsOf(found.files), 'up', '--detach', '--no-deps', '--no-build', found.service], { timeoutMs, directory: found.files.folder })
     },
     commands,
   }
+}
+
+/** Where no compose program tells what the files declare, nothing of them can have been changed either: a container is what it was. */
+function nullWhereUnknown(error: unknown): null {
+  if (error instanceof AdminError && error.code === 'UNAVAILABLE') return null
+  throw error
 }

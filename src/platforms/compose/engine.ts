@@ -44,6 +44,12 @@ export function withoutEngine(): AdminError {
   return new AdminError('UNAVAILABLE', 'neither docker nor podman is installed on this machine', ['command -v docker podman'])
 }
 
+/** The compose program. */
+interface Provider {
+  words: readonly [string, ...string[]]
+  isPodmanCompose: boolean
+}
+
 function engineOf(program: (typeof programs)[number], options: PlatformOptions): Engine {
   const start = async (command: readonly [string, ...string[]], more: Partial<ProgramOptions> = {}): Promise<ProgramResult> =>
     runProgram(command, { timeoutMs: options.timeoutMs, environment: options.environment ?? {}, signal: options.signal, ...more })
@@ -53,10 +59,12 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     return result.stdout
   }
   const ask: Engine['ask'] = async (words, more) => start([program, ...words], more)
-  const compose = once(async (): Promise<readonly [string, ...string[]]> => {
-    if ((await ask(['compose', 'version'])).exitCode === 0) return [program, 'compose']
+  const provider = once(async (): Promise<Provider> => {
+    const { exitCode, stdout, stderr } = await ask(['compose', 'version'])
+    // `podman compose` runs either program, and says which
+    if (exitCode === 0) return { words: [program, 'compose'], isPodmanCompose: /podman-compose/.test(`${stdout}${stderr}`) }
     const alone = `${program}-compose`
-    if (await isOnPath(alone, options.environment?.['PATH'])) return [alone]
+    if (await isOnPath(alone, options.environment?.['PATH'])) return { words: [alone], isPodmanCompose: alone === 'podman-compose' }
     throw new AdminError('UNAVAILABLE', `neither \`${program} compose\` nor \`${alone}\` is installed on this machine`, [`${program} compose version`])
   })
   const information = once(async () => machineIn((await ask(['info', '--format', '{{json .}}'])).stdout))
@@ -65,8 +73,11 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     ask,
     run: async (words, more) => orThrow([program, ...words], more),
     stream: (words) => programStream([program, ...words], options.environment ?? {}),
-    compose,
-    runCompose: async (words, more) => orThrow([...(await compose()), ...words], more),
+    compose: async () => (await provider()).words,
+    async runCompose(words, more) {
+      const own = await provider()
+      return orThrow([...own.words, ...(own.isPodmanCompose ? withoutFolder(words) : words)], more)
+    },
     async isHere() {
       const { name, kernel } = await information()
       return name === hostname() && kernel === release()
@@ -74,6 +85,12 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     machine: async () => (await information()).name,
     publishedAt: once(async () => hostOf(options.environment?.['DOCKER_HOST'] || (await contextAddress(ask)))),
   }
+}
+
+/** podman-compose knows no such flag: its folder is that of the first file (podman_compose.py, PodmanCompose.parse). */
+function withoutFolder(words: readonly string[]): readonly string[] {
+  const at = words.indexOf('--project-directory')
+  return at < 0 ? words : words.toSpliced(at, 2)
 }
 
 /** Docker and Podman tell it in different shapes. */

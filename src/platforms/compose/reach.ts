@@ -21,7 +21,7 @@ const nearMs = 1500
 /**
  * The way from this machine to an address that the service's settings name; null: as it is written. A container's published port comes
  * first, then its own address, then a relay that is run in it. The service's own container is found anew for each connection. Throws
- * UNAVAILABLE where there is no way, or the container does not run; FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER.
+ * UNREACHABLE where there is no way, or the container does not run; FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER.
  */
 export async function reachFrom(address: HostPort, around: Around): Promise<Opened<Way> | null> {
   const { own, project } = await around.containers()
@@ -72,10 +72,12 @@ function runningOf(targets: readonly Container[], { host, port }: HostPort, { en
   if (running) return running
   const [first] = targets
   if (!first) throw new AdminError('UNAVAILABLE', `${host}:${port} is no container of the project any more`)
-  throw new AdminError('UNAVAILABLE', `${host}:${port} is the container ${first.name}, which does not run (${first.state.status}, exit code ${first.state.exitCode})`, [
-    typed([engine.program, 'start', first.name]),
-    typed([engine.program, 'logs', '--tail', '200', first.name]),
-  ])
+  throw new AdminError(
+    'UNREACHABLE',
+    `${host}:${port} is the container ${first.name}, which does not run (${first.state.status}, exit code ${first.state.exitCode})`,
+    [typed([engine.program, 'start', first.name]), typed([engine.program, 'logs', '--tail', '200', first.name])],
+    { obstacle: { kind: 'refused', host, port } },
+  )
 }
 
 async function accessTo(target: Container, port: number, own: readonly Container[], { engine, timeoutMs }: Around): Promise<Access> {
@@ -86,10 +88,15 @@ async function accessTo(target: Container, port: number, own: readonly Container
   if (host !== null && (await engine.isHere()) && (await answers({ host, port }, Math.min(nearMs, timeoutMs)))) return { at: { host, port } }
   if (await canRelay(engine, target)) return { within: target }
   const where = `${target.service}:${port} is the container ${target.name}`
-  throw new AdminError('UNAVAILABLE', `${where}, which publishes no port ${port}, whose own address this machine does not reach, and which has none of nc, socat and bash`, [
-    `ports: ["127.0.0.1:${port}:${port}"]   # at the service ${target.service} of the compose file, then: ${engine.program} compose up -d ${target.service}`,
-    'run this on the machine of the engine',
-  ])
+  throw new AdminError(
+    'UNREACHABLE',
+    `${where}, which publishes no port ${port}, whose own address this machine does not reach, and which has none of nc, socat and bash`,
+    [
+      `ports: ["127.0.0.1:${port}:${port}"]   # at the service ${target.service} of the compose file, then: ${engine.program} compose up -d ${target.service}`,
+      'run this on the machine of the engine',
+    ],
+    { obstacle: { kind: 'unrouted', host: target.service, port } },
+  )
 }
 
 function addressOf({ networks }: Container, own: readonly Container[]): string | null {

@@ -178,8 +178,9 @@ test('of several, one is named by a flag, or chosen', async () => {
   })
   const both = async (): Promise<ComposeWorld> => composeWorld({ containers: [await recorded('testops', without), staging] }, {})
   const { error } = await run(await both())
-  expect([error?.code, error?.suggestions]).toEqual(['CONFIGURATION', ['--name testops', '--name staging']])
+  expect([error?.code, error?.suggestions]).toEqual(['CONFIGURATION', ['testops-admin init -d testops', 'testops-admin init -d staging']])
   expect((await run(await both(), { name: 'staging' })).written).toMatch(/^deployments:\n {2}staging:\n[^]*project: staging\n/)
+  expect((await run(await both(), { deployment: 'staging', name: 'next' })).written).toMatch(/^deployments:\n {2}next:\n[^]*project: staging\n/)
   expect((await run(await both(), {}, person({ 'Which deployment': 'staging' }).asker)).document?.deployment).toBe('staging')
 })
 

@@ -8,6 +8,9 @@ export interface EngineState {
   /** every command fails so */
   failure?: { text: string; code: number }
   withoutCompose?: boolean
+  composeVersion?: string
+  /** as podman-compose before 1.0.4 */
+  withoutConfig?: boolean
   imageEnvironment?: readonly string[]
   logs?: Readonly<Record<string, { stdout?: string; stderr?: string }>>
   /** by the words after the container's name */
@@ -89,7 +92,8 @@ function exec(state: EngineState, words: readonly string[]): Answered {
 
 async function compose(state: EngineState, { words, directory, environment, input }: Asked): Promise<Answered> {
   if (state.withoutCompose) return failed("docker: 'compose' is not a docker command.")
-  if (words[0] === 'version') return said('')
+  if (words[0] === 'version') return said(state.composeVersion ?? 'Docker Compose version 2.26.1\n')
+  if (state.withoutConfig) return failed("podman-compose: error: argument command: invalid choice: 'config' (choose from 'help', 'version', 'up')", 2)
   const all = (flag: string): string[] => words.flatMap((it, index) => (it === flag ? [words[index + 1]!] : []))
   const project = projectIn({ files: all('--file'), name: all('--project-name')[0], folder: all('--project-directory')[0], environmentFiles: all('--env-file'), directory, environment, input })
   if ('reason' in project) return failed(`yaml: ${project.reason}`)

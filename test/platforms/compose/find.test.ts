@@ -34,6 +34,21 @@ test('without its files, which lie elsewhere, the engine alone is what there is 
 })
 
 test.each([
+  // with --env-file, which Compose 2 remembers
+  ['compose-v2', 'running', 'docker compose -p testops --env-file ENV -f FILE stop testops'],
+  ['podman', 'running', 'docker compose -p ptms -f FILE stop testops'],
+] as const)('a container that was made by %s', async (name, state, stop) => {
+  const world = await composeWorld({ containers: [await recorded(name)] })
+  const platform = await world.open()
+  const [file, dotenv] = ['docker-compose.yml', '.env'].map((it) => `${world.folder}/project/${it}`)
+  expect(platform.commands?.stop).toBe(stop.replace('FILE', file!).replace('ENV', dotenv!))
+  const service = await platform.service()
+  const [instance] = (await service.status()).instances
+  expect([(await service.status()).state, instance?.pid, instance?.host.length]).toEqual([state, expect.any(Number), 12])
+  expect(await service.image()).toMatchObject({ name: 'testops', build: '527u01' })
+})
+
+test.each([
   ['registry:5000/a/testops:1', true],
   ['testops-legacy@sha256:0123456789abcdef', true],
   ['testops', true],

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../../src/core/controls.ts'
@@ -127,4 +127,32 @@ test('with a changed setting a start makes the container anew, it alone; without
     `stop -t 4 ${container.Id}`,
     `compose --project-name testops --project-directory ${folder} --file ${folder}/docker-compose.yml up --detach --no-deps --no-build testops`,
   ])
+})
+
+describe('podman-compose', () => {
+  const onPodman = async (state: Parameters<typeof composeWorld>[0]): ReturnType<typeof composeWorld> => {
+    const container = await recorded('stopped', ({ Config }) => (Config.Env = ['A=false']))
+    const world = await composeWorld({ containers: [container], composeVersion: 'podman-compose version 1.6.0\n', ...state }, { 'project/docker-compose.yml': fileOf('environment:\n  A: "false"\n') })
+    await rename(join(world.folder, 'bin/docker'), join(world.folder, 'bin/podman'))
+    return world
+  }
+
+  test('knows no --project-directory', async () => {
+    const world = await onPodman({})
+    const control = await (await world.open()).control()
+    await control.writeSetting(set('true'))
+    await control.start({ timeoutMs: 10_000 })
+    const composed = world.asked.filter((it) => it.startsWith('compose ') && it !== 'compose version')
+    expect([composed.at(-1), composed.filter((it) => it.includes('--project-directory'))]).toEqual([
+      `compose --project-name testops --file ${world.folder}/project/docker-compose.yml up --detach --no-deps --no-build testops`,
+      [],
+    ])
+  })
+
+  test('of a version that tells nothing of its files, the container is stopped and started, and settings are left alone', async () => {
+    const world = await onPodman({ withoutConfig: true })
+    const control = await (await world.open()).control()
+    expect((await control.start({ timeoutMs: 10_000 })).state).toBe('running')
+    await expect(control.trySetting(set('true'))).rejects.toThrow('this podman-compose has no `config`, by which it would say what the files declare: 1.0.4 is the first that has')
+  })
 })

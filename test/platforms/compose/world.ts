@@ -13,7 +13,7 @@ import { startFakeEngine } from './fake-engine.ts'
 const here = dirname(fileURLToPath(import.meta.url))
 const fixtures = join(here, '../../fixtures/compose')
 
-type Recorded = 'testops' | 'redis' | 'autoheal' | 'restarting' | 'out-of-memory' | 'paused' | 'stopped' | 'exited'
+type Recorded = 'testops' | 'compose-v2' | 'podman' | 'redis' | 'autoheal' | 'restarting' | 'out-of-memory' | 'paused' | 'stopped' | 'exited'
 
 /** What `docker inspect` gave for it on a real engine. */
 export async function recorded(name: Recorded, change: (shown: Shown) => void = () => undefined): Promise<Shown> {
