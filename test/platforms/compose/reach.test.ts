@@ -54,3 +54,10 @@ test("a container's own address, where this machine reaches it, whether or not s
   expect(await reachedFrom({ host: 'redis', port, redis: at('127.0.0.1'), reached: null })).toBe(`127.0.0.1:${port}`)
   expect(await reachedFrom({ host: 'redis', port: 1, redis: at('127.0.0.1'), reached: null })).toBe('127.0.0.1:1')
 })
+
+test('rabbitmqctl is run in the container that the broker is, and in none where it is elsewhere', async () => {
+  const containers = [await recorded('testops'), await recorded('redis', (it) => void (it.State['Status'] = 'running'))]
+  const platform = await (await composeWorld({ containers })).open()
+  const program = await platform.brokerProgram?.({ host: 'redis', port: 5672 })
+  expect([program?.command, await platform.brokerProgram?.({ host: 'mq.example.org', port: 5672 })]).toEqual([['docker', 'exec', 'redis', 'rabbitmqctl'], null])
+})
