@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { env } from 'node:process'
 import { afterAll, describe } from 'vitest'
+import { localPrograms } from '../kubernetes/exec.ts'
 import { kubeconfigFor } from '../kubernetes/kubeconfig.ts'
 import { startApiServer } from '../kubernetes/server.ts'
 import type { ApiServer } from '../kubernetes/server.ts'
@@ -21,6 +22,7 @@ describe('Kubernetes', () => {
   kubernetesContract(async () => {
     if (given !== undefined) return given
     own = await startApiServer()
+    own.cluster.hooks.exec = localPrograms('cat')
     const file = await kubeconfigFor(own.url)
     folder = dirname(file)
     return file

@@ -6,7 +6,9 @@ import { openClient } from '../../src/platforms/kubernetes/client.ts'
 import type { KubernetesClient } from '../../src/platforms/kubernetes/client.ts'
 import { execIn } from '../../src/platforms/kubernetes/exec.ts'
 import { openKubernetes } from '../../src/platforms/kubernetes/index.ts'
-import type { Pod, Workload } from '../../src/platforms/kubernetes/objects.ts'
+import { imagesOn } from '../../src/platforms/kubernetes/node-images.ts'
+import type { Node, Pod, Workload } from '../../src/platforms/kubernetes/objects.ts'
+import { awaitPod, makePod, UnusableImage } from '../../src/platforms/kubernetes/short-lived.ts'
 import { errorOf } from '../adapters/failure-of.ts'
 import { recordedObjects } from '../kubernetes/recordings.ts'
 
@@ -100,6 +102,31 @@ export function kubernetesContract(kubeconfig: () => Promise<string>): void {
     expect(await run({ pod: 'nope' })).toEqual(['UNAVAILABLE', 'the cluster has no pods/exec `nope` in namespace `NAMESPACE`'])
     expect(await run({ container: 'nope' })).toMatchObject(['UNEXPECTED_ANSWER', expect.stringContaining('container nope is not valid for pod')])
   })
+
+  it('a short-lived pod runs under the strictest policy, with an image that a node has, and is removed', async () => {
+    const label = async (level: string | null): Promise<unknown> =>
+      client.change({ resource: 'namespaces', namespace: null, name: namespace }, { verb: 'patch', kind: 'merge', body: { metadata: { labels: { 'pod-security.kubernetes.io/enforce': level } } } })
+    await label('restricted')
+    const nodes = await client.list<Node>({ resource: 'nodes', namespace: null })
+    const places = nodes.flatMap(({ metadata: { name: node } }) => imagesOn(node, nodes, []).map((image) => ({ node, image })))
+    const told: string[] = []
+    const tries: string[] = []
+    for (const place of places) {
+      const pod = await makePod(client, namespace, { purpose: 'check-cpu', ...place, command: ['cat', '/proc/cpuinfo'], lifeSeconds: 120 }, (message) => void told.push(message))
+      const log = { resource: 'pods', namespace, name: pod.name, subresource: 'log' } as const
+      const printed = async (): Promise<string> => (await awaitPod(client, namespace, pod.name, 'ended', { timeoutMs: 60_000 }), (await client.text(log, { maxBytes: 64_000_000 })).text)
+      const text = await printed().catch((error: unknown) => {
+        if (error instanceof UnusableImage) return null
+        throw error
+      })
+      await pod.remove()
+      await expect.poll(async () => (await client.list<Pod>({ resource: 'pods', namespace })).some(({ metadata }) => metadata.name === pod.name), { timeout: 30_000 }).toBe(false)
+      tries.push(text === null ? 'has no such program' : /^processor/m.test(text) ? 'shows its processors' : text)
+      if (text !== null) break
+    }
+    await label(null)
+    expect([tries.at(-1), told]).toEqual(['shows its processors', []])
+  }, 180_000)
 
   it('a lease is made once', async () => {
     const leases = { resource: 'leases', namespace } as const

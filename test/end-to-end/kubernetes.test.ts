@@ -171,4 +171,4 @@ test('a broker without its management port is looked at by rabbitmqctl in its po
   expect(await queues()).toMatchObject({ status: 'ok' })
   world.cluster.forbidden.push({ resource: 'pods/exec' })
   expect(await queues()).toMatchObject({ status: 'unknown', error: { message: expect.stringMatching(/and neither helps rabbitmqctl: user tester may not create pods\/exec `testops-rabbitmq[^`]*` in namespace `testops`/) as string } })
-})
+}, 240_000)

@@ -38,7 +38,11 @@ export function brokerLists(
   const either = async <T>(ask: (lists: BrokerLists) => Promise<T>): Promise<T> => {
     const answer = silence === null ? await ask(first).then((given) => ({ given }), unreached) : silence
     if ('given' in answer) return answer.given
-    const other = await secondWay()
+    const other = await secondWay().catch((why: unknown) => {
+      // what was not ready may be soon
+      second = null
+      throw neither(answer, why)
+    })
     if (other === null) throw answer
     // who waited for it in vain once does not wait again
     if (answer.code === 'TIMED_OUT') silence = answer

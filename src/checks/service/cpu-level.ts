@@ -58,7 +58,10 @@ export const serviceCpuLevel = defineCheck({
       throw new AdminError(
         'UNAVAILABLE',
         `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are not known${likely(verdicts)}`,
-        verdicts.map((it) => typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo')),
+        [
+          ...(deployment.platform === 'kubernetes' ? ['testops-admin check-cpu -d {deployment} --prove   # reads it in a pod on each node'] : []),
+          ...verdicts.map((it) => typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo')),
+        ],
       )
     }
     if (!build && (!said || status?.state === 'running')) {

@@ -182,7 +182,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
         'such as x86-64-v2-AES.',
     ],
     verify: [
-      'testops-admin check-cpu   # or --file with what /proc/cpuinfo shows on another machine',
+      'testops-admin check-cpu   # or --file with what /proc/cpuinfo shows on another machine; on nodes of a cluster, --prove',
       "grep -m1 ^flags /proc/cpuinfo | tr ' ' '\\n' | grep -wE 'avx|avx2|bmi1|bmi2|f16c|fma|abm|movbe|xsave'",
       '/lib64/ld-linux-x86-64.so.2 --help | tail -5',
     ],

@@ -26,7 +26,7 @@ const broker = section('the message broker', {
   url: text('`amqp://user@host/vhost`, amqps:// for TLS', 'amqp://testops@mq.example.org', withoutPassword(parseBrokerAddress)),
   managementUrl: text('address of the management plugin', 'http://mq.example.org:15672', valid(parseHttpAddress)),
   rabbitmqctl: command(
-    'how `rabbitmqctl` is run, which is asked where the management API is not enabled or not reachable; found by itself where the broker is on this machine',
+    'how `rabbitmqctl` is run, which is asked where the management API is not enabled or not reachable; found by itself where the broker is on this machine, or in a pod or container of the platform',
     '[sudo, -n, rabbitmqctl]',
   ),
   user,

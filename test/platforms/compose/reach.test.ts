@@ -110,3 +110,10 @@ test('through a relay that is run in the container, where nothing else leads the
   onTestFinished(refused.close)
   expect(await echoed(refused.source, Buffer.from('x'))).toBe('broken')
 })
+
+test('rabbitmqctl is run in the container that the broker is, and in none where it is elsewhere', async () => {
+  const containers = [await recorded('testops'), await recorded('redis', (it) => void (it.State['Status'] = 'running'))]
+  const platform = await (await composeWorld({ containers })).open()
+  const program = await platform.brokerProgram?.({ host: 'redis', port: 5672 })
+  expect([program?.command, await platform.brokerProgram?.({ host: 'mq.example.org', port: 5672 })]).toEqual([['docker', 'exec', 'redis', 'rabbitmqctl'], null])
+})
