@@ -37,7 +37,7 @@ export const setEnvInValues = defineRepair({
     if (prefix.length === 0) await refuseUmbrella(files, values, [chartKeys.imageName, chartKeys.version, chartKeys.openSettings], below)
     const open = [...prefix, ...chartKeys.openSettings]
     const present = (await Promise.all(values.map(async (file) => files.keys(file, open)))).flat()
-    const vendor = vendorIn(present, defaultVendor)
+    const vendor = vendorIn(present, apply ? deployment.vendor : defaultVendor)
     const names = settingNames(vendor)
     const wishes = settings.map(({ to, secret, ...wish }) => ({ to, secret, name: 'name' in wish ? wish.name : names[wish.known] }))
     const twice = wishes.find(({ name }, index) => wishes.findIndex((it) => it.name === name) !== index)
@@ -65,7 +65,7 @@ export const setEnvInValues = defineRepair({
         ...chosen.filter(({ look, to, path }) => look.text === to && to !== null && !look.isText && path.length > prefix.length + 1).map(({ path }) => `${path.join('.')} is no text in the file, and Kubernetes takes nothing else as a setting: put it in quotes`),
         ...(queues.note === undefined ? [] : [queues.note]),
         ...(!apply && wanted.some(({ path }) => path.at(-1) === names.rabbitDurable) ? ['the queues that are there have to fit, or the service fails at them: testops-admin reset-queues makes them'] : []),
-        ...(wanted.length === 0 ? ['all is set so already in the files'] : apply ? [] : [helmNote(values)]),
+        ...(wanted.length === 0 ? [`all is set so already${apply ? ' in the files' : ''}`] : apply ? [] : [helmNote(values)]),
       ],
       risks: queues.risk ? [queues.risk] : [],
       steps: await editSteps(files, wanted),

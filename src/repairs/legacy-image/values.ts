@@ -41,7 +41,7 @@ export async function planForValues(files: FilesSource, values: readonly string[
     target: Object.fromEntries([...new Set([name.file, ...edits.map(({ file }) => file)])].map((file, index) => [index === 0 ? 'values' : `values ${index + 1}`, file])),
     impact: editImpact(edits),
     evidence: [shown, tag],
-    notes: [...(edits.length === 0 ? [`the image is ${wanted} already in the files`] : applying ? [] : [helmNote(values)]), ...(asked.revert && (edits.length > 0 || applying) ? [needsV3] : [])],
+    notes: [...(edits.length === 0 ? [`the image is ${wanted} already${applying ? ' in the files' : ''}`] : applying ? [] : [helmNote(values)]), ...(asked.revert && (edits.length > 0 || applying) ? [needsV3] : [])],
     risks: edits.length === 0 && !applying ? [] : [buildRisk, judgeName(current, at)].filter((risk) => risk !== null),
     steps,
     verifiedBy: [],

@@ -38,13 +38,13 @@ test('file and cluster have it, a second time there is nothing to do, and undo t
 
 test('a setting is set through the values, with the chart of a flag, on a service whose file has it already', async () => {
   const { someone, text, file, cluster } = await situation({ settings: {} })
-  const words = ['set-env', 'ALLURE_ENDPOINT=https://a', '--values', file, '--apply', '--chart', chart]
+  const words = ['set-env', 'ALLURE_REDIS_SESSIONTTL=10d', '--values', file, '--apply', '--chart', chart]
   expect(endOf(await someone.repair(words))).toEqual(done)
-  const env = (): unknown => cluster.deployments[0]!.spec.template.spec.containers[0]!.env?.find(({ name }) => name === 'ALLURE_ENDPOINT')
-  expect(env()).toEqual({ name: 'ALLURE_ENDPOINT', value: 'https://a' })
-  await writeFile(file, (await text()).replace('https://a', 'https://b'))
-  expect(endOf(await someone.repair(words.with(1, 'ALLURE_ENDPOINT=https://b')))).toEqual(done)
-  expect(env()).toEqual({ name: 'ALLURE_ENDPOINT', value: 'https://b' })
+  const env = (): unknown => cluster.deployments[0]!.spec.template.spec.containers[0]!.env?.find(({ name }) => name === 'ALLURE_REDIS_SESSIONTTL')
+  expect(env()).toEqual({ name: 'ALLURE_REDIS_SESSIONTTL', value: '10d' })
+  await writeFile(file, (await text()).replace('10d', '12d'))
+  expect(endOf(await someone.repair(words.with(1, 'ALLURE_REDIS_SESSIONTTL=12d')))).toEqual(done)
+  expect(env()).toEqual({ name: 'ALLURE_REDIS_SESSIONTTL', value: '12d' })
 }, 120_000)
 
 test('a dry run changes nothing, and without a confirmation the command is told that does', async () => {

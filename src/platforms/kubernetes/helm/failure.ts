@@ -41,7 +41,7 @@ const readings: readonly Reading[] = [
 
 const ofChart: readonly Reading[] = [
   { says: /dial tcp|no such host|connection refused|i\/o timeout|x509|cannot be reached|TLS handshake|deadline exceeded/i, code: 'UNREACHABLE', message: 'the place where chart {chart} lies cannot be reached: {said}', next: charts },
-  { says: /(repo|path|chart|version|manifest).*not found|no chart (name|version) found|Chart\.yaml file is missing|failed to (download|perform|fetch)|not a (valid )?chart|no such file/i, code: 'UNAVAILABLE', message: 'chart {chart} cannot be had: {said}', next: charts },
+  { says: /(repo|path|chart|version|manifest).*not found|no chart (name|version) found|Chart\.yaml file is missing|failed to (download|perform|fetch)|not a (valid )?chart|unable to detect chart|non-absolute URLs|no such file/i, code: 'UNAVAILABLE', message: 'chart {chart} cannot be had: {said}', next: charts },
 ]
 
 /** What it means that helm ended so. */
