@@ -1,5 +1,4 @@
 import type { ActionOf } from '../core/action.ts'
-import type { Traces } from '../core/controls.ts'
 import { AdminError } from '../core/error.ts'
 import { fingerprint } from '../core/fingerprint.ts'
 import { Secret } from '../core/secret.ts'
@@ -24,7 +23,7 @@ export const setSecret: ActionHandler<'set-secret'> = {
     const to = await wanted(change, workshop)
     if (current !== null && current !== to && !(await workshop.journal.keep(fileOf(change), current))) throw unkept(change)
     await workshop.failpoint('kept')
-    await write(change, { from: current, to }, workshop, { note: async (text) => void (await workshop.journal.keep(traceFileOf(change), text)) })
+    await write(change, { from: current, to }, workshop)
     await workshop.failpoint('written')
     if (fingerprint(await valueOf(change, workshop), change.salt) !== change.to) throw unread(change.name)
   },
@@ -36,9 +35,8 @@ export const setSecret: ActionHandler<'set-secret'> = {
   async undo(change, workshop) {
     const former = await formerOf(change, workshop)
     if (former === undefined) return
-    const trace = await workshop.journal.kept(traceFileOf(change))
-    await write(change, { from: await valueOf(change, workshop), to: former }, workshop, { notes: trace === null ? [] : [trace] })
-    for (const name of [fileOf(change), traceFileOf(change)]) await workshop.journal.keep(name, '')
+    await write(change, { from: await valueOf(change, workshop), to: former }, workshop)
+    await workshop.journal.keep(fileOf(change), '')
   },
   async foreseeUndo(change, workshop) {
     await formerOf(change, workshop)
@@ -83,8 +81,8 @@ async function formerOf(change: Change, workshop: Workshop): Promise<string | nu
   ])
 }
 
-async function write(change: Change, { from, to }: { from: string | null; to: string | null }, { control }: Workshop, traces: Traces): Promise<void> {
-  if ((await (await control.service()).writeSetting({ name: change.name, from, to }, traces)) === 'changed') throw changed(change)
+async function write(change: Change, { from, to }: { from: string | null; to: string | null }, { control }: Workshop): Promise<void> {
+  if ((await (await control.service()).writeSetting({ name: change.name, from, to })) === 'changed') throw changed(change)
 }
 
 function changed({ name }: Change): AdminError {
@@ -101,11 +99,6 @@ function unkept({ name }: Change): AdminError {
 
 function fileOf({ name }: Change): string {
   return `former-${name}`
-}
-
-/** How it stood in its file, where it stands in one. */
-function traceFileOf({ name }: Change): string {
-  return `former-${name}-text`
 }
 
 async function valueOf({ name }: Change, { open }: Workshop): Promise<string | null> {
