@@ -25,8 +25,9 @@ export function serviceText({ deployment, state, detail, startsAgain, evidence =
   const again = startsAgain === true ? ', and is about to be started again' : ''
   const [first = '', ...more] = hang('  ', `service of ${printable(deployment)}: ${state}${again}: ${printable(detail)}`, screen.columns)
   const lines = instances.flatMap(({ name, host, pid, startedAt }) => {
-    const parts = [`on ${printable(host)}`, ...(pid === null || name.includes(String(pid)) ? [] : [`pid ${pid}`]), ...(startedAt === null ? [] : [`since ${startedAt}`])]
-    return hang('  ', `${printable(name)}: ${parts.join(', ')}`, screen.columns)
+    // a pod is its own host
+    const parts = [...(host === name ? [] : [`on ${printable(host)}`]), ...(pid === null || name.includes(String(pid)) ? [] : [`pid ${pid}`]), ...(startedAt === null ? [] : [`since ${startedAt}`])]
+    return hang('  ', [printable(name), parts.join(', ')].filter(Boolean).join(': '), screen.columns)
   })
   const seen = evidence.flatMap((it) => hang('  ', printable(it), screen.columns))
   const declared = [image.name === null ? null : `${image.name}${image.tag === null ? '' : `:${image.tag}`}`, image.build === null ? null : `build ${image.build}`]
