@@ -164,11 +164,13 @@ test('the processors of every node are read on request, and a pod that was made 
 
 test('a broker without its management port is looked at by rabbitmqctl in its pod, where that may be run', async () => {
   await up({}, { management: false })
-  const queues = async (): Promise<unknown> => {
-    const { stdout } = await run('doctor', '--only', 'broker', '--json', '--timeout', '30')
+  const queues = async (): Promise<DoctorReport['checks'][number] | undefined> => {
+    // each question is an Erlang of its own
+    const { stdout } = await run('doctor', '--only', 'broker', '--json', '--timeout', '100')
     return (JSON.parse(stdout) as DoctorReport).checks.find(({ id }) => id === 'broker/queues-durable')
   }
-  expect(await queues()).toMatchObject({ status: 'ok' })
+  const seen = await queues()
+  expect(seen, JSON.stringify(seen)).toMatchObject({ status: 'ok' })
   world.cluster.forbidden.push({ resource: 'pods/exec' })
   expect(await queues()).toMatchObject({ status: 'unknown', error: { message: expect.stringMatching(/and neither helps rabbitmqctl: user tester may not create pods\/exec `testops-rabbitmq[^`]*` in namespace `testops`/) as string } })
 }, 240_000)
