@@ -5,7 +5,7 @@ import { AdminError, messageOf } from '../../core/error.ts'
 import type { KubernetesClient } from './client.ts'
 import type { NodeImage } from './node-images.ts'
 import type { ContainerStatus, Pod } from './objects.ts'
-import { isOfTheDead, processName } from './process-name.ts'
+import { livesHere, processName } from './process-name.ts'
 import { isRefusal, Refusal } from './refusal.ts'
 
 /** Why a pod is made. */
@@ -60,7 +60,7 @@ export async function removeLeftovers(client: KubernetesClient, namespace: strin
   const all = await client.list<Pod>({ resource: 'pods', namespace, query: { labelSelector } }).catch(() => [])
   for (const { metadata, status } of all) {
     const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-    if (isOver || (await isOfTheDead(metadata.annotations?.[processAnnotation]))) await removePod(client, namespace, metadata.name, tell)
+    if (isOver || (await livesHere(metadata.annotations?.[processAnnotation])) === false) await removePod(client, namespace, metadata.name, tell)
   }
 }
 
