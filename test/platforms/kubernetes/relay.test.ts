@@ -205,9 +205,8 @@ describe('a pod is made', () => {
     const first = cluster.list('nodes').find(({ metadata }) => metadata.name === full)!
     cluster.update('nodes', elsewhere, (it) => void Object.assign(it['status'] as object, { images: (first['status'] as { images: unknown }).images }))
     const tried: string[] = []
-    cluster.changes.on('change', ({ type, object }) => {
-      if (!object.metadata.name.startsWith('testops-admin-') || type === 'DELETED') return
-      const pod = object as Pod
+    cluster.changes.on('change', ({ type, object: pod }: { type: string; object: Pod }) => {
+      if (!pod.metadata.name.startsWith('testops-admin-') || type === 'DELETED') return
       if (type === 'ADDED') tried.push(pod.spec.nodeName!)
       if (pod.spec.nodeName === full && pod.status.phase !== 'Failed') cluster.update('pods', pod, (it) => void (it['status'] = { phase: 'Failed', reason: 'OutOfpods', message: 'Node did not have enough resource: pods' }))
     })
