@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endingIn, masked } from '../checks/support/last-words.ts'
-import { tolerant } from '../checks/support/wanted.ts'
 import { AdminError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { ApiSource } from '../core/sources.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
+import { withLastWords } from './last-words.ts'
 import { hasDatabase, rowOf } from './lock-row.ts'
 import { keepOpen } from './queues/queues.ts'
 
@@ -26,7 +25,7 @@ export const startService: ActionHandler<'start-service'> = {
     progress('waiting until the service answers')
     while (!(await answers(workshop)) || !(await areFree(action, workshop))) {
       const { state, detail } = await (await workshop.open.service()).status()
-      if (state !== 'running') throw notUp(`the service was started and has ended: ${detail}`)
+      if (state !== 'running') throw await withLastWords(notUp(`the service was started and has ended: ${detail}`), workshop)
       if (performance.now() > end) throw notUpYet(timeoutMs, await answers(workshop))
       if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to answer')
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
@@ -47,19 +46,6 @@ async function start(workshop: Workshop): Promise<void> {
   } catch (error) {
     throw error instanceof AdminError && wasLate.includes(error.code) ? await withLastWords(error, workshop) : error
   }
-}
-
-/** What it ended with, where it ends again and again in place of coming up. */
-async function withLastWords(error: AdminError, { open }: Workshop): Promise<AdminError> {
-  const service = await tolerant(open.service())
-  const instances = service === null ? [] : ((await tolerant(service.health()))?.instances ?? [])
-  const ended = instances.find((it) => it.ended !== null && (!it.isUp || it.isReady === false))
-  const words = service && ended ? await tolerant(service.lastWords(ended.name)) : null
-  const ending = words ? endingIn(words.text) : null
-  if (!words || !ending) return error
-  const environment = await tolerant(service!.environment())
-  const said = ending.lines.map((line) => masked(line, environment)).join(' / ')
-  return new AdminError(error.code, `${error.message}; it last printed: ${said}`, [words.command, ...(ending.reason ? [`testops-admin explain ${ending.reason.explain}`] : []), ...error.suggestions], { cause: error })
 }
 
 /** Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known. */

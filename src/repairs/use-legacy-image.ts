@@ -37,8 +37,8 @@ export const useLegacyImage = defineRepair({
     const asked: Asked = { build, revert, again: (...more) => again(options, more) }
     const around = { sources, deployment }
     if (compose === undefined) return planForValues(files, values, path, asked, typeof apply === 'object' ? { chart: apply, around } : null)
-    const draft = await planForCompose(files, compose, service, asked)
-    return apply === undefined ? draft : withRestart(draft, compose, wantedName(asked), around)
+    const { draft, service: edited } = await planForCompose(files, compose, service, asked)
+    return apply === undefined ? draft : withRestart(draft, { file: compose, service: edited, name: wantedName(asked) }, files, around)
   },
 })
 

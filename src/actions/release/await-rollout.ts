@@ -3,6 +3,7 @@ import { span } from '../../checks/support/format.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { withLastWords } from '../last-words.ts'
 import { answers } from '../start-service.ts'
 
 const pollMs = 500
@@ -28,7 +29,7 @@ export async function untilUp(workshop: Workshop): Promise<void> {
     const status = await statusOf(workshop)
     if (await isUp(status, workshop)) return
     progress(status.detail)
-    if (performance.now() > end) throw notUp(status, patienceMs)
+    if (performance.now() > end) throw await withLastWords(notUp(status, patienceMs), workshop)
     if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to be up')
     await sleep(pollMs, undefined, { signal }).catch(() => undefined)
   }

@@ -31,8 +31,9 @@ export async function standingOf(action: Upgrade, release: ReleaseSource): Promi
 }
 
 /**
- * The same once no helm is at work on it. One that was killed leaves its revision pending for ever: it is waited for only where it may
- * still run. Throws REFUSED where the release is another by now, INTERRUPTED.
+ * The same once no helm is at work on it. One of this run that was killed leaves its revision pending for ever: it is waited for only
+ * where it may still run. Throws REFUSED where the release is another by now, BUSY where a helm that runs, or that this run did not
+ * begin, does not come to its end in time, INTERRUPTED.
  */
 export async function settled(action: Upgrade, workshop: Workshop): Promise<Standing> {
   const { open, patienceMs, signal, progress } = workshop
@@ -41,7 +42,13 @@ export async function settled(action: Upgrade, workshop: Workshop): Promise<Stan
   for (;;) {
     const standing = await standingOf(action, release)
     if (standing.is === 'another') throw changed(standing, release)
-    if (!isPending(standing.latest) || performance.now() > end || !(await mayRun(workshop))) return standing
+    if (!isPending(standing.latest)) return standing
+    const isLeft = await isLeftBehind(standing, workshop)
+    if (isLeft === true) return standing
+    if (performance.now() > end) {
+      if (isLeft === null) return standing
+      throw busy(standing, release)
+    }
     progress(`${release.target} is ${standing.latest.status}: waiting for the helm that began it to end`)
     if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for helm to end')
     await sleep(pollMs, undefined, { signal }).catch(() => undefined)
@@ -67,16 +74,23 @@ function lastMark({ journal }: Workshop): string | null {
   return journal.ofRun().findLast((note) => note.startsWith(begun))?.slice(begun.length) ?? null
 }
 
-async function mayRun(workshop: Workshop): Promise<boolean> {
+/**
+ * Whether what is pending was begun by a helm of this run that is gone; null: that cannot be told. What others have begun is theirs to
+ * end, even where it would leave the same on record.
+ */
+async function isLeftBehind({ is }: Standing, workshop: Workshop): Promise<boolean | null> {
   const mark = lastMark(workshop)
+  // a process that was killed may have had no time to note its helm, which makes of the release what is wanted
+  if (mark === null) return is === 'wanted' ? null : false
   if (mark === nothingPut) return false
-  return mark === null || (await (await workshop.control.release()).isRunning(mark)) !== false
+  const isRunning = await (await workshop.control.release()).isRunning(mark)
+  return isRunning === null ? null : !isRunning
 }
 
-/** What stands on record is somebody else's doing alone. */
-export function isOthers({ is }: Standing, workshop: Workshop): boolean {
+/** Nothing on record is this run's doing: it is as it was before, or somebody else has changed it. */
+export function isUntouched({ is }: Standing, workshop: Workshop): boolean {
   const mark = lastMark(workshop)
-  return is === 'another' && (mark === null || mark === nothingPut)
+  return is !== 'wanted' && (mark === null || mark === nothingPut)
 }
 
 /** Whether no other path than those of the upgrade is among these. */
@@ -92,4 +106,12 @@ function isSameChart({ chart: one }: ReleaseRevision, { chart: other }: ReleaseR
 function changed({ latest: { revision, status, updatedAt }, former }: Standing, release: ReleaseSource): AdminError {
   const why = former === null ? 'what it was when the plan was made is not on record any more' : `it is at revision ${revision}, ${status}, of ${updatedAt}, with another chart or other values`
   return new AdminError('REFUSED', `${release.target} has been changed by somebody else since: ${why}`, [release.helm('history')])
+}
+
+function busy({ latest: { revision, status, updatedAt } }: Standing, release: ReleaseSource): AdminError {
+  return new AdminError('BUSY', `another helm is at work on ${release.target}: revision ${revision} is ${status} since ${updatedAt}`, [
+    release.helm('history'),
+    'testops-admin resume -d {deployment}   # once it has ended',
+    `${release.helm('rollback')}   # only where no helm is at work any more: goes back to the revision before`,
+  ])
 }

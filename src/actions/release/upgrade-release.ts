@@ -5,7 +5,7 @@ import type { ReleaseRevision, ReleaseSource } from '../../core/sources.ts'
 import { hasAll } from '../../core/values.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { untilUp } from './await-rollout.ts'
-import { isOthers, isPending, isWithin, noteHelm, nothingPut, settled, standingOf } from './standing.ts'
+import { isPending, isUntouched, isWithin, noteHelm, nothingPut, settled, standingOf } from './standing.ts'
 import type { Standing, Upgrade } from './standing.ts'
 
 export const upgradeRelease: ActionHandler<'upgrade-release'> = {
@@ -32,14 +32,14 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
   },
   async undo(action, workshop) {
     const release = await workshop.open.release()
-    if (isOthers(await standingOf(action, release), workshop)) return
+    if (isUntouched(await standingOf(action, release), workshop)) return
     if (!isAsBefore(await settled(action, workshop))) await rollBack(action, workshop)
     if (action.wasRunning) await untilUp(workshop)
   },
   async foreseeUndo(action, workshop) {
     const release = await workshop.open.release()
     const standing = await standingOf(action, release)
-    if (standing.is !== 'another' || isOthers(standing, workshop)) return
+    if (standing.is !== 'another' || isUntouched(standing, workshop)) return
     const { latest } = standing
     throw new AdminError('REFUSED', `${release.target} is at revision ${latest.revision} by now, with another chart or other values than this run left: what came after it would be lost`, [
       release.helm('history'),

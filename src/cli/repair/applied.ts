@@ -52,7 +52,7 @@ export async function filesOfDeployment(flags: Named): Promise<NamedByConfigurat
 function unsaid(why: string, cause?: unknown): AdminError {
   return new AdminError('USAGE', `which file is to be edited is not said, ${why}`, [
     '--values values.yaml   # the Helm values; or kubernetes.values in the configuration',
-    '--compose docker-compose.yml   # or compose.file in the configuration',
+    '--compose docker-compose.yml   # of use-legacy-image; or compose.file in the configuration',
   ], { cause })
 }
 

@@ -150,6 +150,8 @@ export interface ServiceImage {
   declaredIn: string
   /** compose files by which it is started, absolute, links followed; left out: none is known */
   files?: readonly string[]
+  /** its name in these */
+  service?: string
 }
 
 export interface Machine {

@@ -40,7 +40,7 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       const [container] = await own()
       const image = imageOf(container?.image ?? found.image, settings, found.files?.files[0] ?? `container ${container?.name ?? found.service}`)
       if (found.files === null) return image
-      return { ...image, files: await Promise.all(found.files.files.map(async (file) => realpath(file).catch(() => file))) }
+      return { ...image, service: found.service, files: await Promise.all(found.files.files.map(async (file) => realpath(file).catch(() => file))) }
     },
     async machines() {
       if (settings.cpuinfo !== null || (await engine.isHere())) return [await readMachine(settings.cpuinfo)]

@@ -1,6 +1,6 @@
-import { createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { HostPort, Opened } from '../../core/endpoint.ts'
+import { listenHere } from '../listen.ts'
 import type { ByteStream } from './byte-stream.ts'
 
 /** how long what was asked last is waited for, once a client has said all that it has to say */
@@ -12,7 +12,6 @@ const lingerMs = 1000
  */
 export async function listenForward(open: () => Promise<ByteStream>): Promise<Opened<HostPort>> {
   const streams = new Set<ByteStream>()
-  const sockets = new Set<Socket>()
   let isClosed = false
   const opened = async (): Promise<ByteStream> => {
     const stream = await open()
@@ -22,32 +21,20 @@ export async function listenForward(open: () => Promise<ByteStream>): Promise<Op
     return stream
   }
   let ready: ByteStream | null = await opened()
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-    socket.on('error', () => undefined)
+  const listening = await listenHere((socket) => {
     const held = ready
     ready = null
     const opening = held?.isOpen ? Promise.resolve(held) : opened()
     opening.then((stream) => join(socket, stream, () => streams.delete(stream)), () => socket.resetAndDestroy())
-  })
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(0, '127.0.0.1', resolve)
-    })
-  } catch (error) {
-    ready.destroy()
+  }).catch((error: unknown) => {
+    ready?.destroy()
     throw error
-  }
-  // of itself it keeps no command from ending
-  server.unref()
+  })
   return {
-    source: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    source: listening.source,
     async close() {
       isClosed = true
-      const closed = new Promise((resolve) => server.close(resolve))
-      for (const socket of sockets) socket.destroy()
+      const closed = listening.close()
       for (const stream of streams) stream.destroy()
       await closed
     },

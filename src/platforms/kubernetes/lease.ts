@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../core/error.ts'
 import type { Holder, RepairLock } from '../../core/lock.ts'
 import type { KubernetesClient } from './client.ts'
-import { isOfTheDead, processName } from './process-name.ts'
+import { livesHere, processName } from './process-name.ts'
 import { isRefusal } from './refusal.ts'
 
 /** coordination.k8s.io/v1 */
@@ -156,7 +156,7 @@ function since({ wall, steady }: Moment): number {
  */
 async function isFree(lease: Lease, read: () => Promise<Lease | null>, times: Times, signal: AbortSignal | undefined): Promise<boolean> {
   if (!lease.spec?.holderIdentity) return true
-  if (await isOfTheDead(lease.metadata.annotations?.[annotation.process])) return true
+  if ((await livesHere(lease.metadata.annotations?.[annotation.process])) === false) return true
   const validMs = lease.spec.leaseDurationSeconds === undefined ? times.leaseMs : lease.spec.leaseDurationSeconds * 1000
   const age = ageOf(lease)
   if (age >= 0 && age < validMs) return false

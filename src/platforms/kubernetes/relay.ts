@@ -51,7 +51,8 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
       try {
         return await streamFrom({ namespace, pod: metadata.name, container }, address)
       } catch (error) {
-        if (!(error instanceof MissingProgram)) throw error
+        // it has no such program, or has just ended
+        if (!isUnavailable(error)) throw error
       }
     }
     return null
@@ -61,7 +62,11 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
     if (!wish.mayMakePods) throw new AdminError('REFUSED', 'no pod of the service can carry a connection, and no other may be made for it from here')
     await removeLeftovers(client, namespace, 'relay', wish.tell)
     let last: AdminError | null = null
-    for (const { node, image } of (await placesFor(client, namespace, await pods())).slice(0, mostTries)) {
+    let tries = 0
+    const closed = new Set<string>()
+    for (const { node, image } of await placesFor(client, namespace, await pods())) {
+      if (closed.has(node)) continue
+      if ((tries += 1) > mostTries) break
       const pod = await makePod(client, namespace, { purpose: 'relay', node, image, command: ['sleep', String(podSeconds)], lifeSeconds: podSeconds }, wish.tell)
       try {
         await awaitPod(client, namespace, pod.name, 'running', { timeoutMs: Math.max(leastPodMs, client.timeoutMs), signal })
@@ -71,12 +76,14 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
         return pod
       } catch (error) {
         await pod.remove()
-        if (!(error instanceof UnusableImage || error instanceof MissingProgram)) throw error
+        if (!isUnavailable(error)) throw error
+        // a node that takes no more pods takes none with another image
+        if (!(error instanceof UnusableImage || error instanceof MissingProgram)) closed.add(node)
         last = error
       }
     }
     const why = last === null ? 'no image is known to be on a node' : `the last that was tried: ${last.message}`
-    throw new AdminError('UNAVAILABLE', `no image of the nodes can carry a connection; ${why}`, [client.kubectl('get', 'nodes', '-o', "jsonpath={.items[*].status.images[*].names[-1]}")])
+    throw new AdminError('UNAVAILABLE', `no pod of our own can carry a connection; ${why}`, [client.kubectl('get', 'nodes', '-o', "jsonpath={.items[*].status.images[*].names[-1]}")])
   }
   const ownPod = async (address: HostPort): Promise<ShortLived> => {
     const making = (made ??= make(address))
@@ -119,4 +126,8 @@ async function placesFor(client: KubernetesClient, namespace: string, own: reado
   const isDown = (name: string): boolean => nodes.some(({ metadata, status }) => metadata.name === name && status?.conditions?.some(({ type, status: it }) => type === 'Ready' && it !== 'True'))
   const names = [...own, ...pods].flatMap(({ spec }) => spec.nodeName ?? [])
   return [...new Set([...names, ...nodes.map(({ metadata }) => metadata.name)])].filter((name) => !isDown(name)).flatMap((node) => imagesOn(node, nodes, pods).map((image) => ({ node, image })))
+}
+
+function isUnavailable(error: unknown): error is AdminError {
+  return error instanceof AdminError && error.code === 'UNAVAILABLE'
 }

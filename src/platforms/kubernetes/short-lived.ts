@@ -5,7 +5,7 @@ import { AdminError, messageOf } from '../../core/error.ts'
 import type { KubernetesClient } from './client.ts'
 import type { NodeImage } from './node-images.ts'
 import type { ContainerStatus, Pod } from './objects.ts'
-import { isOfTheDead, processName } from './process-name.ts'
+import { livesHere, processName } from './process-name.ts'
 import { isRefusal, Refusal } from './refusal.ts'
 
 /** Why a pod is made. */
@@ -33,6 +33,8 @@ export const ownContainer = 'main'
 const labels = { managedBy: 'app.kubernetes.io/managed-by', purpose: 'testops-admin/purpose' } as const
 const processAnnotation = 'testops-admin/process'
 const pollMs = 300
+/** by then, what a pod has printed was read; none that prints lives longer */
+const unreadMs = 600_000
 
 /** Nothing can be run with this image, and perhaps with another. */
 export class UnusableImage extends AdminError {}
@@ -54,13 +56,15 @@ export async function makePod(client: KubernetesClient, namespace: string, wish:
   }
 }
 
-/** Removes what earlier runs have left of that kind: what has ended, or whose process on this machine has. Never throws. */
+/** Removes what earlier runs have left of that kind: whose process on this machine has ended, or what ended a while ago. Never throws. */
 export async function removeLeftovers(client: KubernetesClient, namespace: string, purpose: Purpose, tell: (message: string) => void): Promise<void> {
   const labelSelector = `${labels.managedBy}=testops-admin,${labels.purpose}=${purpose}`
   const all = await client.list<Pod>({ resource: 'pods', namespace, query: { labelSelector } }).catch(() => [])
   for (const { metadata, status } of all) {
     const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-    if (isOver || (await isOfTheDead(metadata.annotations?.[processAnnotation]))) await removePod(client, namespace, metadata.name, tell)
+    // what has just ended may be about to be read by another operator
+    const isOld = Date.now() - Date.parse(metadata.creationTimestamp ?? '') > unreadMs
+    if ((isOver && isOld) || (await livesHere(metadata.annotations?.[processAnnotation])) === false) await removePod(client, namespace, metadata.name, tell)
   }
 }
 

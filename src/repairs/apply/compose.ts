@@ -1,7 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import type { Step } from '../../core/plan.ts'
 import type { Repair } from '../../core/repair.ts'
-import type { ServiceImage } from '../../core/sources.ts'
+import type { FilesSource, ServiceImage } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
 import { lookAtService } from '../service/look.ts'
 import { startStep, stopStep } from '../service-steps.ts'
@@ -10,11 +10,20 @@ import type { Surroundings } from './surroundings.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
-/** The edit of a compose file, and the restart in which the service's container is made anew. `name`: the image's, as it is to be. */
-export async function withRestart(draft: Draft, file: string, name: string, { sources, deployment }: Surroundings): Promise<Draft> {
+/** What is edited: a service's image, which is to have that name. */
+interface Edited {
+  file: string
+  service: string
+  name: string
+}
+
+/** The edit of a compose file, and the restart in which the service's container is made anew. */
+export async function withRestart(draft: Draft, { file, service: edited, name }: Edited, files: FilesSource, { sources, deployment }: Surroundings): Promise<Draft> {
   const service = needed(sources.service)
   const [seen, image] = await Promise.all([lookAtService({ ...sources, service }, deployment), service.image()])
   refuseOtherFile(file, image, deployment.name)
+  refuseOtherService(edited, image, deployment.name)
+  await refuseOverridden(file, edited, image, files)
   const target = { ...draft.target, service: seen.target }
   // made anew already, or as it is to be from the start
   if (draft.steps.length === 0 && image.name === name) return { ...draft, target }
@@ -44,4 +53,18 @@ function refuseOtherFile(file: string, { files }: ServiceImage, deployment: stri
   if (files?.includes(file)) return
   const whose = files === undefined || files.length === 0 ? 'is not known to be started by any file' : `is started by ${files.join(', ')}`
   throw new AdminError('REFUSED', `deployment \`${deployment}\` ${whose}, and not by ${file}: nothing was changed`, files?.map((it) => `--compose ${typed([it])}`) ?? ['the same command without --apply   # edits the file alone'])
+}
+
+/** Throws REFUSED where another service of the file would be restarted than the one whose image is edited. */
+function refuseOtherService(edited: string, { service }: ServiceImage, deployment: string): void {
+  if (service === undefined || service === edited) return
+  throw new AdminError('REFUSED', `deployment \`${deployment}\` is the service ${service}, and not ${edited}: nothing was changed`, [typed(['--service', service])])
+}
+
+/** Throws REFUSED where a later one of the service's files sets its image: what is edited before it has no effect. */
+async function refuseOverridden(file: string, service: string, { files: all = [] }: ServiceImage, files: FilesSource): Promise<void> {
+  for (const later of all.slice(all.indexOf(file) + 1)) {
+    const { text } = await files.look(later, ['services', service, 'image'])
+    if (text !== null) throw new AdminError('REFUSED', `${later} sets the image of ${service} too, and counts more than ${file}: nothing was changed`, [typed(['--compose', later])])
+  }
 }

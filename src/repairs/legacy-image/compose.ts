@@ -11,8 +11,10 @@ import { imageText, parseImage, variableOf } from './image-name.ts'
 import type { ImageText } from './image-name.ts'
 import { needsV3 } from './values.ts'
 
-/** Of a compose file; `service`: of --service, null: the one whose image is the product's. */
-export async function planForCompose(files: FilesSource, file: string, service: string | null, asked: Asked): ReturnType<Repair['plan']> {
+type Draft = Awaited<ReturnType<Repair['plan']>>
+
+/** Of a compose file, with the service that was chosen; `service`: of --service, null: the one whose image is the product's. */
+export async function planForCompose(files: FilesSource, file: string, service: string | null, asked: Asked): Promise<{ draft: Draft; service: string }> {
   const chosen = service ?? (await onlyService(files, file, asked))
   const path = ['services', chosen, 'image']
   const { text, line, found } = await files.look(file, path)
@@ -35,7 +37,7 @@ export async function planForCompose(files: FilesSource, file: string, service: 
   const buildRisk = judgeBuild(asked, { text: declared, isText: true }, variable ? `.env beside ${file} (${variable.name})` : at)
   const next: ImageText = { ...image, name: wantedName(asked), tag: tagOf(image, asked, declared, at) }
   const wanted = imageText(next) === text ? [] : [{ file, path, to: imageText(next) }]
-  return {
+  const draft: Draft = {
     target: { compose: file, service: chosen },
     impact: editImpact(wanted),
     evidence: [`${at}: ${path.join('.')}: ${text}`, ...(variable ? [`${variable.name} is ${declared ?? 'not set'} in .env beside it`] : [])],
@@ -44,6 +46,7 @@ export async function planForCompose(files: FilesSource, file: string, service: 
     steps: await editSteps(files, wanted),
     verifiedBy: [],
   }
+  return { draft, service: chosen }
 }
 
 /** Throws REFUSED where a variable holds the tag, which is set elsewhere. */

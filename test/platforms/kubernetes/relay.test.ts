@@ -13,6 +13,7 @@ import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
 import type { Platform, RelayWish } from '../../../src/platforms/platform.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import type { ExecCall } from '../../kubernetes/exec.ts'
+import type { Pod } from '../../kubernetes/resources.ts'
 import { closedPort } from '../../adapters/peers.ts'
 import { startCluster, told } from './cluster.ts'
 
@@ -196,6 +197,23 @@ describe('a pod is made', () => {
     expect(ourPods(cluster)).toHaveLength(1)
   })
 
+  it('on another node, where the first takes no more pods', async () => {
+    const folder = await image('perl')
+    const { cluster, platform } = await world(() => folder, { isLasting: true })
+    const full = cluster.pods[0]!.spec.nodeName
+    const elsewhere = cluster.list('nodes').find(({ metadata }) => metadata.name !== full)!
+    const first = cluster.list('nodes').find(({ metadata }) => metadata.name === full)!
+    cluster.update('nodes', elsewhere, (it) => void Object.assign(it['status'] as object, { images: (first['status'] as { images: unknown }).images }))
+    const tried: string[] = []
+    cluster.changes.on('change', ({ type, object: pod }: { type: string; object: Pod }) => {
+      if (!pod.metadata.name.startsWith('testops-admin-') || type === 'DELETED') return
+      if (type === 'ADDED') tried.push(pod.spec.nodeName!)
+      if (pod.spec.nodeName === full && pod.status.phase !== 'Failed') cluster.update('pods', pod, (it) => void (it['status'] = { phase: 'Failed', reason: 'OutOfpods', message: 'Node did not have enough resource: pods' }))
+    })
+    const at = await reached(platform, await listening((socket) => socket.end('hello')))
+    expect([String(await buffer(client(at))), tried]).toEqual(['hello', [full, elsewhere.metadata.name]])
+  })
+
   it('by no one who may change nothing', async () => {
     const { cluster, platform } = await world(() => '', { mayMakePods: false })
     const port = await closedPort()
@@ -207,7 +225,7 @@ describe('a pod is made', () => {
     const folder = await image()
     const { cluster, platform } = await world((call) => (isOurs(call) ? folder : ''))
     const port = await closedPort()
-    expect(await told(platform.reach({ host: outside, port }))).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/^no image of the nodes can carry a connection; the last that was tried: the image of container `main` of pod `testops-admin-relay-\w+` has neither perl, bash nor nc$/) as string })
+    expect(await told(platform.reach({ host: outside, port }))).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/^no pod of our own can carry a connection; the last that was tried: the image of container `main` of pod `testops-admin-relay-\w+` has neither perl, bash nor nc$/) as string })
     expect(ourPods(cluster)).toEqual([])
   })
 })

@@ -8,10 +8,11 @@ import type { PlatformOptions } from '../../platform.ts'
 import type { KubernetesClient } from '../client.ts'
 import { releaseOf } from '../find.ts'
 import type { Workload } from '../objects.ts'
+import { livesHere } from '../process-name.ts'
 import type { KubernetesSettings } from '../settings.ts'
 import { helmFailure } from './failure.ts'
 import type { Attempt } from './failure.ts'
-import { helmAt, runsStill } from './program.ts'
+import { helmAt } from './program.ts'
 import { secretsIn, without } from './secrets.ts'
 
 /** as `helm history` gives it */
@@ -90,7 +91,7 @@ export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl'>
     },
     upgrade: async (upgrade, run) => changed(attempt('upgrade', upgrade.chart), upgradeWords(name, upgrade), run),
     rollback: async (revision, run) => changed(attempt('rollback'), ['rollback', name, String(revision)], run),
-    isRunning: runsStill,
+    isRunning: livesHere,
   }
 }
 

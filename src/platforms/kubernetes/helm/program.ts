@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { identify } from '../../../adapters/process-identity.ts'
 import { runProgram } from '../../../adapters/process.ts'
 import type { ProgramResult } from '../../../adapters/process.ts'
 import { AdminError } from '../../../core/error.ts'
 import { once } from '../../../core/once.ts'
 import type { HelmRun } from '../../../core/controls.ts'
 import type { PlatformOptions } from '../../platform.ts'
+import { processName } from '../process-name.ts'
 
 /** Which cluster helm works on. */
 export interface HelmPlace {
@@ -57,7 +57,7 @@ export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
           shown: words(...more),
           signal,
           end: { signal: 'SIGINT', graceMs },
-          started: async (pid) => started(await markOf(pid)),
+          started: async (pid) => started((await processName(pid)) ?? 'a process that cannot be told from others'),
           // a chart that is named as REPOSITORY/NAME is no folder of whoever types this
           directory: '/',
         })
@@ -82,16 +82,4 @@ function refuseOld(said: string): void {
   if (version[0] > oldest[0] || (version[0] === oldest[0] && version[1] >= oldest[1])) return
   const which = major === undefined ? 'the helm of this machine does not say its version' : `the helm of this machine is ${major}.${minor}`
   throw new AdminError('UNAVAILABLE', `${which}, and ${oldest.join('.')} or later is needed`, ['helm version', 'command -v helm'])
-}
-
-/** A process of this machine that cannot be mistaken for another one. */
-async function markOf(pid: number): Promise<string> {
-  return `${hostname()} ${pid} ${(await identify(pid))?.startTime ?? '-'}`
-}
-
-/** Null where it ran on another machine. */
-export async function runsStill(mark: string): Promise<boolean | null> {
-  const [host, pid, ...startTime] = mark.split(' ')
-  if (host !== hostname()) return null
-  return (await identify(Number(pid)))?.startTime === startTime.join(' ')
 }

@@ -1,0 +1,16 @@
+import { endingIn, masked } from '../checks/support/last-words.ts'
+import { tolerant } from '../checks/support/wanted.ts'
+import { AdminError } from '../core/error.ts'
+import type { Workshop } from './handler.ts'
+
+/** The error with what the service ended with, where it ends in place of coming up. */
+export async function withLastWords(error: AdminError, { open }: Workshop): Promise<AdminError> {
+  const service = await tolerant(open.service())
+  const instances = service === null ? [] : ((await tolerant(service.health()))?.instances ?? [])
+  const ended = instances.find((it) => it.ended !== null && (!it.isUp || it.isReady === false))
+  const words = service && ended ? await tolerant(service.lastWords(ended.name)) : null
+  // before it is cut: a part of a secret is one, too
+  const ending = words ? endingIn(masked(words.text, await tolerant(service!.environment()))) : null
+  if (!words || !ending) return error
+  return new AdminError(error.code, `${error.message}; it last printed: ${ending.lines.join(' / ')}`, [words.command, ...(ending.reason ? [`testops-admin explain ${ending.reason.explain}`] : []), ...error.suggestions], { cause: error })
+}
