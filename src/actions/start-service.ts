@@ -55,10 +55,10 @@ async function withLastWords(error: AdminError, { open }: Workshop): Promise<Adm
   const instances = service === null ? [] : ((await tolerant(service.health()))?.instances ?? [])
   const ended = instances.find((it) => it.ended !== null && (!it.isUp || it.isReady === false))
   const words = service && ended ? await tolerant(service.lastWords(ended.name)) : null
-  const ending = words ? endingIn(words.text) : null
+  const environment = words && service ? await tolerant(service.environment()) : null
+  const ending = words ? endingIn(words.text, (line) => masked(line, environment)) : null
   if (!words || !ending) return error
-  const environment = await tolerant(service!.environment())
-  const said = ending.lines.map((line) => masked(line, environment)).join(' / ')
+  const said = ending.lines.join(' / ')
   return new AdminError(error.code, `${error.message}; it last printed: ${said}`, [words.command, ...(ending.reason ? [`testops-admin explain ${ending.reason.explain}`] : []), ...error.suggestions], { cause: error })
 }
 
