@@ -9,8 +9,8 @@ export async function withLastWords(error: AdminError, { open }: Workshop): Prom
   const instances = service === null ? [] : ((await tolerant(service.health()))?.instances ?? [])
   const ended = instances.find((it) => it.ended !== null && (!it.isUp || it.isReady === false))
   const words = service && ended ? await tolerant(service.lastWords(ended.name)) : null
-  // before it is cut: a part of a secret is one, too
-  const ending = words ? endingIn(masked(words.text, await tolerant(service!.environment()))) : null
+  const environment = words && service ? await tolerant(service.environment()) : null
+  const ending = words ? endingIn(words.text, (line) => masked(line, environment)) : null
   if (!words || !ending) return error
   return new AdminError(error.code, `${error.message}; it last printed: ${ending.lines.join(' / ')}`, [words.command, ...(ending.reason ? [`testops-admin explain ${ending.reason.explain}`] : []), ...error.suggestions], { cause: error })
 }

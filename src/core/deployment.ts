@@ -8,7 +8,7 @@ export interface Deployment {
   /** no configuration names it: what was found and is used, for people */
   found?: string
   platform: PlatformName
-  /** the cluster that it is in, as this machine reaches it, and the namespace: the same name may be in several */
+  /** the cluster that it is in, as this machine reaches it, and the namespace; or the engine, where that is not this machine's usual one: the same name may be in several */
   cluster?: string
   /** the vendor's prefix of settings and package of loggers (FIELD-NOTES.md 0) */
   vendor: { prefix: string; package: string }

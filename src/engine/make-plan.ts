@@ -25,7 +25,7 @@ export async function makePlan(
   const strange = draft.risks.find(({ name }) => !risksOf[repair.id].includes(name))
   if (strange) throw new Error(`${repair.id} names a risk that core/plan.ts does not list: ${strange.name}`)
   const { name, cluster } = deployment
-  // inside clusters servers have the same names everywhere
+  // inside clusters and compose projects servers have the same names everywhere
   return { repair: repair.id, deployment: name, ...draft, target: { ...(cluster !== undefined && { cluster }), ...draft.target }, options }
 }
 

@@ -36,9 +36,19 @@ export async function openPlatform(settings: PlatformSettings, options: Platform
   }
 }
 
-/** Which cluster, and which namespace of it, a deployment is in, for people; null: in none that is known. Asks it nothing. */
+/**
+ * Which cluster, and which namespace of it, or which engine a deployment is in, for people; null: in none that is known, or the usual one
+ * of this machine. Asks it nothing.
+ */
 export async function clusterOf(settings: PlatformSettings, options: Pick<PlatformOptions, 'environment'>): Promise<string | null> {
-  return settings.platform === 'kubernetes' ? (await import('./kubernetes/index.ts')).clusterAt(settings.kubernetes, options) : null
+  switch (settings.platform) {
+    case 'host':
+      return null
+    case 'compose':
+      return (await import('./compose/index.ts')).engineAt(options)
+    case 'kubernetes':
+      return (await import('./kubernetes/index.ts')).clusterAt(settings.kubernetes, options)
+  }
 }
 
 /** One key of a Secret of a cluster: NAME/KEY or NAMESPACE/NAME/KEY. Throws as `readClusterSecret` of the platform does. */

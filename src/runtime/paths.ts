@@ -15,8 +15,8 @@ export function stateHome(environment: Environment): string {
 }
 
 /**
- * Where what is on record of a deployment's repairs lies: their journals, and the lock of this machine's operators. Several clusters may
- * have a deployment of one name, each with records of its own.
+ * Where what is on record of a deployment's repairs lies: their journals, and the lock of this machine's operators. Several clusters,
+ * or engines, may have a deployment of one name, each with records of its own.
  */
 export function recordsOf(environment: Environment, { name, cluster }: { name: string; cluster?: string }): { runs: string; lockFile: string } {
   // a name may hold what a path must not, and no `@` then

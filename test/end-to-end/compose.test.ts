@@ -75,6 +75,21 @@ test('a stuck lock is released while the container is stopped; killed in the mid
   expect([await isLocked(), (await doctor()).report.rootCauses]).toEqual([[{ locked: false }], []])
 })
 
+test('what was begun on one engine is not gone on with on another that has a project of that name', async () => {
+  await up()
+  await project.database.query(lock)
+  await runAs({ TESTOPS_ADMIN_FAILPOINT: 'release-lock:judged', DOCKER_CONTEXT: 'staging' }, 'unlock-changelog', '--confirm', 'testops')
+  expect(changing().at(-1)).toBe('stop')
+  const before = changing()
+  const [id] = /\S+-unlock-changelog-\w+/.exec((await run('resume')).stderr) ?? []
+  const elsewhere = await run('resume', '--adopt', id!, '--confirm', 'testops')
+  expect([elsewhere.exitCode, changing(), await isLocked()]).toEqual([4, before, [{ locked: true }]])
+  expect(elsewhere.stderr).toContain('docker context use NAME')
+  const there = await runAs({ DOCKER_CONTEXT: 'staging' }, 'resume', '--confirm', 'testops', '--json')
+  const document = JSON.parse(there.stdout) as RepairDocument
+  expect([document.outcome, document.plan?.target['cluster']]).toEqual(['done', 'engine of the context staging'])
+})
+
 test('queues are made durable, and the compose file asks for them', async () => {
   await up({ VENDOR_RABBIT_DURABLE: 'false' })
   const queues = async (): Promise<{ name: string; durable: boolean }[]> => (await project.vhost.manage('GET', `/api/queues/${project.vhost.vhost}`)) as { name: string; durable: boolean }[]

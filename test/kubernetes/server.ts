@@ -44,6 +44,8 @@ export async function startApiServer(cluster: Cluster = recordedCluster(), tls: 
     socket.once('close', () => sockets.delete(socket))
   })
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // the server has let go of it: a client that goes away at once is nobody's error
+    socket.on('error', () => undefined)
     server.requests.push(`${request.method} ${request.url}`)
     try {
       const asked = askedBy(request, cluster)

@@ -40,13 +40,14 @@ export const apiProxy = defineCheck({
   reads: [],
   wants: ['accessLog', 'service'],
   async run({ accessLog: log, service }): Promise<Outcome> {
-    const { findings: limits, detail, commands: changes } = await proxyLimits(service)
+    const { findings: limits, detail, commands: changes, refused } = await proxyLimits(service)
     // what is not configured is no fault
     if (log instanceof AdminError && !notConfigured(log)) throw log
     const seen = await cutsIn(log)
     const cutAway = 'found' in seen ? seen.found : []
     const [first, ...others] = [...limits, ...cutAway.map(({ finding }) => finding)]
     if (!first) {
+      if (refused) throw refused
       if ('found' in seen) return { status: 'ok', detail: [detail, seen.detail].filter(Boolean).join('; ') }
       return detail === null ? { status: 'skipped', reason: seen.reason } : { status: 'ok', detail }
     }

@@ -31,7 +31,7 @@ export const serviceCrashes = defineCheck({
 
     const look: Look = { service, logs, environment: await tolerant(service.environment()) }
     const told = await Promise.all(troubled.slice(0, mostTold).map(async (it) => findingFor(it, look)))
-    const [first, ...others] = told.length > 0 ? told : [await findingFor({ ...unknownInstance, detail: status.detail }, look)]
+    const [first, ...others] = told.length > 0 ? told : [await findingFor({ ...unknownInstance, status }, look)]
     const rest = troubled.length - told.length
     const more = rest > 0 ? `; so ${rest === 1 ? 'does one more' : `do ${rest} more`}` : ''
     const holder = stolen === null ? '' : `; its last start released a change-log lock that ${stolen} held, who may still be migrating`
@@ -52,6 +52,9 @@ interface Look {
   logs: Wanted<LogsSource>
   environment: Awaited<ReturnType<ServiceSource['environment']>> | null
 }
+
+/** `status`: where the platform tells of no instance */
+type Troubled = InstanceHealth & { status?: ServiceStatus }
 
 type Told = Finding & { ending: Ending | null; outOfMemory: boolean }
 
@@ -84,12 +87,12 @@ function calm({ state }: ServiceStatus, health: ServiceHealth | null): string {
   return restarts === 0 ? 'it has not ended by itself' : `${counted(restarts, 'restart')}, none in the last ${span(recentMs)}`
 }
 
-async function findingFor(it: InstanceHealth & { detail?: string }, { service, logs, environment }: Look): Promise<Told> {
+async function findingFor(it: Troubled, { service, logs, environment }: Look): Promise<Told> {
   const words = it.waits !== null && it.ended === null ? null : await wordsOf(it, service, logs)
-  const ending = words === null || words instanceof AdminError ? null : endingIn(words.text)
+  const ending = words === null || words instanceof AdminError ? null : endingIn(words.text, (line) => masked(line, environment))
   const outOfMemory = it.ended?.reason === 'OOMKilled' || it.ended?.reason.includes('oom-kill') === true
   const why = outOfMemory ? 'it went over the memory that it may have' : (ending?.reason?.means ?? null)
-  const shown = words === null ? [] : words instanceof AdminError ? [words.message, ...words.suggestions] : [words.command, ...(ending?.lines ?? []).map((line) => masked(line, environment))]
+  const shown = words === null ? [] : words instanceof AdminError ? [words.message, ...words.suggestions] : [words.command, ...(ending?.lines ?? [])]
   return { message: `${inWords(it)}${why === null ? '' : `: ${why}`}`, evidence: shown, ending, outOfMemory }
 }
 
@@ -106,8 +109,8 @@ async function wordsOf({ name, ended }: InstanceHealth, service: ServiceSource, 
   return run.length === 0 ? null : { command: service.commands.logs, text: run.map(({ text }) => text).join('\n') }
 }
 
-function inWords({ name, isUp, isReady, waits, ended, restarts, detail }: InstanceHealth & { detail?: string }): string {
-  if (detail !== undefined) return `the service has failed: ${detail}`
+function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubled): string {
+  if (status) return `the service ${status.state === 'failed' ? 'has failed' : 'is stopped'}: ${status.detail}`
   const how = ended === null ? '' : `it ended${ended.exitCode === null ? '' : ` with ${ended.exitCode}`}${ended.reason === '' ? '' : ` (${ended.reason})`}${ended.at === null ? '' : ` at ${moment(ended.at)}`}`
   const again = restarts === 0 ? '' : `started again ${restarts === 1 ? 'once' : `${restarts} times`}`
   const state = waits !== null ? `${ended === null ? 'cannot begin' : 'does not stay up'} (${waits})` : isUp && isReady !== false ? 'is up again' : isUp ? 'does not get ready' : 'has failed'

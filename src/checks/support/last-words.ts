@@ -15,19 +15,21 @@ const [maxLines, toldLines, lineLength] = [400, 3, 300]
 const dated = /^\d{4}-\d\d-\d\d[ T]\d\d:/
 const grave = /^\d{4}-\d\d-\d\d\S*(?: \S+)?\s+\[?(?:ERROR|FATAL)\b|^(?:Exception in thread|Fatal |Error: |Terminating due to )/
 
-/** Known reasons first, then the last error, then simply what came last; null: it printed nothing. */
-export function endingIn(text: string): Ending | null {
+/** Known reasons first, then the last error, then simply what came last; null: it printed nothing. `hide` takes secrets out of a line. */
+export function endingIn(text: string, hide: (line: string) => string): Ending | null {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '').slice(-maxLines)
   if (lines.length === 0) return null
+  // half of a secret is not known again
+  const shown = (line: string): string => cut(hide(line))
   for (const reason of crashReasons) {
     const line = lines.findLast((it) => reason.sign.test(it))
-    if (line !== undefined) return { reason, lines: [cut(line)] }
+    if (line !== undefined) return { reason, lines: [shown(line)] }
   }
   const error = lastError(lines)
   const reason = crashReasonsInError.find(({ sign }) => error.some((line) => sign.test(line)))
-  if (reason) return { reason, lines: [cut(error.find((line) => reason.sign.test(line))!)] }
-  if (lastWait.sign.test(lines.at(-1)!)) return { reason: lastWait, lines: [cut(lines.at(-1)!)] }
-  return { reason: null, lines: (error.length > 0 ? tellingOf(error) : lines.slice(-toldLines)).map(cut) }
+  if (reason) return { reason, lines: [shown(error.find((line) => reason.sign.test(line))!)] }
+  if (lastWait.sign.test(lines.at(-1)!)) return { reason: lastWait, lines: [shown(lines.at(-1)!)] }
+  return { reason: null, lines: (error.length > 0 ? tellingOf(error) : lines.slice(-toldLines)).map(shown) }
 }
 
 /** The record of the last error, with what belongs to it. */
@@ -60,5 +62,5 @@ export function masked(text: string, environment: ReadonlyMap<string, string | S
     .replace(/:\/\/[^\s/@:]*:[^\s/@]*@/g, '://[secret]@')
     .replace(/\b(Bearer|api-token)\s+[\w.~+/-]+=*/gi, '$1 [secret]')
     .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[secret]')
-    .replace(/\b(pass(?:word|wd)?|secret|token)(["']?\s*[=:]\s*["']?)[^\s"',;&]+/gi, '$1$2[secret]')
+    .replace(/(pass(?:word|wd)?|secret|token)(["']?\s*[=:]\s*)(?:"[^"]*"?|'[^']*'?|[^\s"',;&]+)/gi, '$1$2[secret]')
 }

@@ -1,18 +1,31 @@
 import type { Finding, Wanted } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
 import type { ProxySettings, ServiceSource } from '../../core/sources.ts'
 import { limits } from '../../knowledge/limits.ts'
 import { bytes, span } from './format.ts'
-import { had, tolerant } from './wanted.ts'
+import { had, wanted } from './wanted.ts'
 
-/** What proxies before the service lack by their own settings, and what is typed to give it to them; `detail`: what they say, null: nothing. */
-export async function proxyLimits(service: Wanted<ServiceSource>): Promise<{ findings: Finding[]; commands: string[]; detail: string | null }> {
+interface Limits {
+  findings: Finding[]
+  /** what is typed to give them what they lack */
+  commands: string[]
+  /** what they say; null: nothing */
+  detail: string | null
+  /** why they may not be looked at */
+  refused: AdminError | null
+}
+
+/** What proxies before the service lack by their own settings. */
+export async function proxyLimits(service: Wanted<ServiceSource>): Promise<Limits> {
   const source = had(service)
-  const proxies = (source && (await tolerant(source.proxies()))) ?? []
+  const asked = source === null ? [] : await wanted(async () => source.proxies())
+  const proxies = had(asked) ?? []
   const lacking = proxies.flatMap(findingsOn)
   return {
     findings: lacking.map(({ finding }) => finding),
     commands: [...new Set(lacking.flatMap(({ change }) => change ?? []))],
     detail: proxies.length === 0 ? null : proxies.map(inWords).join('; '),
+    refused: asked instanceof AdminError && asked.code === 'FORBIDDEN' ? asked : null,
   }
 }
 

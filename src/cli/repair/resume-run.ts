@@ -129,17 +129,16 @@ function assertAllKnown(journals: Journals, { all, unasked }: OnRecord): null {
 }
 
 /**
- * Deployments may share a broker, and with it a place for journals; a state folder may be copied; and the current context of kubectl may
- * be another by now, with a deployment of the same name. Throws REFUSED.
+ * Deployments may share a broker, and with it a place for journals; a state folder may be copied; and the current context of kubectl or
+ * docker may be another by now, with a deployment of the same name. Throws REFUSED.
  */
-function refuseIfOthers({ history: { record } }: Standing, { by, opened: { deployment: { name, cluster } } }: RepairSession): void {
+function refuseIfOthers({ history: { record } }: Standing, { by, opened: { deployment: { name, cluster, platform } } }: RepairSession): void {
   const { run, plan } = record
   const { cluster: former } = plan.target
   // another user, or another machine, may reach the same cluster by another address
-  if (plan.deployment === name && record.by === by && cluster !== undefined && former !== undefined && cluster !== former) {
-    throw new AdminError('REFUSED', `run ${run} was begun at ${former}, and this is ${cluster}: nothing was changed`, [
-      'kubectl config use-context NAME   # the context of that cluster',
-      'kubectl config get-contexts',
+  if (plan.deployment === name && record.by === by && cluster !== former) {
+    throw new AdminError('REFUSED', `run ${run} was begun at ${former ?? 'this machine'}, and this is ${cluster ?? 'this machine'}: nothing was changed`, [
+      ...(platform === 'compose' ? ['docker context use NAME   # or DOCKER_HOST, as it was then', 'docker context ls'] : ['kubectl config use-context NAME   # the context of that cluster', 'kubectl config get-contexts']),
     ])
   }
   if (plan.deployment === name) return

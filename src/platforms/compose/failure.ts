@@ -17,9 +17,9 @@ export function engineFailure(command: readonly [string, ...string[]], result: P
   if (/cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)) {
     return new AdminError('UNAVAILABLE', `${program} is installed, and its engine does not answer: ${endOf(result)}`, [`${program} info`])
   }
-  // podman-compose before 1.0.4
+  // podman-compose 1.0.3, of Debian 12; that of 1.3.0 and 1.6.0 has it
   if (/invalid choice: 'config'/.test(said)) {
-    return new AdminError('UNAVAILABLE', 'this podman-compose has no `config`, by which it would say what the files declare: 1.0.4 is the first that has', ['podman-compose --version'])
+    return new AdminError('UNAVAILABLE', 'this podman-compose has no `config`, by which it would say what the files declare: 1.0.3 lacks it, 1.3.0 has it', ['podman-compose --version'])
   }
   return new AdminError('UNEXPECTED_ANSWER', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
 }

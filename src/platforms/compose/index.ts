@@ -10,6 +10,7 @@ import { runs } from './status.ts'
 import { commandsOf, viewOf } from './view.ts'
 import type { View } from './view.ts'
 
+export { engineAt } from './engine-at.ts'
 export type { ComposeSettings } from './settings.ts'
 
 interface Known {

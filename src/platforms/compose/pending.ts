@@ -6,7 +6,7 @@ import { jsonIn } from './engine.ts'
 /** Settings, and the image, in which a container differs from what its files declare now: it gets them only by being made anew. */
 export async function pendingSettings(engine: Engine, container: Container, declared: Declared): Promise<string[]> {
   const has = assignmentsIn(container.environment)
-  const image = declared.image !== null && bare(declared.image) !== bare(container.image) ? ['image'] : []
+  const image = declared.image !== null && !isSameImage(declared.image, container.image) ? ['image'] : []
   const wanted = [...declared.environment].filter((entry): entry is [string, string] => entry[1] !== null)
   const changed = [...image, ...wanted.filter(([name, value]) => has.get(name) !== value).map(([name]) => name)]
   const extra = [...has.keys()].filter((name) => !declared.environment.has(name))
@@ -16,8 +16,9 @@ export async function pendingSettings(engine: Engine, container: Container, decl
 }
 
 /** Podman writes out what an image's name leaves out. */
-function bare(image: string): string {
-  return image.replace(/^(docker\.io\/(library\/)?|localhost\/)/, '')
+export function isSameImage(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((image) => image.replace(/^(docker\.io\/(library\/)?|localhost\/)/, ''))
+  return first === second
 }
 
 /** What the image itself sets; null where it cannot be asked, as one that was removed. */

@@ -7,11 +7,12 @@ import type { Engine } from './engine.ts'
  * What passes standard input and output on to an address, of what is found in images: `sh -c RELAY sh HOST PORT`. It ends when either
  * side does: the engine leaves what it runs in a container alone when its client goes. It leaves no process behind, whose end the first
  * process of the container would be told of: PostgreSQL takes one that a signal ended for a backend that crashed, and ends all others
- * (postmaster.c, CleanupBackend).
+ * (postmaster.c, CleanupBackend). `nc` comes last: BusyBox's, in images without bash, passes the end of its input on, and others hold
+ * the connection until the server ends it (nc(1), -N).
  */
 const relay = `
-if command -v nc >/dev/null; then exec nc "$1" "$2"; fi
 if command -v socat >/dev/null; then exec socat - "TCP:$1:$2"; fi
+if ! command -v bash >/dev/null; then exec nc "$1" "$2"; fi
 exec bash -c '
   exec 3<>"/dev/tcp/$1/$2" 4<&0 || exit 1
   cat <&4 >&3 & to=$!
@@ -25,7 +26,7 @@ exec bash -c '
 
 /** Whether a container has what a relay in it needs. Throws where the engine cannot be asked. */
 export async function canRelay(engine: Engine, { name }: Container): Promise<boolean> {
-  const { exitCode } = await engine.ask(['exec', name, 'sh', '-c', 'command -v nc || command -v socat || command -v bash'])
+  const { exitCode } = await engine.ask(['exec', name, 'sh', '-c', 'command -v socat || command -v bash || command -v nc'])
   return exitCode === 0
 }
 

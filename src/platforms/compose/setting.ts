@@ -7,6 +7,7 @@ import type { Compared, SettingChange } from '../../core/controls.ts'
 import { AdminError, codeOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import { differences } from './differences.ts'
+import { isSameImage } from './pending.ts'
 import { placeOf } from './place.ts'
 import type { Place } from './place.ts'
 import { configured, isMap, isReadable, pairsIn, wordsOf } from './project.ts'
@@ -63,7 +64,7 @@ async function refuseOtherImage(view: View, { services }: Configured): Promise<v
   const { service } = view.found
   const declared = services.find(({ name }) => name === service)?.image
   const { own } = await view.containers()
-  const other = own.find(({ image }) => declared && image !== declared)
+  const other = own.find(({ image }) => declared && !isSameImage(image, declared))
   if (!other) return
   throw new AdminError('REFUSED', `the compose file names the image ${declared}, and the container ${other.name} has ${other.image}: it would be changed with the setting`, [
     'bring the two together first, in the compose file or in .env',

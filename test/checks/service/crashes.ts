@@ -91,6 +91,28 @@ export const serviceCrashesTable: CheckTable = {
       silentOn: ['hunter22', 's3cr3t', 'abc123', 'abc.def'],
     },
     {
+      situation: 'a secret at which a long line is cut is hidden whole',
+      sources: pods([looping()], {
+        text: `${`${at} ERROR 1 --- [main] x : `.padEnd(290, '-')} s3cr3t-value`,
+        environment: settings({ SPRING_DATASOURCE_PASSWORD: new Secret('s3cr3t-value') }),
+      }),
+      status: 'problem',
+      severity: 'error',
+      says: ['-- [secret]'],
+      silentOn: ['s3cr3t'],
+    },
+    {
+      situation: 'settings in its last words that look secret are hidden, though its own are not known',
+      sources: pods([looping()], {
+        text: `${at} ERROR 1 --- [main] x : SPRING_DATASOURCE_PASSWORD="two words", accessToken='more of them' {"clientSecret": "abc123"}`,
+        environment: unreachable('service'),
+      }),
+      status: 'problem',
+      severity: 'error',
+      says: ['SPRING_DATASOURCE_PASSWORD=[secret], accessToken=[secret] {', 'clientSecret', ': [secret]}'],
+      silentOn: ['words', 'more of', 'abc123'],
+    },
+    {
       situation: 'the log of its last run may not be read',
       sources: pods([looping()], { lastWords: new AdminError('FORBIDDEN', 'tester may not get pods/log', ['kubectl auth can-i get pods']) }),
       status: 'problem',
@@ -143,6 +165,26 @@ export const serviceCrashesTable: CheckTable = {
         'Keep it stopped until the other migration has ended',
         'testops-admin explain lock-stolen',
       ],
+    },
+    {
+      situation: 'it was stopped after it had released a lock that another one holds',
+      sources: {
+        service: fakeService({ status: stopped(), health: health({ instances: [] }) }),
+        logs: fakeLogs({
+          recent: {
+            complete: true,
+            records: [
+              record('liquibase.lockservice : Waiting for changelog lock....'),
+              record('liquibase.lockservice : Successfully released change log lock'),
+              record('LockException: Could not acquire change log lock.  Currently locked by testops-2 (10.0.0.8) since 11/21/26, 2:12 AM', { level: 'ERROR' }),
+            ],
+          },
+        }),
+      },
+      status: 'problem',
+      severity: 'error',
+      says: ['the service is stopped: ', 'Keep it stopped until the other migration has ended'],
+      silentOn: ['has failed'],
     },
     { situation: 'the platform cannot be asked', sources: { service: unreachable('service') }, status: 'unknown', because: 'service/running' },
     { situation: 'the platform stops answering', sources: { service: fakeService({ health: new AdminError('TIMED_OUT', 'no answer') }) }, status: 'unknown', code: 'TIMED_OUT' },

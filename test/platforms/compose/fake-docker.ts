@@ -9,7 +9,7 @@ export interface EngineState {
   failure?: { text: string; code: number }
   withoutCompose?: boolean
   composeVersion?: string
-  /** as podman-compose before 1.0.4 */
+  /** as podman-compose 1.0.3 */
   withoutConfig?: boolean
   imageEnvironment?: readonly string[]
   logs?: Readonly<Record<string, { stdout?: string; stderr?: string }>>

@@ -1,4 +1,4 @@
-import { readFile, rename } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../../src/core/controls.ts'
@@ -149,10 +149,20 @@ describe('podman-compose', () => {
     ])
   })
 
+  test('writes out what the name of an image leaves out', async () => {
+    const image = 'localhost/testops:527u01'
+    const container = await recorded('stopped', ({ Config }) => Object.assign(Config, { Image: image, Env: ['A=false'] }))
+    const world = await onPodman({ containers: [container] })
+    const file = join(world.folder, 'project/docker-compose.yml')
+    await writeFile(file, (await readFile(file, 'utf8')).replace(/image: .*/, 'image: testops:527u01'))
+    expect(await (await (await world.open()).control()).writeSetting(set('true'))).toBe('set')
+    expect(await readFile(file, 'utf8')).toContain('A: "true"')
+  })
+
   test('of a version that tells nothing of its files, the container is stopped and started, and settings are left alone', async () => {
     const world = await onPodman({ withoutConfig: true })
     const control = await (await world.open()).control()
     expect((await control.start({ timeoutMs: 10_000 })).state).toBe('running')
-    await expect(control.trySetting(set('true'))).rejects.toThrow('this podman-compose has no `config`, by which it would say what the files declare: 1.0.4 is the first that has')
+    await expect(control.trySetting(set('true'))).rejects.toThrow('this podman-compose has no `config`, by which it would say what the files declare: 1.0.3 lacks it, 1.3.0 has it')
   })
 })
