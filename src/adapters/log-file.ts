@@ -1,7 +1,10 @@
 import { open } from 'node:fs/promises'
-import { AdminError, messageOf } from '../core/error.ts'
+import { AdminError } from '../core/error.ts'
+import type { FollowedLine, FollowOptions } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
-import { systemCode } from './failure.ts'
+import { fileFailure, notFile } from './file-failure.ts'
+import { followFile } from './follow-file.ts'
+import { followCommand } from './follow-journal.ts'
 import { endOf, runProgram } from './process.ts'
 
 /** Where the service's log is read from. */
@@ -13,6 +16,8 @@ export interface LogText {
   readonly target: string
   /** the newest text, whole lines, at most so many bytes; `complete` is false where older text was left out */
   newest(options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
+  /** lines as they are written, until the signal ends it; throws NOT_CONFIGURED where that cannot be had, else as reading does */
+  follow(options: FollowOptions): AsyncGenerator<FollowedLine>
 }
 
 interface LogOptions {
@@ -33,12 +38,13 @@ export function openLog(origin: LogOrigin, options: LogOptions): LogText {
 function logOfFile(file: string): LogText {
   return {
     target: file,
+    follow: (options) => followFile(file, options),
     async newest({ maxBytes }) {
       try {
         const handle = await open(file)
         try {
           const found = await handle.stat()
-          if (!found.isFile()) throw new AdminError('UNAVAILABLE', `the log ${file} is not a file`, [`ls -ld ${file}`])
+          if (!found.isFile()) throw notFile(file)
           const start = Math.max(0, found.size - maxBytes)
           // one byte more tells whether the part begins with a whole line
           const from = Math.max(0, start - 1)
@@ -66,6 +72,7 @@ function logOfCommand(command: readonly [string, ...string[]], { timeoutMs, sign
   const target = typed(command)
   return {
     target,
+    follow: (options) => followCommand(command, options),
     async newest({ maxBytes }) {
       const result = await runProgram(command, { timeoutMs, maxBytes, keepNewest: true, signal })
       if (result.exitCode !== 0)
@@ -83,19 +90,4 @@ function afterFirstLine(bytes: Buffer): Buffer {
 /** Bytes that are no UTF-8 become replacement characters: a log is never refused for one broken line. */
 function decode(bytes: Buffer): string {
   return new TextDecoder().decode(bytes)
-}
-
-function fileFailure(error: unknown, file: string): AdminError {
-  if (error instanceof AdminError) return error
-  const options = { cause: error }
-  switch (systemCode(error)) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return new AdminError('UNAVAILABLE', `the log file ${file} does not exist`, [`ls -l ${file}`], options)
-    case 'EACCES':
-    case 'EPERM':
-      return new AdminError('FORBIDDEN', `the log file ${file} may not be read by this user`, [`ls -l ${file}`], options)
-    default:
-      return new AdminError('UNAVAILABLE', `the log file ${file} cannot be read: ${messageOf(error)}`, [`ls -l ${file}`], options)
-  }
 }

@@ -1,36 +1,22 @@
-import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { env } from 'node:process'
-import { AdminError, codeOf } from '../core/error.ts'
+import { AdminError } from '../core/error.ts'
 import { typed } from '../core/typed.ts'
 import { seconds } from './failure.ts'
-import { isOnTerminal } from './terminal.ts'
+import { hasGroup, notStarted, start, Stopper } from './program.ts'
+import type { StartOptions } from './program.ts'
 
-export interface ProgramOptions {
+export interface ProgramOptions extends StartOptions {
   /** null: as long as it takes */
   timeoutMs: number | null
-  /** given on standard input */
-  input?: string
-  /** added to this process's own environment; undefined takes a variable away */
-  environment?: Readonly<Record<string, string | undefined>>
-  /** it gets `environment` and nothing of this process's own */
-  isolated?: boolean
-  directory?: string
   /** as errors name it, where its parameters may be secrets */
   shown?: readonly string[]
-  /** whom it runs as, where that is not this process's own user */
-  account?: { uid: number; gid: number } | null
   /** of standard output and standard error each; 10 MB unless told otherwise */
   maxBytes?: number
   /** keeps the newest of the output, as for logs; else what is over `maxBytes` is an error */
   keepNewest?: boolean
   signal?: AbortSignal | undefined
-  /** how it is ended, where it has to put things in order: by this signal, and by force after so many milliseconds only */
-  end?: { signal: NodeJS.Signals; graceMs: number }
   /** is told its number as soon as it runs; where this throws, it is ended, and that is thrown */
   started?: (pid: number) => Promise<void>
-  /** it may ask a person: it keeps this process's terminal, where there is one, and what it starts in turn is not ended with it */
-  terminal?: boolean
 }
 
 export interface ProgramResult {
@@ -94,30 +80,8 @@ export async function runProgram(command: readonly [string, ...string[]], option
   }
 }
 
-function start(file: string, parameters: readonly string[], options: ProgramOptions): ChildProcess {
-  const { input, environment, directory, account } = options
-  try {
-    return spawn(file, parameters, {
-      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      env: { ...(options.isolated ? {} : env), ...environment },
-      ...(directory === undefined ? {} : { cwd: directory }),
-      ...(account ? { uid: account.uid, gid: account.gid } : {}),
-      detached: hasGroup(options),
-    })
-  } catch (error) {
-    throw notStarted(file, directory, error)
-  }
-}
-
-/** Whether it is a group of its own, which ends as a whole; it cannot ask anybody then. */
-function hasGroup({ terminal }: ProgramOptions): boolean {
-  return terminal !== true || !isOnTerminal()
-}
-
 /** How long the rest of the output is waited for once a program has ended: what it left running may hold its output for ever. */
 const restMs = 200
-/** less than what a check has beyond its sources' own deadlines, so that the reason is told and not just that it took long */
-const graceMs = 500
 
 async function endOfProcess(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null }> {
   return new Promise((resolve, reject) => {
@@ -137,49 +101,6 @@ async function endOfProcess(child: ChildProcess): Promise<{ exitCode: number | n
   })
 }
 
-/** Ends a program: first it is asked to, then it must. */
-class Stopper {
-  reason: 'late' | 'interrupted' | 'long' | null = null
-  #kill: NodeJS.Timeout | undefined
-  // what has to put things in order is left to itself then
-  readonly #atExit = (): void => this.#send(this.end?.signal ?? 'SIGKILL')
-
-  constructor(
-    private readonly child: ChildProcess,
-    private readonly group: boolean,
-    private readonly end: ProgramOptions['end'],
-  ) {
-    // each program has its own until it ends: many at once are no leak, of which Node would warn
-    process.setMaxListeners(Math.max(process.getMaxListeners(), process.listenerCount('exit') + 2))
-    process.once('exit', this.#atExit)
-  }
-
-  because(reason: NonNullable<Stopper['reason']>): void {
-    if (this.reason !== null) return
-    this.reason = reason
-    this.#send(this.end?.signal ?? 'SIGTERM')
-    this.#kill = setTimeout(() => this.#send('SIGKILL'), this.end?.graceMs ?? graceMs)
-  }
-
-  done(): void {
-    // what ignored the request to end may have outlived its parent
-    if (this.reason !== null && this.group) this.#send('SIGKILL')
-    clearTimeout(this.#kill)
-    process.removeListener('exit', this.#atExit)
-  }
-
-  #send(signal: NodeJS.Signals): void {
-    const { pid } = this.child
-    if (pid === undefined) return
-    try {
-      if (this.group) process.kill(-pid, signal)
-      else this.child.kill(signal)
-    } catch {
-      // nothing of it is left
-    }
-  }
-}
-
 /** Throws FAILED with what the program said last where it did not end with 0. */
 export function orFail(command: readonly string[], result: ProgramResult): void {
   if (result.exitCode !== 0) throw new AdminError('FAILED', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
@@ -192,19 +113,8 @@ export function endOf({ exitCode, signal, stdout, stderr }: ProgramResult): stri
   return said === undefined ? end : `${end}: ${said.slice(0, 300)}`
 }
 
-function notStarted(file: string, directory: string | undefined, cause: unknown): AdminError {
-  const code = codeOf(cause) ?? 'unknown reason'
-  const why =
-    code === 'ENOENT'
-      ? `${file} is not installed on this machine${directory === undefined ? '' : `, or there is no folder ${directory}`}`
-      : code === 'EACCES'
-        ? `${file} may not be executed`
-        : `${file} cannot be started (${code})`
-  return new AdminError('UNAVAILABLE', why, [`command -v ${typed([file])}`], { cause })
-}
-
 /** The last bytes of a stream that may be much longer. */
-class Newest {
+export class Newest {
   /** anything was left out */
   truncated = false
   #chunks: Buffer[] = []

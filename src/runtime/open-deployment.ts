@@ -12,11 +12,10 @@ import type { RepairLock } from '../core/lock.ts'
 import type { RunStore, UnreadableRun } from '../core/run.ts'
 import { once } from '../core/once.ts'
 import { runState } from '../core/run-state.ts'
-import type { LogsSource, RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
+import type { RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
 import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
 import { defaultVendor, vendorIn } from '../knowledge/settings.ts'
-import { splitRecords } from '../logs/records.ts'
 import type { Platform, RelayWish } from '../platforms/index.ts'
 import { clusterOf, openPlatform } from '../platforms/index.ts'
 import { accessLogSource } from './access-log.ts'
@@ -32,6 +31,7 @@ import { readable, settingOf } from './endpoints/context.ts'
 import { databaseEndpoints } from './endpoints/database.ts'
 import { toldByLogin } from './endpoints/refused-login.ts'
 import { sessionsEndpoint } from './endpoints/sessions.ts'
+import { logsSource } from './logs-source.ts'
 import { openings } from './openings.ts'
 import { recordsOf } from './paths.ts'
 import type { Environment } from './paths.ts'
@@ -180,7 +180,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
         return openApi(endpoint, { timeoutMs, tokens: await tokens() })
       }),
       service: share(async () => unheld(await platform.service())),
-      logs: share(async () => unheld(await logsSource(platform, deployment.timeZone))),
+      logs: share(async () => unheld(logsSource(await platform.log(), deployment.timeZone))),
       accessLog: share(async () => unheld(accessLogSource(accessLogFile(context), { timeoutMs }))),
       runs: share(async () => unheld(runsSource(runs, lockFile))),
       network: share(async () => unheld(networkSource({ timeoutMs }))),
@@ -261,17 +261,6 @@ function damagedRun({ run, unreadable }: UnreadableRun, folder: string): AdminEr
     `testops-admin resume --adopt ${run} -d {deployment}   # where the deployment keeps a copy of its journal`,
     typed(['ls', '-l', `${folder}/${run}`]),
   ])
-}
-
-async function logsSource(platform: Platform, timeZone: string | null): Promise<LogsSource> {
-  const log = await platform.log()
-  return {
-    target: log.target,
-    async recent(options) {
-      const { complete, text } = await log.newest(options)
-      return { complete, records: splitRecords(text, timeZone) }
-    },
-  }
 }
 
 function secretsOf({ apiToken, database = [], broker, sessions }: DeploymentSettings): SecretReference[] {

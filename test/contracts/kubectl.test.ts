@@ -61,4 +61,21 @@ describe('the real kubectl at the test API server', () => {
     server.cluster.print(pod!.metadata.name, 'testops-testops', 'one line of it')
     expect((await run('logs', pod!.metadata.name, '--tail=1')).split('\n').at(-1)).toBe('one line of it')
   })
+
+  it('follows logs', async () => {
+    const { server } = await atServer()
+    const pod = server.cluster.pods.find(({ metadata }) => metadata.name.startsWith('testops-testops'))!.metadata.name
+    server.cluster.print(pod, 'testops-testops', 'long ago', { at: '2026-11-21T02:37:04.999999999Z' })
+    server.cluster.print(pod, 'testops-testops', 'of that second', { at: '2026-11-21T02:37:05.100000000Z' })
+    const words = ['logs', '--follow', '--since-time=2026-11-21T02:37:05.5Z', pod, '-c', 'testops-testops']
+    const following = spawn(kubectl, words, { env: { KUBECONFIG: server.kubeconfig, HOME: '/nonexistent' } })
+    onTestFinished(() => void following.kill('SIGKILL'))
+    let printed = ''
+    following.stdout.on('data', (bytes: Buffer) => (printed += bytes.toString()))
+    await expect.poll(() => printed, { timeout: 20_000 }).toBe('of that second\n')
+    server.cluster.print(pod, 'testops-testops', 'just now')
+    await expect.poll(() => printed, { timeout: 20_000 }).toBe('of that second\njust now\n')
+    server.cluster.remove('pods', server.cluster.get('pods', 'testops', pod))
+    await expect.poll(() => following.exitCode, { timeout: 20_000 }).toBe(0)
+  })
 })

@@ -9,6 +9,7 @@ import { openKubernetes } from '../../src/platforms/kubernetes/index.ts'
 import { imagesOn } from '../../src/platforms/kubernetes/node-images.ts'
 import type { Node, Pod, Workload } from '../../src/platforms/kubernetes/objects.ts'
 import { awaitPod, makePod, UnusableImage } from '../../src/platforms/kubernetes/short-lived.ts'
+import { timedLine, wholeSecond } from '../../src/platforms/timed-line.ts'
 import { errorOf } from '../adapters/failure-of.ts'
 import { recordedObjects } from '../kubernetes/recordings.ts'
 
@@ -126,6 +127,41 @@ export function kubernetesContract(kubeconfig: () => Promise<string>): void {
     }
     await label(null)
     expect([tries.at(-1), told]).toEqual(['shows its processors', []])
+  }, 180_000)
+
+  it('the log of a pod is followed until its container ends, and again from a time of its own', async () => {
+    const nodes = await client.list<Node>({ resource: 'nodes', namespace: null })
+    for (const place of nodes.flatMap(({ metadata: { name: node } }) => imagesOn(node, nodes, []).map((image) => ({ node, image })))) {
+      const pod = await makePod(client, namespace, { purpose: 'check-cpu', ...place, command: ['cat', '/proc/cpuinfo'], lifeSeconds: 120 }, () => undefined)
+      const isEnded = await awaitPod(client, namespace, pod.name, 'ended', { timeoutMs: 60_000 }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof UnusableImage) return false
+          throw error
+        },
+      )
+      const follow = async (query: object): Promise<string[]> => {
+        const lines: string[] = []
+        const asked = { resource: 'pods', namespace, name: pod.name, subresource: 'log', query: { follow: true, timestamps: true, ...query } } as const
+        for await (const line of client.lines(asked, { maxLength: 1000 })) lines.push(line)
+        return lines
+      }
+      if (isEnded) {
+        const all = await follow({})
+        const first = timedLine(all[0] ?? '')
+        expect(first?.text).toMatch(/^processor/)
+        expect(all.every((line) => timedLine(line) !== null)).toBe(true)
+        // a fraction of a second that is asked for is not heard
+        const second = wholeSecond(first?.at ?? 0n)
+        expect(await follow({ sinceTime: second })).toEqual(all)
+        expect(await follow({ sinceTime: second.replace('Z', '.999999999Z') })).toEqual(all)
+        expect(await follow({ sinceTime: wholeSecond((first?.at ?? 0n) + 3_600_000_000_000n) })).toEqual([])
+        expect(await follow({ tailLines: 0 })).toEqual([])
+      }
+      await pod.remove()
+      if (isEnded) return
+    }
+    throw new Error('no image of any node can print its processors')
   }, 180_000)
 
   it('a lease is made once', async () => {

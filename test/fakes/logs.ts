@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { LogRecord, LogsSource } from '../../src/core/sources.ts'
 import { fake } from './fake.ts'
 import type { Answers } from './fake.ts'
@@ -7,6 +8,10 @@ export function fakeLogs(answers: Answers<LogsSource> = {}): LogsSource {
   return fake<LogsSource>(
     {
       target: '/var/log/testops/testops.log',
+      // nothing is written to it
+      async *follow({ signal }) {
+        if (!signal.aborted) await once(signal, 'abort')
+      },
       recent: { complete: true, records: [record('i.q.a.App : Started App in 21.3 seconds')] },
     },
     ['recent'],

@@ -27,6 +27,8 @@ export interface ApiServer {
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | null
   /** answers attach and port-forward; who asks is known, and allowed to */
   upgrade: ((asked: Asked, request: IncomingMessage, socket: Duplex, head: Buffer) => void) | null
+  /** closes every connection, as where it goes away for a moment */
+  breakOff(): void
   close(): Promise<void>
 }
 
@@ -65,9 +67,12 @@ export async function startApiServer(cluster: Cluster = recordedCluster(), tls: 
     requests: [],
     instead: null,
     upgrade: null,
+    breakOff() {
+      for (const socket of sockets) socket.destroy()
+    },
     async close() {
       cluster.close()
-      for (const socket of sockets) socket.destroy()
+      server.breakOff()
       await new Promise((resolve) => http.close(resolve))
     },
   }

@@ -2,6 +2,7 @@ import { hostname, release } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { runProgram } from '../../adapters/process.ts'
 import type { ProgramOptions, ProgramResult } from '../../adapters/process.ts'
+import { programLines } from '../../adapters/program-lines.ts'
 import { programStream } from '../../adapters/program-stream.ts'
 import { isOnPath } from '../../adapters/this-machine.ts'
 import { AdminError } from '../../core/error.ts'
@@ -17,6 +18,8 @@ export interface Engine {
   ask(words: readonly string[], options?: Partial<ProgramOptions>): Promise<ProgramResult>
   /** the same, where anything but 0 is an error */
   run(words: readonly string[], options?: Partial<ProgramOptions>): Promise<string>
+  /** what it prints on either output, a line at a time and in their order, until it or the signal ends that; throws UNEXPECTED_ANSWER where it fails */
+  lines(words: readonly string[], signal: AbortSignal): AsyncGenerator<string>
   /** the same as a connection: its standard input and output */
   stream(words: readonly string[]): Duplex
   /** the words of the compose program: `docker compose`, else `docker-compose`. Throws UNAVAILABLE where there is neither */
@@ -31,6 +34,8 @@ export interface Engine {
   publishedAt(): Promise<string>
 }
 
+/** of a line, in characters */
+const maxLength = 1_000_000
 const programs = ['docker', 'podman'] as const
 
 /** The engine whose program is installed here; null where there is none. Asks it nothing. */
@@ -72,6 +77,12 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     program,
     ask,
     run: async (words, more) => orThrow([program, ...words], more),
+    lines(words, signal) {
+      const shown = [program, ...words]
+      // two pipes would not tell which of their lines was first
+      const command = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...shown] as const
+      return programLines(command, { maxLength, environment: options.environment ?? {}, shown, signal })
+    },
     stream: (words) => programStream([program, ...words], options.environment ?? {}),
     compose: async () => (await provider()).words,
     async runCompose(words, more) {

@@ -1,9 +1,11 @@
 import type { LogText } from '../../adapters/log-file.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
+import { followPlaces } from '../follow.ts'
 import type { Container } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { engineFailure } from './failure.ts'
+import { containerLogs } from './follow.ts'
 
 /** as many as of a journal */
 const mostLines = 50_000
@@ -13,6 +15,7 @@ export function composeLog(engine: Engine, name: string, containers: () => Promi
   const words = (name: string, lines: number): string[] => ['logs', '--timestamps', '--tail', String(lines), name]
   return {
     target: typed([engine.program, 'logs', name]),
+    follow: (options) => followPlaces(containerLogs(engine, containers), options),
     async newest({ maxBytes }) {
       const all = await containers()
       if (all.length === 0) throw new AdminError('UNAVAILABLE', 'the service has no container, and so no log', [typed([engine.program, 'ps', '--all'])])

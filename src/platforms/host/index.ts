@@ -67,15 +67,20 @@ export function openHost(settings: HostSettings, options: PlatformOptions): Plat
 
 /** A journal shows nothing at all, and says nothing, to a user who may not read it. */
 function readable(log: LogText, { commands }: ServiceManager): LogText {
+  const newest: LogText['newest'] = async (options) => {
+    const shown = await log.newest(options)
+    if (shown.text.trim() !== '') return shown
+    throw new AdminError('UNAVAILABLE', 'the journal shows this user nothing of the service', [
+      commands.logs,
+      'or set `host.logs`',
+    ])
+  }
   return {
     target: log.target,
-    async newest(options) {
-      const newest = await log.newest(options)
-      if (newest.text.trim() !== '') return newest
-      throw new AdminError('UNAVAILABLE', 'the journal shows this user nothing of the service', [
-        commands.logs,
-        'or set `host.logs`',
-      ])
+    newest,
+    async *follow(options) {
+      await newest({ maxBytes: 1000 })
+      yield* log.follow({ since: new Date(), ...options })
     },
   }
 }

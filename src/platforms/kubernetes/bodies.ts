@@ -60,15 +60,3 @@ export async function newestOf(answer: AsyncIterable<unknown>, wanted: number): 
   const lines = all.subarray(start)
   return { complete: false, text: new TextDecoder().decode(lines.subarray(lines.indexOf(0x0a) + 1)) }
 }
-
-/** A text's lines, as they come. */
-export async function* linesOf(answer: AsyncIterable<unknown>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
-  if (rest !== '') yield rest
-}

@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { env } from 'node:process'
 import { peerFailure } from '../../adapters/failure.ts'
 import { isRecord } from '../../adapters/http.ts'
+import { linesOf } from '../../adapters/lines.ts'
 import type { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { findAccess } from './access.ts'
-import { bodyOf, isOk, linesOf, newestOf, parsed, statusIn } from './bodies.ts'
+import { bodyOf, isOk, newestOf, parsed, statusIn } from './bodies.ts'
 import { openConnection } from './connection.ts'
 import type { SocketOptions } from './connection.ts'
 import { credentialsOf } from './credentials.ts'
@@ -45,6 +46,8 @@ export interface KubernetesClient {
   change<T>(asked: Asked, change: Change): Promise<T>
   /** the newest of a text, at most so many bytes of it; `complete` is false where older text was left out */
   text(asked: Asked, options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
+  /** a text's lines as they are written, until the server or the signal ends it; what of a line is longer is left out */
+  lines(asked: Asked, options: { maxLength: number; signal?: AbortSignal }): AsyncGenerator<string>
   /** changes as they come, until the server or the signal ends it; both are ends like any other */
   watch<T>(asked: Asked, signal?: AbortSignal): AsyncGenerator<{ type: string; object: T }>
   /** whether this user may do that */
@@ -92,6 +95,25 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
     }
   }
 
+  /** The lines of an answer without end; with other credentials, where these have expired meanwhile. */
+  async function* streamed(verb: string, asked: Asked, { signal, maxLength }: { signal?: AbortSignal | undefined; maxLength?: number }): AsyncGenerator<string> {
+    const open = async (isFirst: boolean): Promise<IncomingMessage> => {
+      const answer = await connection.stream({ method: 'GET', path: pathOf(asked), credentials: await credentials.current() }, signal)
+      if (isOk(answer)) return answer
+      const refused = await failure(answer, verb, asked)
+      if (refused.code === 'UNAUTHENTICATED' && isFirst && credentials.renew()) return open(false)
+      throw refused
+    }
+    const answer = await open(true)
+    try {
+      yield* linesOf(answer, maxLength)
+    } catch (error) {
+      if (signal?.aborted !== true) throw peerFailure(error, connection.peer)
+    } finally {
+      answer.destroy()
+    }
+  }
+
   const json = async <T>(answer: IncomingMessage): Promise<T> => {
     const text = await bodyOf(answer)
     const value = parsed(text)
@@ -122,19 +144,11 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
       return ask(verb, asked, { method: methods[verb], ...(body !== undefined && { body: JSON.stringify(body) }), ...(verb === 'patch' && { contentType: patchTypes[change.kind] }) }, json<T>)
     },
     text: async (asked, options) => ask('get', asked, { method: 'GET' }, (answer) => newestOf(answer, options.maxBytes)),
+    lines: (asked, options) => streamed('get', asked, options),
     async *watch<T>(asked: Asked, signal?: AbortSignal) {
-      const sent = { method: 'GET', path: pathOf({ ...asked, query: { ...asked.query, watch: true } }), credentials: await credentials.current() }
-      const answer = await connection.stream(sent, signal)
-      if (!isOk(answer)) throw await failure(answer, 'watch', asked)
-      try {
-        for await (const line of linesOf(answer)) {
-          const event = parsed(line)
-          if (isRecord(event) && typeof event['type'] === 'string') yield event as { type: string; object: T }
-        }
-      } catch (error) {
-        if (signal?.aborted !== true) throw peerFailure(error, connection.peer)
-      } finally {
-        answer.destroy()
+      for await (const line of streamed('watch', { ...asked, query: { ...asked.query, watch: true } }, { signal })) {
+        const event = parsed(line)
+        if (isRecord(event) && typeof event['type'] === 'string') yield event as { type: string; object: T }
       }
     },
     async may(verb, { resource, namespace: where, name, subresource }) {

@@ -1,5 +1,7 @@
 import type { LogText } from '../../adapters/log-file.ts'
+import { followPlaces } from '../follow.ts'
 import type { KubernetesClient } from './client.ts'
+import { podLogs } from './follow.ts'
 import type { Pod } from './objects.ts'
 import { serviceContainer } from './image.ts'
 import { inTurns } from './in-turns.ts'
@@ -18,6 +20,7 @@ const withTimes = 2
 export function logOf(client: KubernetesClient, target: string, pods: () => Promise<readonly Pod[]>): LogText {
   return {
     target,
+    follow: (options) => followPlaces(podLogs(client, pods), options),
     async newest({ maxBytes }) {
       const parts = (await pods()).flatMap(partsOf)
       const read = await inTurns(parts, (part) => textOf(client, part, maxBytes))

@@ -1,5 +1,6 @@
 import { hostname, release } from 'node:os'
 import { made, projectIn, running, stopped } from './fake-compose.ts'
+import type { Printed } from './fake-logs.ts'
 import type { Shown } from './world.ts'
 
 /** What the engine holds, and says beyond its containers. */
@@ -13,6 +14,8 @@ export interface EngineState {
   withoutConfig?: boolean
   imageEnvironment?: readonly string[]
   logs?: Readonly<Record<string, { stdout?: string; stderr?: string }>>
+  /** what containers print while they are followed */
+  printed?: Printed
   /** by the words after the container's name */
   exec?: Readonly<Record<string, { stdout?: string; code?: number }>>
   machine?: string

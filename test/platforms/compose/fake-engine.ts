@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { answer } from './fake-docker.ts'
 import type { EngineState } from './fake-docker.ts'
+import { followLog } from './fake-logs.ts'
 
 /**
  * The program `docker` as a script that asks a server within this process: a program of Node takes its time to start, and the tests run
@@ -22,6 +23,8 @@ if [ "$run" -gt 0 ]; then
   export PATH=/usr/bin:/bin
   exec "$@" 3>&-
 fi
+# an output without end
+[ "$out" = - ] && exec /bin/cat <&3
 /usr/bin/head -c "$out" <&3
 /usr/bin/head -c "$err" <&3 >&2
 exit "$code"
@@ -46,6 +49,10 @@ export async function startFakeEngine(state: EngineState): Promise<FakeEngine> {
       if (request === null) return
       received = Buffer.alloc(0)
       asked.push(request.words.join(' '))
+      if (request.words[0] === 'logs' && request.words.includes('--follow') && !state.failure) {
+        socket.write('0 0 - 0\n')
+        return followLog(state, request.words, socket)
+      }
       answer(state, request).then(
         ({ run = 0, code, stdout, stderr }) => socket.end(`${run} ${code} ${Buffer.byteLength(stdout)} ${Buffer.byteLength(stderr)}\n${stdout}${stderr}`),
         (error: unknown) => socket.end(`0 1 0 ${Buffer.byteLength(String(error))}\n${String(error)}`),

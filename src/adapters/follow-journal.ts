@@ -1,0 +1,57 @@
+import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../core/error.ts'
+import type { FollowedLine, FollowOptions } from '../core/sources.ts'
+import { typed } from '../core/typed.ts'
+import { isRecord } from './http.ts'
+import { programLines } from './program-lines.ts'
+
+/** how long after its end `journalctl` is started again */
+const pauseMs = 1000
+/** of an entry, in characters; journald keeps lines of at most 48 KB (journald.conf, LineMax) */
+const maxLength = 1_000_000
+
+/**
+ * What a command that prints a log goes on to print: of `journalctl` alone it is known how it follows (journalctl(1)), and its cursor
+ * tells where it was if it ends. Throws NOT_CONFIGURED for any other, UNAVAILABLE, and UNEXPECTED_ANSWER where the first try fails.
+ */
+export async function* followCommand(command: readonly [string, ...string[]], { signal, since = new Date(), tell = () => undefined }: FollowOptions): AsyncGenerator<FollowedLine> {
+  const from = typed(command)
+  if (!command.some((word) => basename(word) === 'journalctl')) {
+    throw new AdminError('NOT_CONFIGURED', `the log command \`${from}\` prints what is there and ends: of \`journalctl\` and of files alone it is known how they go on`, ['set `host.logs.file`'])
+  }
+  let cursor: string | null = null
+  let trouble: string | null = null
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    // the last of options that say the same holds
+    const start = cursor === null ? `--since=@${(since.getTime() / 1000).toFixed(3)}` : `--after-cursor=${cursor}`
+    try {
+      for await (const line of programLines([...command, '--follow', '--lines=all', '--output=json', '--all', start], { maxLength, signal })) {
+        const entry = entryIn(line)
+        if (entry === null) continue
+        for (const text of entry.text.split('\n')) yield { from, text }
+        cursor = entry.cursor
+        trouble = null
+      }
+    } catch (error) {
+      if ((isFirst && cursor === null) || !(error instanceof AdminError)) throw error
+      if (error.message !== trouble) tell(error.message)
+      trouble = error.message
+    }
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Null for what is no entry. A text that is not plain stands there as its bytes (systemd, "JSON File Format"). */
+function entryIn(line: string): { cursor: string; text: string } | null {
+  let entry: unknown
+  try {
+    entry = JSON.parse(line)
+  } catch {
+    return null
+  }
+  if (!isRecord(entry) || typeof entry['__CURSOR'] !== 'string') return null
+  const message = entry['MESSAGE']
+  const text = Array.isArray(message) ? new TextDecoder().decode(Uint8Array.from(message.map(Number))) : message
+  return typeof text === 'string' ? { cursor: entry['__CURSOR'], text } : null
+}

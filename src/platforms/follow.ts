@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../core/error.ts'
+import type { ErrorCode } from '../core/error.ts'
+import { handover } from '../core/handover.ts'
+import type { FollowedLine, FollowOptions } from '../core/sources.ts'
+import { nanoseconds, Position, timedLine } from './timed-line.ts'
+
+/** A container that prints, or has printed, a log. */
+interface Place {
+  /** its own, which none gets that takes its place */
+  key: string
+  /** for people */
+  name: string
+  /** which of its runs this is */
+  run: string
+  isRunning: boolean
+}
+
+/** From where a log is wanted. */
+export interface Beginning {
+  /** inclusive, in nanoseconds since 1970 by the clock there; null: from its first line on */
+  since: bigint | null
+  /** only what was written in so many seconds before now; 0: what is new */
+  agoSeconds: number | null
+  /** a run before this one may have ended unseen */
+  mayMiss: boolean
+}
+
+/** The containers of a service, and how their logs are read. */
+export interface Places<P extends Place> {
+  /** as they are now */
+  list(): Promise<readonly P[]>
+  /** each with its time before it, until the container or the signal ends it; throws where it breaks */
+  lines(place: P, from: Beginning, signal: AbortSignal): AsyncIterable<string>
+}
+
+interface Follower {
+  /** of a stream that is open */
+  work: Promise<void> | null
+  run: string
+  isBroken: boolean
+  /** since when, by this machine's steady clock, where what was there before is not wanted */
+  newSince: number | null
+  position: Position
+  trouble: (said: string | null) => void
+}
+
+/** How often containers are looked for, and what broke is opened again. */
+const pollMs = 1000
+/** what does not pass by itself */
+const lasting: ReadonlySet<ErrorCode> = new Set(['CONFIGURATION', 'FORBIDDEN', 'INTERRUPTED', 'SECRET_MISSING', 'UNAUTHENTICATED'])
+
+/** The lines of all containers of a service as they are printed, whichever there are. Throws what the first look throws, and what does not pass by itself. */
+export async function* followPlaces<P extends Place>(places: Places<P>, options: FollowOptions): AsyncGenerator<FollowedLine> {
+  const stop = new AbortController()
+  const signal = AbortSignal.any([options.signal, stop.signal])
+  const lines = handover<FollowedLine>(signal)
+  const work = keepUp(places, { ...options, signal }, lines)
+  try {
+    yield* lines.values()
+  } finally {
+    stop.abort()
+    await work
+  }
+}
+
+async function keepUp<P extends Place>(places: Places<P>, { signal, since, tell = () => undefined }: FollowOptions, { put, fail }: ReturnType<typeof handover<FollowedLine>>): Promise<void> {
+  const followers = new Map<string, Follower>()
+
+  const begin = (place: P, isFirst: boolean): Follower => ({
+    work: null,
+    run: place.run,
+    // what ended before is not new
+    isBroken: !isFirst || since !== undefined,
+    newSince: isFirst && !since ? performance.now() : null,
+    position: new Position(since ? nanoseconds(since.getTime()) : null),
+    trouble: onceEach(tell),
+  })
+
+  const follow = async (place: P, follower: Follower, isNew: boolean): Promise<void> => {
+    const { position, newSince, trouble } = follower
+    const mayMiss = isNew ? newSince === null : follower.isBroken && follower.run !== place.run
+    const agoSeconds = position.at !== null || newSince === null ? null : isNew ? 0 : Math.ceil((performance.now() - newSince) / 1000)
+    const isFresh = position.fresh()
+    let said: string | null = null
+    Object.assign(follower, { run: place.run, isBroken: false })
+    try {
+      for await (const line of places.lines(place, { since: position.at, agoSeconds, mayMiss }, signal)) {
+        const timed = timedLine(line)
+        if (timed === null) said = line.trim() || said
+        else if (isFresh(timed.at)) {
+          trouble(null)
+          await put({ from: place.name, text: timed.text })
+          position.note(timed.at)
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof AdminError) || lasting.has(error.code)) return fail(error)
+      follower.isBroken = true
+      said = error.message
+    } finally {
+      follower.work = null
+    }
+    if (said !== null && !signal.aborted) trouble(`the log of ${place.name} breaks off: ${said}`)
+  }
+
+  const look = async (isFirst: boolean): Promise<void> => {
+    const now = await places.list()
+    const present = new Set(now.map(({ key }) => key))
+    for (const [key, { work }] of followers) if (!present.has(key) && work === null) followers.delete(key)
+    if (signal.aborted) return
+    for (const place of now) {
+      const known = followers.get(place.key)
+      const follower = known ?? begin(place, isFirst)
+      followers.set(place.key, follower)
+      const isDue = place.isRunning || follower.isBroken || follower.run !== place.run
+      if (follower.work === null && isDue) follower.work = follow(place, follower, !known)
+    }
+  }
+
+  const trouble = onceEach(tell)
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    try {
+      await look(isFirst)
+      trouble(null)
+    } catch (error) {
+      if (isFirst || !(error instanceof AdminError) || lasting.has(error.code)) {
+        if (!signal.aborted) fail(error)
+        break
+      }
+      trouble(error.message)
+    }
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+  }
+  await Promise.all([...followers.values()].flatMap(({ work }) => work ?? []))
+}
+
+/** Tells a thing again only after it was over, which is null. */
+function onceEach(tell: (message: string) => void): (said: string | null) => void {
+  let last: string | null = null
+  return (said) => {
+    if (said !== null && said !== last) tell(said)
+    last = said
+  }
+}
