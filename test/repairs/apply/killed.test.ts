@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { kubernetesTools } from '../../support/kubernetes-tools.ts'
@@ -13,6 +13,15 @@ const [was, is] = ['r/testops/testops:526u03', 'r/testops/testops-legacy:527u01'
 const kinds = ['edit-values', 'upgrade-release', 'await-rollout'] as const
 // this deployment has no broker, which would keep a copy of the journal
 const instants = failpointsOf(kinds).filter((name) => name !== 'begin:copied')
+
+/** Its parent was killed before it: where nobody waits for its end it is left as a zombie. */
+function isGone(pid: number): boolean {
+  try {
+    return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return true
+  }
+}
 
 async function stateOf({ text, image, history }: Situation): Promise<unknown> {
   return [await text(), image(), (await history()).at(-1)!.split(':')[0]]
@@ -80,9 +89,10 @@ test('a helm that outlives this program comes to its end by itself, and is waite
 
 test.each(['resume', 'undo'])('a helm that is killed too leaves the release pending, of which %s makes an end', async (way) => {
   const it = await hanging()
-  process.kill(it.helmOf(), 'SIGKILL')
+  const helm = it.helmOf()
+  process.kill(helm, 'SIGKILL')
   it.release()
-  await sleep(100)
+  await expect.poll(() => isGone(helm)).toBe(true)
   expect((await it.history()).at(-1)).toBe('pending-upgrade: Preparing upgrade')
   const ended = await (way === 'resume' ? it.someone.run(['resume', '--json']) : it.someone.repair(['undo', await runOf(it)]))
   expect([ended.code, it.image(), (await it.history()).at(-1)], ended.stdout).toEqual(way === 'resume' ? [0, is, 'deployed: Upgrade complete'] : [0, was, 'deployed: Rollback to 1'])

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import type { ProgramResult } from '../../../adapters/process.ts'
+import { parseYaml, YamlError } from '../../../adapters/yaml/index.ts'
 import type { HelmRun, ReleaseControl } from '../../../core/controls.ts'
 import { AdminError } from '../../../core/error.ts'
 import { isObject } from '../../../core/shape.ts'
@@ -59,6 +61,17 @@ export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl'>
     for (const secret of secretsIn(all)) secrets.add(secret)
     return all
   }
+  /** A chart may quote in its errors what stands in the files alone. What cannot be read is told by helm. */
+  const learn = async (files: readonly string[]): Promise<void> => {
+    for (const file of files) {
+      const text = await readFile(file, 'utf8').catch(() => '')
+      try {
+        known(parseYaml(text).value)
+      } catch (error) {
+        if (!(error instanceof YamlError)) throw error
+      }
+    }
+  }
   // what a revision was made with stays, whatever becomes of it
   const valuesOf = new Map<number, Promise<Values>>()
   const revisionOf = async ({ revision, updated, status, chart, description }: Line): Promise<ReleaseRevision> => {
@@ -84,12 +97,16 @@ export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl'>
       return found === undefined ? null : revisionOf(found)
     },
     async trial(upgrade) {
+      await learn(upgrade.files)
       const made = await ask(attempt('trial', upgrade.chart), ...upgradeWords(name, upgrade), '--dry-run=client')
       const { chart, config } = made as { chart?: { metadata?: Partial<ReleaseChart> }; config?: unknown }
       const { name: of = '', version = '' } = chart?.metadata ?? {}
       return { chart: { name: of, version }, values: known(config) }
     },
-    upgrade: async (upgrade, run) => changed(attempt('upgrade', upgrade.chart), upgradeWords(name, upgrade), run),
+    async upgrade(upgrade, run) {
+      await learn(upgrade.files)
+      await changed(attempt('upgrade', upgrade.chart), upgradeWords(name, upgrade), run)
+    },
     rollback: async (revision, run) => changed(attempt('rollback'), ['rollback', name, String(revision)], run),
     isRunning: livesHere,
   }

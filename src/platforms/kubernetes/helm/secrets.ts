@@ -13,7 +13,9 @@ export function secretsIn(values: Values): string[] {
 function within(value: unknown, isSecret: boolean): string[] {
   if (isObject(value)) return Object.entries(value).flatMap(([key, it]) => within(it, isSecret || isSecretSetting(screaming(key), '')))
   if (Array.isArray(value)) return value.flatMap((it) => within(it, isSecret))
-  return typeof value === 'string' && value.length >= shortest && (isSecret || isSecretSetting('', value)) ? [value] : []
+  if (typeof value !== 'string' && typeof value !== 'number') return []
+  const text = String(value)
+  return text.length >= shortest && (isSecret || isSecretSetting('', text)) ? [text] : []
 }
 
 /** `jwtSecret` as a setting is written: JWT_SECRET. */
