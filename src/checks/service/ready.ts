@@ -21,6 +21,13 @@ export const serviceReady = defineCheck({
     const ready = instances.filter((it) => it.isReady === true)
     const waiting = instances.filter(isNotReady)
     const young = waiting.filter(isYoung)
+    const missing = wanted - instances.length
+    // where there is none at all, it does not run
+    if (missing > 0 && instances.length > 0 && waiting.length === young.length) {
+      const { detail } = await service.status()
+      const message = `${missing} of ${wanted} replicas of the service ${missing === 1 ? 'is' : 'are'} not there`
+      return { status: 'problem', severity: 'warning', findings: [{ message, evidence: [...evidenceOf({ wanted, instances, said }, service.commands.status), detail] }] }
+    }
     if (waiting.length === young.length) return { status: 'ok', detail: [`${ready.length} of ${wanted} ready`, ...young.map(starts)].join('; ') }
     const late = waiting.filter((it) => !isYoung(it))
     const since = late.map(({ name, startedAt }) => (startedAt === null ? name : `${name}, which began ${span(Date.now() - startedAt.getTime())} ago`))

@@ -15,7 +15,7 @@ export function statusOf(workload: Workload, pods: readonly Pod[]): ServiceStatu
   const detail = [
     wanted === 0 ? 'scaled to 0' : `${ready} of ${wanted} replicas ready`,
     ending > 0 ? `${ending} Terminating` : '',
-    ...(wanted > 0 && pods.length === ending ? [reasonForNone(workload)] : []),
+    wanted > pods.length - ending ? whyMissing(workload, pods.length === ending) : '',
     ...problems,
   ]
   return {
@@ -111,8 +111,8 @@ function endOf(ended: Terminated | undefined): string {
   return `ended with ${ended.exitCode}${reason}${ended.finishedAt ? ` at ${ended.finishedAt}` : ''}`
 }
 
-/** Why there are no pods where there should be some: a quota, an admission webhook. */
-function reasonForNone({ status }: Workload): string {
+/** Why there are fewer pods than there should be: a quota, an admission webhook. */
+function whyMissing({ status }: Workload, none: boolean): string {
   const failure = status?.conditions?.find(({ type, status: it }) => type === 'ReplicaFailure' && it === 'True')
-  return failure ? `${failure.reason ?? 'ReplicaFailure'}: ${oneLine(failure.message ?? '')}` : 'no pods'
+  return failure ? `${failure.reason ?? 'ReplicaFailure'}: ${oneLine(failure.message ?? '')}` : none ? 'no pods' : ''
 }

@@ -1,6 +1,6 @@
 import { serviceReady } from '../../../src/checks/service/ready.ts'
 import type { InstanceHealth } from '../../../src/core/sources.ts'
-import { ago, fakeService, health, instanceHealth, unreachable } from '../../fakes/index.ts'
+import { ago, fakeService, health, instanceHealth, running, unreachable } from '../../fakes/index.ts'
 import type { CheckTable, Parts } from '../table.ts'
 
 const pod = (name: string, of: Partial<InstanceHealth> = {}): InstanceHealth => instanceHealth({ name, isReady: true, ...of })
@@ -24,6 +24,14 @@ export const serviceReadyTable: CheckTable = {
     { situation: 'it starts', sources: pods(pod('a', { isReady: false, startedAt: ago(60_000) })), status: 'ok', says: ['0 of 1 ready; a began 1 min'] },
     { situation: 'it has started for longer than that takes', sources: pods(pod('a', { isReady: false, startedAt: ago(320_000) })), status: 'problem', severity: 'error' },
     { situation: 'it does not run, which is another matter', sources: pods(pod('a', { isUp: false, isReady: false, waits: 'CrashLoopBackOff' })), status: 'ok' },
+    {
+      situation: 'a quota keeps one from being there',
+      sources: { service: fakeService({ health: health({ wanted: 2, instances: [pod('a')], said: [] }), status: running({ detail: '1 of 2 replicas ready; FailedCreate: exceeded quota' }) }) },
+      status: 'problem',
+      severity: 'warning',
+      says: ['1 of 2 replicas of the service is not there', 'FailedCreate: exceeded quota'],
+    },
+    { situation: 'none is there, which is another matter', sources: { service: fakeService({ health: health({ wanted: 2, instances: [], said: [] }) }) }, status: 'ok' },
     { situation: 'the platform cannot be asked', sources: { service: unreachable('service') }, status: 'unknown', because: 'service/running' },
   ],
 }
