@@ -1,4 +1,4 @@
-// `doctor --json` on Kubernetes without a configuration of its servers, beside kubectl's look at the pods and the slowest check of all.
+// `doctor --json` on Kubernetes, beside kubectl's look at the pods and the slowest check of all.
 import {execFileSync} from 'node:child_process'
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
@@ -8,27 +8,29 @@ import {fromSources} from './bundle.js'
 import {inTurns, median, time} from './measure.js'
 
 const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
-const wanted = `export {kubeconfigFor, testCertificate} from './test/kubernetes/kubeconfig.ts'
+const wanted = `export {parseYaml} from './src/adapters/yaml/index.ts'
+  export {kubeconfigFor, testCertificate} from './test/kubernetes/kubeconfig.ts'
   export {recordedCluster} from './test/kubernetes/cluster.ts'
   export {startApiServer} from './test/kubernetes/server.ts'
   export {kubernetesTools} from './test/support/kubernetes-tools.ts'
   export {parseEnvironmentFile} from './src/platforms/host/index.ts'`
 
 export async function kubernetes() {
-  const {kubeconfigFor, testCertificate, recordedCluster, startApiServer, kubernetesTools, parseEnvironmentFile} = await fromSources(wanted)
+  const {kubeconfigFor, testCertificate, recordedCluster, startApiServer, kubernetesTools, parseEnvironmentFile, parseYaml} = await fromSources(wanted)
   const {kubectl} = await kubernetesTools()
   const folder = mkdtempSync(join(tmpdir(), 'testops-admin-bench-'))
   const env = {...process.env, TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab'), XDG_STATE_HOME: join(folder, 'state')}
   const ours = (...words) => execFileSync(process.execPath, [program, ...words], {env, stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8'})
   ours('lab', 'up', '--json')
-  const {service, directory} = JSON.parse(ours('lab', 'status', '--json'))
+  const {directory} = JSON.parse(ours('lab', 'status', '--json'))
   const cluster = recordedCluster()
   runsAs(cluster, parseEnvironmentFile(readFileSync(join(directory, 'service', 'service.env'), 'utf8')))
   const server = await startApiServer(cluster, testCertificate())
   try {
     const config = join(folder, 'cluster.yaml')
-    const apiToken = `{file: ${JSON.stringify(join(directory, 'secrets', 'api-token'))}}`
-    writeFileSync(config, `deployments:\n  cluster: {platform: kubernetes, url: ${service.url}, apiToken: ${apiToken}}\n`)
+    // by the settings of its pod they would be in the pod itself
+    const {url, apiToken, database, broker, sessions} = parseYaml(readFileSync(join(directory, 'testops-admin.yaml'), 'utf8')).value.deployments.lab
+    writeFileSync(config, JSON.stringify({deployments: {cluster: {platform: 'kubernetes', url, apiToken, database, broker, sessions}}}))
     const inCluster = {...env, KUBECONFIG: await kubeconfigFor(server.url)}
     const report = join(folder, 'report.json')
     const doctor = ['sh', '-c', '"$0" "$1" doctor --config "$2" --json --fail-on error >"$3"', process.execPath, program, config, report]

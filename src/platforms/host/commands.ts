@@ -1,5 +1,7 @@
 import { endOf, orFail, runProgram } from '../../adapters/process.ts'
+import type { ProgramResult } from '../../adapters/process.ts'
 import { AdminError } from '../../core/error.ts'
+import { inFlight } from '../../core/in-flight.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import { healthOf } from './health.ts'
 import type { ServiceManager } from './manager.ts'
@@ -9,15 +11,24 @@ import type { PlatformOptions } from '../platform.ts'
 import type { HostSettings } from './settings.ts'
 import { typed } from '../../core/typed.ts'
 
+const momentMs = 1000
+
 /**
  * The operator's own commands. `status` ends as an init script's does (0 runs, 3 does not, 1 and 2 died and left a file
  * behind: LSB), and may print what `systemctl show` prints, which then stands above the exit code.
  * Its methods throw UNAVAILABLE, TIMED_OUT, FAILED, UNEXPECTED_ANSWER.
  */
 export function ownCommands(commands: NonNullable<HostSettings['commands']>, options: PlatformOptions): ServiceManager {
+  // each question starts a program: who looks at its health takes what the state was told from a moment ago
+  let last: { at: number; result: ProgramResult } | null = null
+  const ask = inFlight(async () => {
+    const result = await runProgram(commands.status, options)
+    last = { at: performance.now(), result }
+    return result
+  })
   return {
     async status() {
-      const result = await runProgram(commands.status, options)
+      const result = await ask()
       const shown = statusOf(parseProperties(result.stdout))
       if (shown && result.exitCode !== null && result.exitCode <= 3) return shown
       const state = stateOf(result.exitCode)
@@ -30,12 +41,15 @@ export function ownCommands(commands: NonNullable<HostSettings['commands']>, opt
       )
     },
     async health() {
-      return healthOf(parseProperties((await runProgram(commands.status, options)).stdout))
+      const { stdout } = last && performance.now() - last.at <= momentMs ? last.result : await ask()
+      return healthOf(parseProperties(stdout))
     },
     async start({ timeoutMs }) {
+      last = null
       orFail(commands.start, await runStarter(commands.start, { ...options, timeoutMs }))
     },
     async stop({ timeoutMs }) {
+      last = null
       orFail(commands.stop, await runProgram(commands.stop, { ...options, timeoutMs }))
     },
     async environment() {

@@ -13,20 +13,28 @@ import { typed } from '../../core/typed.ts'
 /** how long the answer that opening the platform took serves the first who asks: each question may start a program */
 const firstStatusLifeMs = 1000
 
+interface Answer {
+  at: number
+  status: Promise<ServiceStatus>
+}
+
 /**
  * The service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED. `forget`: it is about to be
  * changed, so that no earlier answer holds.
  */
 export function hostService(settings: HostSettings, manager: ServiceManager | null, options: PlatformOptions): ServiceSource & { forget(): void } {
   const network = networkSource({ timeoutMs: options.timeoutMs })
-  let first: { at: number; status: Promise<ServiceStatus> } | null = null
+  let first: Answer | null = null
   let isOpened = false
+  let atOpening: Answer | null = null
+  const opened = (): Promise<ServiceStatus> | null => (atOpening && performance.now() - atOpening.at <= firstStatusLifeMs ? atOpening.status : null)
   return {
     async status() {
       if (!manager) throw withoutManager()
       if (!isOpened) {
         isOpened = true
         first = { at: performance.now(), status: manager.status() }
+        atOpening = first
         return first.status
       }
       const answer = first && performance.now() - first.at <= firstStatusLifeMs ? first.status : manager.status()
@@ -42,7 +50,10 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
     proxies: async () => [],
     // one log holds all its runs
     lastWords: async () => null,
-    forget: () => void (first = null),
+    forget() {
+      first = null
+      atOpening = null
+    },
     environment: () => readEnvironment(manager, settings.environmentFile),
     async image() {
       return declaredImage(settings)
@@ -52,7 +63,7 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
     },
     async drift() {
       if (!manager) throw withoutManager()
-      const [{ instances }, declared] = await Promise.all([manager.status(), readEnvironment(manager, settings.environmentFile)])
+      const [{ instances }, declared] = await Promise.all([opened() ?? manager.status(), readEnvironment(manager, settings.environmentFile)])
       return driftOf(instances[0], declared, settings.environmentFile?.path ?? manager.commands.settings)
     },
     resolve: (host) => network.resolve(host),

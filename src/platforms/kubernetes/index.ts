@@ -122,5 +122,5 @@ function besideService(client: KubernetesClient, { resource, namespace, name }: 
   return new AdminError('UNAVAILABLE', `${host}:${port} is inside the service's own pod, and not on this machine: where it leads from there is not known here`, [
     'name the server itself in the configuration, or an address of this machine that leads to it',
     `${forward}   # such an address, as long as the service runs`,
-  ])
+  ], { obstacle: { kind: 'beyond' } })
 }
