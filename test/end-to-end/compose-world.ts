@@ -1,5 +1,3 @@
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { practiceMachine } from '../../src/lab/practice-service/machine.ts'
 import { startPracticeService } from '../../src/lab/practice-service/service.ts'
 import type { PracticeService } from '../../src/lab/practice-service/service.ts'
@@ -7,6 +5,7 @@ import { composeWorld, recorded } from '../platforms/compose/world.ts'
 import type { ComposeWorld, Shown } from '../platforms/compose/world.ts'
 import { freshDatabase, freshRedisDatabase, freshVhost } from '../servers/index.ts'
 import type { FreshDatabase, FreshRedisDatabase, FreshVhost } from '../servers/index.ts'
+import { freePort } from '../../src/lab/servers/local/ports.ts'
 
 const image = 'registry.example.org/qameta/testops:527u01'
 
@@ -118,12 +117,4 @@ export async function composeProject(more: Readonly<Record<string, string>> = {}
       await Promise.all([database.cleanup(), vhost.cleanup(), redis.cleanup()])
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { practiceMachine } from '../../src/lab/practice-service/machine.ts'
 import { startPracticeService } from '../../src/lab/practice-service/service.ts'
@@ -14,6 +14,7 @@ import { startApiServer } from '../kubernetes/server.ts'
 import { forwardPorts } from '../kubernetes/streams.ts'
 import { freshDatabase, freshRedisDatabase, freshVhost, rabbitmqctlOf, servers } from '../servers/index.ts'
 import type { FreshDatabase, FreshVhost } from '../servers/index.ts'
+import { freePort } from '../../src/lab/servers/local/ports.ts'
 
 const deployment = 'testops-testops'
 const namespace = 'testops'
@@ -145,12 +146,4 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
       await Promise.all([database.cleanup(), vhost.cleanup(), redis.cleanup()])
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
