@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import amqp from 'amqplib'
 import { describe, expect, test } from 'vitest'
 import { openRunStore } from '../../src/adapters/rabbitmq/run-store.ts'
@@ -5,6 +6,7 @@ import type { Opened } from '../../src/core/endpoint.ts'
 import type { RunStore } from '../../src/core/run.ts'
 import { beginJournal } from '../../src/engine/journal.ts'
 import { failureOf } from '../adapters/failure-of.ts'
+import { cuttableProxy } from '../adapters/peers.ts'
 import { eventOf, recordOf, run, told } from '../engine/repairing.ts'
 import { fakeRunStore } from '../fakes/index.ts'
 import { freshVhost } from '../servers/index.ts'
@@ -54,6 +56,19 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     expect(told(await store.read(run))).toEqual(['copied', 'intent 0', 'done 0', 'intent 1'])
     await journal.close(true)
     expect(await failureOf(store.read(run))).toMatch(/^USAGE there is no journal of run/)
+    await close()
+  })
+
+  test.each(['cut', 'stall'] as const)('a way to it that is %s while it is closed keeps nobody waiting', async (how) => {
+    const { vhost, close } = await open(line)
+    const { host, port } = vhost.endpoint
+    const proxy = await cuttableProxy(() => connect({ host, port }))
+    const behind = await openRunStore({ ...vhost.endpoint, host: '127.0.0.1', port: proxy.port }, { timeoutMs: 20_000 })
+    const log = await behind.source.begin(recordOf())
+    proxy.stall()
+    const closing = Promise.all([log.close(), behind.close()])
+    if (how === 'cut') proxy.cut()
+    await closing
     await close()
   })
 

@@ -104,10 +104,11 @@ export function runStoreContract(open: () => Promise<OpenedStore>): void {
   })
 
   describe('long journals', () => {
-    test('of a thousand events', async () => {
+    test('of a thousand events are read whole, time and again', async () => {
       await inStore(async ({ store }) => {
         const many = Array.from({ length: 1000 }, (_, index) => eventOf({ event: 'intent', step: index % 3 }, index))
         await (await store.begin(recordOf(), many)).close()
+        for (let time = 0; time < 50; time += 1) expect((await store.read(run)).events.length).toBe(many.length)
         expect((await store.read(run)).events).toEqual(many)
       })
     })

@@ -7,6 +7,7 @@ import { ownConnectionName } from '../../knowledge/broker.ts'
 import { firstAnswer, hostPort, networkFailure, oneLine, peerFailure, placeOf, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { tlsOptions } from '../tls-options.ts'
+import { closeGently } from './close.ts'
 import { remembered } from './own-connections.ts'
 
 interface BrokerIdentity {
@@ -26,7 +27,7 @@ export async function openConnection(
   let late = false
   const connecting = async (): Promise<ChannelModel> => {
     const model = await connect(endpoint, timeoutMs, heartbeatSeconds)
-    if (late) await model.close().catch(() => undefined)
+    if (late) await closeGently(model)
     return model
   }
   try {
@@ -79,7 +80,7 @@ export async function shakeHands(endpoint: BrokerEndpoint, peer: Peer, timeoutMs
     const model = await connect(endpoint, timeoutMs)
     const { product, version } = model.connection.serverProperties
     const clusterName = clusterNameOf(model)
-    const closing = model.close().catch(() => undefined)
+    const closing = closeGently(model)
     if (late) await closing
     return { product, version, clusterName }
   }

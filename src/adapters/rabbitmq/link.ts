@@ -1,9 +1,10 @@
-import type { Socket } from 'node:net'
 import type { Channel, ChannelModel } from 'amqplib'
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
+import { atMost } from '../at-most.ts'
 import { peerFailure, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
+import { closeChannel, closeGently, closingMs, hangUp } from './close.ts'
 import { openConnection } from './handshake.ts'
 import { replyOf } from './reply.ts'
 import type { Reply } from './reply.ts'
@@ -12,7 +13,6 @@ import type { Reply } from './reply.ts'
 const channelsAtOnce = 16
 /** so that a way between that drops silent connections does not drop this one, and a dead peer is noticed */
 const heartbeatSeconds = 30
-const closingMs = 1000
 
 /** A connection that is opened on first use, and again on the next use after it was lost. */
 export interface Link {
@@ -106,7 +106,7 @@ export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: numb
         } catch (error) {
           failed ??= { error }
         }
-        if (open) dropChannel(open.channel)
+        if (open) void closeChannel(open.channel)
       }
       await Promise.all(Array.from({ length: Math.min(channelsAtOnce, items.length) }, worker))
       const failure = failed as { error: unknown } | null
@@ -154,19 +154,13 @@ async function openChannel(on: Line, work: <T>(on: Line, asked: Promise<T>) => P
   return { on, channel }
 }
 
-/** Nothing is waited for: on a connection that is lost meanwhile, the end of a channel is never told. */
-export function dropChannel(channel: Channel): void {
-  // of one that is closed already, `close` throws at once
-  void (async () => channel.close())().catch(() => undefined)
-}
-
 /** What the broker refused. Throws where it refused nothing: the connection was lost, or there was no answer in time. */
 async function whatWasSaid(thrown: unknown, on: Line, peer: Peer): Promise<Reply> {
   const reply = replyOf(thrown)
   if (reply) return reply
   if (thrown instanceof AdminError || thrown instanceof TypeError) throw thrown
   // of a connection that is closed, its channels only say that they have ended
-  const reason = await Promise.race([on.ended, new Promise((resolve) => setTimeout(resolve, closingMs, thrown).unref())])
+  const reason = await atMost(closingMs, on.ended, thrown)
   const ofConnection = replyOf(reason)
   if (ofConnection && !isShutdown(ofConnection)) return ofConnection
   throw lost(reason ?? thrown, peer)
@@ -194,19 +188,4 @@ function blockedBy(reason: string, peer: Peer, cause: unknown): AdminError {
   return new AdminError('UNAVAILABLE', `RabbitMQ at ${peer.where} takes nothing at the moment: its alarm says '${reason}'`, peer.suggestions, {
     cause,
   })
-}
-
-/** Closes a connection, whose peer may not answer any more. Never throws. */
-export async function closeGently(model: ChannelModel): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, closingMs)))
-  // of one that is closed already, `close` throws at once
-  const closed = (async () => model.close())().catch(() => undefined)
-  await Promise.race([closed, late])
-  clearTimeout(timer)
-  hangUp(model)
-}
-
-function hangUp(model: ChannelModel): void {
-  ;(model.connection as { stream?: Socket }).stream?.destroy()
 }

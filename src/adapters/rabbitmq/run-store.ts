@@ -9,6 +9,7 @@ import { typed } from '../../core/typed.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
 import { withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
+import { closeChannel, closeGently } from './close.ts'
 import { clusterNameOf, openConnection } from './handshake.ts'
 import { brokerPeer } from './peer.ts'
 import { brokerLists } from './two-ways.ts'
@@ -44,7 +45,7 @@ interface Line {
 function reconnecting(connect: () => Promise<ChannelModel>): Line {
   let current: Promise<ChannelModel> | null = null
   const drop = (): void => {
-    void current?.then(async (model) => model.close()).catch(() => undefined)
+    void current?.then(closeGently).catch(() => undefined)
     current = null
   }
   return {
@@ -62,7 +63,7 @@ function reconnecting(connect: () => Promise<ChannelModel>): Line {
     },
     drop,
     async close() {
-      await current?.then(async (model) => model.close()).catch(() => undefined)
+      await current?.then(closeGently).catch(() => undefined)
       current = null
     },
   }
@@ -86,7 +87,7 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
       return await within(work(channel))
     } finally {
       // what was got and not acknowledged goes back to where it was
-      await channel.close().catch(() => undefined)
+      await closeChannel(channel)
     }
   }
   const read = async (run: string): Promise<RunHistory> => {
@@ -106,7 +107,7 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
       await within(published(channel, queueOf(run), value, place++))
       if (isReturned) throw new AdminError('USAGE', `queue ${queueOf(run)} at ${peer.where} is gone`)
     }
-    return { publish, append: publish, close: async () => channel.close().catch(() => undefined) }
+    return { publish, append: publish, close: async () => closeChannel(channel) }
   }
   return {
     where: `${peer.where}: queue ${journalQueuePrefix}…`,
@@ -167,13 +168,15 @@ async function published(channel: ConfirmChannel, queue: string, value: object, 
 
 /**
  * Every message, oldest first, none of them acknowledged. As the only consumer: what another reader holds would be missing here.
- * The answer to the count comes after what was delivered before it, and counts what was not.
+ * Of no message the count tells once the broker has handed all to the channel, whose own answer may overtake the last of them; it
+ * takes what is asked after that answer in the order of its arrival, behind them.
  */
 async function all(channel: Channel, queue: string): Promise<ConsumeMessage[]> {
   const messages: ConsumeMessage[] = []
   await channel.checkQueue(queue)
   await channel.consume(queue, (message) => void (message && messages.push(message)), { exclusive: true })
   while ((await channel.checkQueue(queue)).messageCount > 0) await sleep(1)
+  await channel.checkQueue(queue)
   return messages
 }
 

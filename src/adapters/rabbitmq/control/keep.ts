@@ -4,7 +4,8 @@ import { AdminError } from '../../../core/error.ts'
 import { withDeadline } from '../../failure.ts'
 import type { Peer } from '../../failure.ts'
 import { openConnection } from '../handshake.ts'
-import { closeGently, dropChannel, lost } from '../link.ts'
+import { closeChannel, closeGently } from '../close.ts'
+import { lost } from '../link.ts'
 import { refusal } from '../refusal.ts'
 import { replyOf } from '../reply.ts'
 
@@ -80,7 +81,7 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       channel = next
       holdings = renewed
       watch(next)
-      if (before) dropChannel(before)
+      if (before) void closeChannel(before)
     } catch (error) {
       fail(error)
     }

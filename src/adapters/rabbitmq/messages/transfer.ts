@@ -16,6 +16,8 @@ const multiple = 1
 const requeue = 2
 /** how many messages of a queue that was taken over are under way; others may be read with more */
 const keptWindow = 32
+/** how long a broker that still answers is given to confirm what it has been sent, once the rest has failed */
+const answerMs = 2000
 
 interface Ends {
   /** where messages are delivered from, and where they are published to, each with a channel that has not been used */
@@ -37,6 +39,8 @@ export class Transfer {
   readonly #confirms = new Confirms()
   readonly #deliveries: Deliveries
   #published = 0
+  /** of these, what has really left */
+  #sent = 0
   #acknowledged = 0
   #redelivered = 0
   #bytes = 0
@@ -110,6 +114,7 @@ export class Transfer {
     } finally {
       signal?.removeEventListener('abort', stop)
       // what is confirmed is acknowledged even where the rest failed, so that it is not there twice
+      await this.#untilAnswered()
       if (source.isUsable) this.#acknowledge()
       source.use(null)
       target.use(null)
@@ -155,6 +160,13 @@ export class Transfer {
     }
   }
 
+  /** Where it failed, the broker may still have to confirm what it has been sent. */
+  async #untilAnswered(): Promise<void> {
+    const { source, target } = this.#ends
+    const isDue = (): boolean => source.isUsable && target.isUsable && !this.#isReturned && this.#confirms.answered < this.#sent
+    for (const end = performance.now() + answerMs; isDue() && performance.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
   get #isSettled(): boolean {
     const all = this.#isStopped ? this.#published : this.#deliveries.delivered - this.#givenBack
     return this.#acknowledged === all
@@ -172,6 +184,7 @@ export class Transfer {
     onPause: () => {
       if (this.#failure !== null || this.#out.isEmpty) return
       this.#ends.target.send(this.#out)
+      this.#sent = this.#published
       this.#hold(async () => this.#failpoint('published'))
     },
     onFailure: (error) => this.#fail(error),
