@@ -3,6 +3,7 @@ const layers = {
   core: [],
   knowledge: ['core'],
   logs: ['knowledge', 'core'],
+  results: ['logs', 'knowledge', 'core'],
   checks: ['knowledge', 'core'],
   repairs: ['checks/support', 'knowledge', 'core'],
   actions: ['checks/support', 'knowledge', 'core'],
@@ -10,8 +11,8 @@ const layers = {
   output: ['knowledge', 'core'],
   adapters: ['knowledge', 'core'],
   platforms: ['adapters', 'knowledge', 'core'],
-  runtime: ['platforms', 'adapters', 'logs', 'knowledge', 'core'],
-  cli: ['runtime', 'output', 'engine', 'repairs', 'checks', 'knowledge', 'core'],
+  runtime: ['platforms', 'adapters', 'logs', 'results', 'knowledge', 'core'],
+  cli: ['runtime', 'results', 'output', 'engine', 'repairs', 'checks', 'knowledge', 'core'],
   'lab/practice-service': ['knowledge', 'core'],
 }
 
@@ -43,7 +44,7 @@ export default {
     onlyIn(['js-yaml', 'proxy-from-env', 'http-proxy-agent', 'https-proxy-agent'], ['adapters/', 'lab/']),
     onlyIn(['@kubernetes/client-node'], ['platforms/kubernetes/']),
     onlyIn(['@oclif/core'], ['cli/', 'commands/', 'main.ts']),
-    onlyIn(['@inquirer/prompts'], ['cli/']),
+    onlyIn(['@inquirer/input', '@inquirer/select'], ['cli/']),
   ],
   options: {
     doNotFollow: {path: 'node_modules'},

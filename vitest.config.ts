@@ -1,8 +1,16 @@
 import { defineConfig } from 'vitest/config'
+import type { Plugin } from 'vitest/config'
+import { compileWat } from './bin/wat.js'
 import SlowestFirst from './test/runner/sequencer.ts'
 
 /** Folders whose tests need real servers; all others run without any. */
 const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to-end', 'test/faults', 'test/repairs']
+
+/** The same as esbuild's in bin/wat.js. */
+const wat: Plugin = {
+  name: 'wat',
+  load: async (id) => (id.endsWith('.wat') ? `export default Uint8Array.of(${String(await compileWat(id))})` : null),
+}
 
 export default defineConfig({
   test: {
@@ -12,6 +20,7 @@ export default defineConfig({
     reporters: ['default', './test/runner/summary.ts'],
     projects: [
       {
+        plugins: [wat],
         test: {
           name: 'unit',
           // loading a command for the first time takes seconds on a busy machine
@@ -21,6 +30,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: [wat],
         test: {
           name: 'servers',
           include: withServers.map((folder) => `${folder}/**/*.test.ts`),
@@ -31,6 +41,7 @@ export default defineConfig({
       },
       {
         // an hour and more, by chance: `npm run campaign`
+        plugins: [wat],
         test: {
           name: 'campaign',
           // every instant in every way

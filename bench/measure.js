@@ -1,12 +1,18 @@
 // Wall times of commands, taken in turns so that a busy moment falls on all of them alike.
 import {spawn} from 'node:child_process'
+import {readFileSync} from 'node:fs'
 import {performance} from 'node:perf_hooks'
 
-/** Runs a command with its output thrown away; milliseconds. Fails where the exit code is not `expected`. */
-export function time(command, {env = process.env, expected = 0} = {}) {
+/**
+ * Runs a command with its output thrown away; milliseconds. Fails where the exit code is not `expected`. `output: 'pipe'` throws it
+ * away here, for a command that does less where it writes to nowhere.
+ */
+export function time(command, {env = process.env, expected = 0, output = 'ignore', during = () => undefined} = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now()
-    const child = spawn(command[0], command.slice(1), {env, stdio: ['ignore', 'ignore', 'pipe']})
+    const child = spawn(command[0], command.slice(1), {env, stdio: ['ignore', output, 'pipe']})
+    child.stdout?.resume()
+    during(child.pid)
     let errors = ''
     child.stderr.on('data', (chunk) => (errors += chunk))
     child.on('error', reject)
@@ -16,6 +22,27 @@ export function time(command, {env = process.env, expected = 0} = {}) {
       else reject(new Error(`${command.join(' ')} ended with ${code}, not ${expected}\n${errors.slice(-2000)}`))
     })
   })
+}
+
+/** The most memory, in MB, that a command holds at a time, as Linux counts it. */
+export async function peakMemory(command, options) {
+  let [most, timer] = [0, undefined]
+  const during = (pid) => {
+    timer = setInterval(() => {
+      try {
+        most = Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmHWM:\s+(\d+)/)?.[1] ?? most)
+      } catch {
+        // it has ended
+      }
+    }, 10)
+  }
+  try {
+    await time(command, {...options, during})
+  } finally {
+    clearInterval(timer)
+  }
+  if (most === 0) throw new Error(`the memory of ${command.join(' ')} is not known`)
+  return Math.ceil(most / 1024)
 }
 
 /** Median milliseconds of each of the named runs over `rounds`, after one round that does not count. */

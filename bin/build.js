@@ -7,6 +7,7 @@ import {dirname, join, relative} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {build} from 'esbuild'
 import {Plugin} from '@oclif/core'
+import {wat} from './wat.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const output = join(root, 'dist')
@@ -25,29 +26,32 @@ const patches = [
   {
     // 600 functions on one prototype, for each of which V8 copies its shape; an object that has lost a property is a dictionary
     file: /ioredis[/\\]built[/\\]utils[/\\]Commander\.js$/,
-    from: 'commands.forEach(',
-    to: 'Commander.prototype._ = 0; delete Commander.prototype._;\ncommands.forEach(',
+    lines: [['commands.forEach(', 'Commander.prototype._ = 0; delete Commander.prototype._;\ncommands.forEach(']],
   },
   {
-    // the API's generated classes, two thirds of that library, for a method that is never called
     file: /@kubernetes[/\\]client-node[/\\]dist[/\\]config\.js$/,
-    from: "import { createConfiguration, ServerConfiguration, } from './gen/index.js';",
-    to: 'const createConfiguration = undefined, ServerConfiguration = undefined;',
+    lines: [
+      // the API's generated classes, two thirds of that library, for a method that is never called
+      ["import { createConfiguration, ServerConfiguration, } from './gen/index.js';", 'const createConfiguration = undefined, ServerConfiguration = undefined;'],
+      // what Node has itself, with tables for names in all scripts
+      ["import { Headers } from 'node-fetch';", 'const { Headers } = globalThis;'],
+    ],
   },
   {
     // the rules by which a language sorts are loaded for it
     file: /@oclif[/\\]core[/\\]lib[/\\]config[/\\]plugin\.js$/,
-    from: 'a.id.localeCompare(b.id)',
-    to: '(a.id < b.id ? -1 : 1)',
+    lines: [['a.id.localeCompare(b.id)', '(a.id < b.id ? -1 : 1)']],
   },
 ]
 const patched = {
   name: 'patched',
   setup({onLoad}) {
-    for (const {file, from, to} of patches) {
+    for (const {file, lines} of patches) {
       onLoad({filter: file}, async ({path}) => {
         const text = await readFile(path, 'utf8')
-        return text.includes(from) ? {contents: text.replace(from, to)} : {errors: [{text: `${path} has no line \`${from}\` any more: see \`patches\` in bin/build.js`}]}
+        const changed = lines.find(([from]) => !text.includes(from))
+        if (changed) return {errors: [{text: `${path} has no line \`${changed[0]}\` any more: see \`patches\` in bin/build.js`}]}
+        return {contents: lines.reduce((so, [from, to]) => so.replace(from, to), text)}
       })
     }
   },
@@ -62,7 +66,9 @@ const common = {
   minifyWhitespace: true,
   legalComments: 'none',
   external: ['testcontainers', 'pg-native', 'typescript', 'tsx', 'ts-node'],
-  plugins: [patched],
+  plugins: [patched, wat],
+  // its main module is UMD, whose inner require() is not seen
+  alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'},
   logLevel: 'warning',
 }
 await build({
@@ -81,7 +87,10 @@ await build({
   },
   define: {'import.meta.url': '__url'},
 })
-const programs = ['src/docs.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts', 'src/lab/reverse-proxy/main.ts']
+// bin/load.cjs takes it as Latin-1; esbuild escapes what is foreign in texts, not in regular expressions (one of ansis has U+009B)
+const foreign = /.{0,80}[^\x00-\x7f\x9b].{0,80}/.exec(await readFile(join(next, 'main.cjs'), 'utf8'))
+if (foreign) throw new Error(`not in ASCII, so it has to be made by new RegExp('…'): ${foreign[0]}`)
+const programs = ['src/docs.ts', 'src/logs/scan/worker.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts', 'src/lab/reverse-proxy/main.ts', 'src/lab/external-system/main.ts']
 await build({
   ...common,
   entryPoints: programs.map((path) => ({in: path, out: relative('src', path).replace(/\.ts$/, '')})),

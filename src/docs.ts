@@ -1,8 +1,12 @@
 import { checks } from './checks/index.ts'
 import { exitCodes } from './core/error.ts'
-import { explainEntries } from './knowledge/explain/index.ts'
+import { commandOf } from './core/plan.ts'
+import { explainEntries, explainTexts } from './knowledge/explain/index.ts'
+import { resultRules, ruleIds } from './knowledge/result-rules.ts'
+import type { ResultRule } from './knowledge/result-rules.ts'
 import { faultRows } from './lab/fault-list.ts'
 import type { FaultRow } from './lab/fault-list.ts'
+import { knownFaultsTable } from './output/known-faults.ts'
 import { markdownTable } from './output/markdown.ts'
 import { rightsOnRequest, rightsToRead, rightsToRepair, roleText } from './platforms/kubernetes/rights.ts'
 import { repairs } from './repairs/index.ts'
@@ -31,6 +35,8 @@ export function generatedTables(commands: readonly DocumentedCommand[], measured
     commands: markdownTable(['command', 'does'], commands.map(({ id, summary }) => [code(id.replaceAll(':', ' ')), summary ?? ''])),
     'exit-codes': exitCodeTable(),
     checks: checkTable(),
+    rules: markdownTable(['rule', 'what should be', 'else', 'what the service does', 'how it is mended', 'source'], ruleIds.map((id) => ruleCells(id, resultRules[id]))),
+    'known-faults': knownFaultsTable(explainTexts, [...Object.values(repairs).map(({ id }) => commandOf(id)), 'resume']),
     faults: markdownTable(['fault', 'made by', '`doctor` says', 'exit', 'repaired by'], faultRows().map(faultCells)),
     configuration: markdownTable(['key', 'form', 'meaning'], configurationKeys().map(({ key, form, about }) => [code(key), form, about])),
     speed: markdownTable(
@@ -55,6 +61,10 @@ export function generatedFiles(): Record<string, string> {
       apply('on-request.yaml'),
     ], rightsOnRequest())}\n`,
   }
+}
+
+function ruleCells(id: string, { title, severity, effect, remedy, source }: ResultRule): string[] {
+  return [code(id), title, severity, effect, remedy, source]
 }
 
 function checkTable(): string {

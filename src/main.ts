@@ -17,6 +17,8 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
   const crashed = new Promise<never>((_, reject) => {
     process.once('uncaughtException', reject)
     process.once('unhandledRejection', reject)
+    // else Node would end without a word, with a code of its own
+    process.once('beforeExit', () => reject(new Error('the command waits for something that will never come')))
   })
   const broken = new Set<NodeJS.WritableStream>()
   for (const stream of [process.stdout, process.stderr]) {

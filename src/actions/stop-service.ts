@@ -5,6 +5,10 @@ export const stopService: ActionHandler<'stop-service'> = {
   async isDone(_, { open }) {
     return (await (await open.service()).status()).state === 'stopped'
   },
+  // users are not to be cut off half way, nor a run to be begun, where a right is missing
+  async foresee(_, { control }) {
+    await (await control.service()).tryStop?.()
+  },
   async perform(_, { control, patienceMs: timeoutMs, progress, signal, failpoint, journal }) {
     progress('waiting until the service and its processes are gone')
     await (await control.service()).stop({ timeoutMs, signal, note: async (text) => journal.note(text), tell: (state) => progress(`waiting until the service is gone: ${state}`) })

@@ -18,7 +18,7 @@ interface Certificate {
 }
 
 /** `DNS:a, IP Address:10.0.0.1, URI:…`; a name with a comma or a quote in it stands in quotes (as JSON). */
-function alternativeNames(text: string): string[] {
+export function alternativeNames(text: string): string[] {
   const parts = text.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
   return parts.flatMap((part) => /^\s*(?:DNS|IP Address):"?(.+?)"?\s*$/.exec(part)?.[1] ?? [])
 }

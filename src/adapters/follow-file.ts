@@ -10,15 +10,15 @@ const pollMs = 250
 const chunkBytes = 65_536
 /** of a line, in characters */
 const maxLength = 1_000_000
-/** how much of what was there before is read where older lines are wanted: a file does not tell where a time begins */
+/** how much of what was there before is read where some of the older lines are wanted: a file does not tell where a time begins */
 const olderBytes = 10_000_000
 
 /**
  * The lines of a file as they are written, over rotation by renaming and by cutting it down, and from its beginning where it appears
- * later. Where older lines are wanted, it begins with the newest 10 MB. Throws FORBIDDEN, UNAVAILABLE.
+ * later. Where older lines are wanted, it begins with the newest 10 MB; where all of them are, with the first. Throws FORBIDDEN, UNAVAILABLE.
  */
 export async function* followFile(file: string, { signal, since, tell = () => undefined }: FollowOptions): AsyncGenerator<FollowedLine> {
-  let current = await openAt(file, (size) => (since ? Math.max(0, size - olderBytes) : size))
+  let current = await openAt(file, (size) => (since === undefined ? size : since.getTime() > 0 ? Math.max(0, size - olderBytes) : 0))
   if (!current) tell(`the log file ${file} does not exist yet`)
   let isLast = false
   try {

@@ -17,14 +17,14 @@ const maxLength = 1_000_000
  */
 export async function* followCommand(command: readonly [string, ...string[]], { signal, since = new Date(), tell = () => undefined }: FollowOptions): AsyncGenerator<FollowedLine> {
   const from = typed(command)
-  if (!command.some((word) => basename(word) === 'journalctl')) {
+  if (!isJournal(command)) {
     throw new AdminError('NOT_CONFIGURED', `the log command \`${from}\` prints what is there and ends: of \`journalctl\` and of files alone it is known how they go on`, ['set `host.logs.file`'])
   }
   let cursor: string | null = null
   let trouble: string | null = null
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     // the last of options that say the same holds
-    const start = cursor === null ? `--since=@${(since.getTime() / 1000).toFixed(3)}` : `--after-cursor=${cursor}`
+    const start = cursor === null ? sinceOption(since) : `--after-cursor=${cursor}`
     try {
       for await (const line of programLines([...command, '--follow', '--lines=all', '--output=json', '--all', start], { maxLength, signal })) {
         const entry = entryIn(line)
@@ -40,6 +40,20 @@ export async function* followCommand(command: readonly [string, ...string[]], { 
     }
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
   }
+}
+
+function isJournal(command: readonly string[]): boolean {
+  return command.some((word) => basename(word) === 'journalctl')
+}
+
+/** The command without its bound on lines, and from a moment on, where it is `journalctl`'s; else as it is. The last of options that say the same holds. */
+export function wholeJournal(command: readonly [string, ...string[]], since?: Date): readonly [string, ...string[]] {
+  if (!isJournal(command)) return command
+  return [...command, '--lines=all', '--all', ...(since === undefined ? [] : [sinceOption(since)])]
+}
+
+function sinceOption(since: Date): string {
+  return `--since=@${(since.getTime() / 1000).toFixed(3)}`
 }
 
 /** Null for what is no entry. A text that is not plain stands there as its bytes (systemd, "JSON File Format"). */

@@ -36,10 +36,15 @@ export async function openRoute(url: URL, trust: Trust, way: HostPort | null): P
   const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   const tls = tlsOptions(bare(url.hostname), trust)
   const place = way === null ? {} : { host: way.host, hostname: way.host, port: way.port }
-  const named = way !== null || isLoopback(url.hostname) ? '' : proxyFor(url)
-  if (named === '') return { agent: new Agent({ keepAlive: true }), request, tls, place, proxy: null }
-  const proxy = parseProxy(named)
+  const proxy = way === null ? proxyOf(url) : null
+  if (proxy === null) return { agent: new Agent({ keepAlive: true }), request, tls, place, proxy: null }
   return { agent: await proxyAgent(url, proxy), request, tls, place, proxy: { host: bare(proxy.hostname), port: portOf(proxy) } }
+}
+
+/** The proxy that requests to this address go through; null: none. Throws CONFIGURATION. */
+export function proxyOf(url: URL): URL | null {
+  const named = isLoopback(url.hostname) ? '' : proxyFor(url)
+  return named === '' ? null : parseProxy(named)
 }
 
 /** What a proxy says where it does not let a request through: nothing that the server behind it has said. */

@@ -17,7 +17,7 @@ interface HttpRequest {
   /** gives up: throws what it was aborted with */
   signal?: AbortSignal
   /** is called as soon as there is a connection to send on: from then on the request may have been read */
-  sent?: () => void
+  sent?: (socket: Socket) => void
 }
 
 export interface HttpAnswer {
@@ -147,10 +147,10 @@ async function send(url: URL, request: HttpRequest & { path: string; connectMs: 
   }
 }
 
-function onceConnected(socket: Socket & { secureConnecting?: boolean }, connected: () => void = () => undefined): void {
-  if (socket.secureConnecting === true) socket.once('secureConnect', connected)
-  else if (socket.connecting) socket.once('connect', connected)
-  else connected()
+function onceConnected(socket: Socket & { secureConnecting?: boolean }, connected: (socket: Socket) => void = () => undefined): void {
+  if (socket.secureConnecting === true) socket.once('secureConnect', () => connected(socket))
+  else if (socket.connecting) socket.once('connect', () => connected(socket))
+  else connected(socket)
 }
 
 /** From a firewall that drops what it does not let through, nothing is ever heard. */

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AdminError, messageOf } from '../core/error.ts'
-import type { Holder, RepairLock } from '../core/lock.ts'
+import type { Holder, LockOwner, RepairLock } from '../core/lock.ts'
 import { giveBack, holderOf, takeLock } from './lock-file.ts'
 import { identify } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
@@ -19,7 +19,7 @@ export async function localOperator(file: string): Promise<Holder | null> {
 }
 
 /** A lock among the operators of this machine who share a state folder. One that a killed process left is taken over. */
-export function localLock(file: string, { who, what }: { who: string; what: string }): RepairLock {
+export function localLock(file: string, { who, what }: LockOwner): RepairLock {
   let own: Operator | null = null
   return {
     where: file,

@@ -1,11 +1,15 @@
 import { open } from 'node:fs/promises'
 import { AdminError } from '../core/error.ts'
-import type { FollowedLine, FollowOptions } from '../core/sources.ts'
+import type { FollowedLine, FollowOptions, LogPart, LogPartsOptions } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
 import { fileFailure, notFile } from './file-failure.ts'
 import { followFile } from './follow-file.ts'
-import { followCommand } from './follow-journal.ts'
+import { followCommand, wholeJournal } from './follow-journal.ts'
+import { partOfFile } from './input/file.ts'
 import { endOf, runProgram } from './process.ts'
+import type { ProgramResult } from './process.ts'
+import { programBlocks } from './program-blocks.ts'
+import { rotatedSet } from './rotated.ts'
 
 /** Where the service's log is read from. */
 export type LogOrigin = { file: string } | { command: readonly [string, ...string[]] }
@@ -18,6 +22,8 @@ export interface LogText {
   newest(options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
   /** lines as they are written, until the signal ends it; throws NOT_CONFIGURED where that cannot be had, else as reading does */
   follow(options: FollowOptions): AsyncGenerator<FollowedLine>
+  /** all of it, each file, container or run of one by itself, in the order of time as far as it is known; throws where these cannot be told */
+  parts(options: LogPartsOptions): Promise<readonly LogPart[]>
 }
 
 interface LogOptions {
@@ -39,6 +45,7 @@ function logOfFile(file: string): LogText {
   return {
     target: file,
     follow: (options) => followFile(file, options),
+    parts: async ({ since }) => (await rotatedSet(file, since)).map(partOfFile),
     async newest({ maxBytes }) {
       try {
         const handle = await open(file)
@@ -73,14 +80,26 @@ function logOfCommand(command: readonly [string, ...string[]], { timeoutMs, sign
   return {
     target,
     follow: (options) => followCommand(command, options),
+    async parts({ since }) {
+      const whole = wholeJournal(command, since)
+      const failure = (result: ProgramResult): AdminError => logCommandFailed(typed(whole), result)
+      return [{ name: target, blocks: (ended) => programBlocks(whole, { signal: either(ended, signal), failure }) }]
+    },
     async newest({ maxBytes }) {
       const result = await runProgram(command, { timeoutMs, maxBytes, keepNewest: true, signal })
-      if (result.exitCode !== 0)
-        throw new AdminError('UNEXPECTED_ANSWER', `the log command \`${target}\` ${endOf(result)}`, [target])
+      if (result.exitCode !== 0) throw logCommandFailed(target, result)
       const lines = result.truncated ? result.stdout.slice(result.stdout.indexOf('\n') + 1) : result.stdout
       return { complete: !result.truncated, text: lines }
     },
   }
+}
+
+function logCommandFailed(target: string, result: ProgramResult): AdminError {
+  return new AdminError('UNEXPECTED_ANSWER', `the log command \`${target}\` ${endOf(result)}`, [target])
+}
+
+function either(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((it) => it !== undefined))
 }
 
 function afterFirstLine(bytes: Buffer): Buffer {

@@ -5,31 +5,32 @@ import { seconds, systemCode } from './failure.ts'
 
 /** Names are looked up as every program on this machine does, hosts file included. Throws TIMED_OUT. */
 export function networkSource({ timeoutMs }: { timeoutMs: number } = { timeoutMs: 10_000 }): NetworkSource {
-  return {
-    async resolve(host) {
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(
-          () =>
-            reject(
-              new AdminError('TIMED_OUT', `the look-up of ${host} had no answer within ${seconds(timeoutMs)}`, [
-                `getent hosts ${host}`,
-              ]),
-            ),
-          timeoutMs,
-        )
-      })
-      try {
-        await Promise.race([lookup(host), late])
-        return true
-      } catch (error) {
-        if (error instanceof AdminError) throw error
-        // a name server that cannot be asked is an unknown host to Java, too
-        if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME', 'EAI_FAIL'].includes(systemCode(error) ?? '')) return false
-        throw new AdminError('UNAVAILABLE', `the name ${host} cannot be looked up`, [`getent hosts ${host}`], { cause: error })
-      } finally {
-        clearTimeout(timer)
-      }
-    },
+  return { resolve: async (host) => (await addressesOf(host, timeoutMs)).length > 0 }
+}
+
+/** The addresses of a name, as every program on this machine sees them; empty: it has none. Throws TIMED_OUT, UNAVAILABLE. */
+export async function addressesOf(host: string, timeoutMs: number): Promise<string[]> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () =>
+        reject(
+          new AdminError('TIMED_OUT', `the look-up of ${host} had no answer within ${seconds(timeoutMs)}`, [
+            `getent hosts ${host}`,
+          ]),
+        ),
+      timeoutMs,
+    )
+  })
+  try {
+    const found = await Promise.race([lookup(host, { all: true }), late])
+    return [...new Set(found.map(({ address }) => address))]
+  } catch (error) {
+    if (error instanceof AdminError) throw error
+    // a name server that cannot be asked is an unknown host to Java, too
+    if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME', 'EAI_FAIL'].includes(systemCode(error) ?? '')) return []
+    throw new AdminError('UNAVAILABLE', `the name ${host} cannot be looked up`, [`getent hosts ${host}`], { cause: error })
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -15,12 +15,15 @@ import { changelogLockCheck } from './database/changelog-lock.ts'
 import { databaseConnections } from './database/connections.ts'
 import { databaseDisk } from './database/disk.ts'
 import { databaseReachable } from './database/reachable.ts'
+import { integrationsAnswers } from './integrations/answers.ts'
+import { integrationsCredentials } from './integrations/credentials.ts'
 import { integrationsDebugLogging } from './integrations/debug-logging.ts'
 import { integrationsReachable } from './integrations/reachable.ts'
 import { serviceClocks } from './service/clocks.ts'
 import { serviceCpuLevel } from './service/cpu-level.ts'
 import { serviceCrashes } from './service/crashes.ts'
 import { serviceImage } from './service/image.ts'
+import { serviceLogErrors } from './service/log-errors.ts'
 import { serviceReady } from './service/ready.ts'
 import { serviceRunning } from './service/running.ts'
 import { serviceSettings } from './service/settings.ts'
@@ -51,6 +54,7 @@ export const checks: readonly Check[] = [
   serviceImage,
   serviceCpuLevel,
   serviceClocks,
+  serviceLogErrors,
   apiReachable,
   apiToken,
   apiRoles,
@@ -61,5 +65,7 @@ export const checks: readonly Check[] = [
   apiLatency,
   treesMigrated,
   integrationsReachable,
+  integrationsCredentials,
+  integrationsAnswers,
   integrationsDebugLogging,
 ]

@@ -3,14 +3,13 @@ import type { OpenedDeployment } from '../runtime/index.ts'
 import { chosenDeployment } from './chosen-deployment.ts'
 import { interruptible } from './interrupt.ts'
 import { filledError } from './repair/session.ts'
+import { defaultTimeoutSeconds } from './time-out.ts'
 
 interface OpenFlags {
   deployment?: string | undefined
   config?: string | undefined
   timeout?: number | undefined
 }
-
-const defaultTimeoutSeconds = 10
 
 /** Opens the deployment, asks it something, and lets go of everything. */
 export async function withOpened<T>({ deployment, config: file, timeout = defaultTimeoutSeconds }: OpenFlags, ask: (opened: OpenedDeployment) => Promise<T>): Promise<T> {

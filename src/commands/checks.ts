@@ -1,6 +1,6 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { checks } from '../checks/index.ts'
-import { explainEntries } from '../knowledge/explain/index.ts'
+import { checkTexts } from '../knowledge/explain/checks.ts'
 import { checksText } from '../output/checks.ts'
 import type { ChecksDocument } from '../output/checks.ts'
 
@@ -11,7 +11,7 @@ export default class Checks extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(Checks)
-    const severities = new Map(explainEntries.map((entry) => [entry.id, entry.severities]))
+    const severities = new Map(checkTexts.map((entry) => [entry.id, entry.severities]))
     const document: ChecksDocument = {
       schemaVersion: 1,
       checks: checks.map(({ id, title, reads, wants = [], explains = [] }) => ({

@@ -1,43 +1,55 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { explainEntries } from '../knowledge/explain/index.ts'
-import { searchEntries } from '../knowledge/explain/search.ts'
-import type { SearchAnswer } from '../knowledge/explain/search.ts'
+import { hasInput, isPiped } from '../cli/piped.ts'
+import { readInput } from '../cli/read-input.ts'
+import { explainEntries, explainTexts } from '../knowledge/explain/index.ts'
+import { explainSearch } from '../knowledge/explain/search/search.ts'
 import { explainDocument, explainText } from '../output/explain.ts'
 
 /** nothing was found */
 const nothingFound = 3
 
 export default class Explain extends BaseCommand {
-  static override summary = 'say what a check means, why it fails, how to see it, and what to do'
+  static override summary = 'say what a fault, a check or a message means, why it happens, how to see it, and what to do'
   static override description =
-    'Takes the id of a check, a group of checks such as `broker`, a fault such as `stuck-lock`, or a few words. Without any, ' +
-    'lists all. Ends with 3 where it finds nothing.'
+    'Takes the id of a fault such as `stuck-lock`, of a check, or a group of checks such as `broker`; a message, as it stands in a log or in the ' +
+    'web interface, of any length; or a few words, in English or Russian. A message with quotes, $ or backquotes is best piped, or pasted after ' +
+    '`explain -`. Without anything it lists all. Ends with 3 where it finds nothing.'
   static override examples = [
     '<%= config.bin %> explain database/changelog-lock',
     '<%= config.bin %> explain broker',
-    '<%= config.bin %> explain "change log lock" --json',
+    '<%= config.bin %> explain "Could not acquire change log lock" --json',
+    '<%= config.bin %> explain Не удается установить соединение',
+    'tail -n 500 testops.log | <%= config.bin %> explain',
   ]
   static override args = {
-    query: Args.string({ description: 'id of a check, a group of checks, a fault, or words' }),
+    // what is piped in is read by `asked`, however long it takes
+    query: Args.string({ description: 'an id, a message, or words; - for standard input', ignoreStdin: true }),
   }
   // words need no quotes
   static override strict = false
 
   override async run(): Promise<void> {
     const { argv, flags } = await this.parse(Explain)
-    const query = argv.join(' ')
-    const everything = { found: explainEntries.map((entry) => ({ entry, score: 1 })), nearest: [] }
-    const document = explainDocument(query, query ? await search(query) : everything)
+    const query = await this.#asked(argv as string[], (flags.timeout ?? 10) * 1000)
+    const found = query === null ? { found: explainEntries.map((entry) => ({ entry, score: 1 })), nearest: [] } : explainSearch(explainTexts)(query)
+    const document = explainDocument(query, found)
     if (document.entries.length === 0) process.exitCode = nothingFound
     this.show(flags, document, (screen) => explainText(document, screen))
   }
-}
 
-async function search(query: string): Promise<SearchAnswer> {
-  const answer = searchEntries(query, explainEntries)
-  if (answer.found.some(({ score }) => score === 1)) return answer
-  // the lab's catalogue is loaded only where no check bears that name
-  const { checksByFault } = await import('../lab/fault-list.ts')
-  return searchEntries(query, explainEntries, checksByFault())
+  /** What is to be explained; null: everything. */
+  async #asked(words: readonly string[], patience: number): Promise<string | null> {
+    const isNamed = words.length === 1 && words[0] === '-'
+    if (words.length > 0 && !isNamed) return words.join(' ')
+    if (!isNamed) {
+      if (!isPiped()) return null
+      if (!(await hasInput(patience))) {
+        this.progress(`Nothing came on standard input for ${patience / 1000} s; this is all that is known.`)
+        return null
+      }
+    }
+    if (process.stdin.isTTY) this.progress('Paste the message, then press Ctrl-D.')
+    return readInput('-', { mostBytes: 50_000_000, next: ['testops-admin scan-logs FILE   # finds every known message in logs of any size'] })
+  }
 }

@@ -4,6 +4,7 @@ import type { Command } from '@oclif/core'
 export const commands: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
   apply: () => import('./apply.ts'),
   'check-cpu': () => import('./check-cpu.ts'),
+  'check-integration': () => import('./check-integration.ts'),
   checks: () => import('./checks.ts'),
   doctor: () => import('./doctor.ts'),
   explain: () => import('./explain.ts'),
@@ -19,6 +20,7 @@ export const commands: Readonly<Record<string, () => Promise<{ default: Command.
   'migrate-trees': () => import('./migrate-trees.ts'),
   'reset-queues': () => import('./reset-queues.ts'),
   resume: () => import('./resume.ts'),
+  'scan-logs': () => import('./scan-logs.ts'),
   'service:restart': () => import('./service/restart.ts'),
   'service:start': () => import('./service/start.ts'),
   'service:status': () => import('./service/status.ts'),

@@ -51,6 +51,8 @@ export interface DatabaseControl {
 export interface ServiceControl {
   /** returns once it and its processes are gone; harmless where it does not run. Throws TIMED_OUT, FAILED, INTERRUPTED */
   stop(options: WaitOptions): Promise<ServiceStatus>
+  /** throws what stopping and starting it would, as far as that shows without changing anything; absent where nothing does */
+  tryStop?: () => Promise<void>
   /** returns once the platform says that it runs; harmless where it does. Throws TIMED_OUT, FAILED, INTERRUPTED */
   start(options: WaitOptions): Promise<ServiceStatus>
   /**

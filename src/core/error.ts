@@ -56,6 +56,8 @@ export type Obstacle =
   | { kind: 'disk' }
   /** its address stands in the service's settings, which cannot be read: the part itself has not been tried */
   | { kind: 'settings' }
+  /** this user lacks a right to look at it, or at the way to it: the part itself has not been tried */
+  | { kind: 'right' }
   /** this machine gets no connection, and the service is in another network, where that may be otherwise */
   | { kind: 'beyond' }
 
@@ -82,9 +84,11 @@ export class AdminError extends Error {
   }
 }
 
+const untried: readonly Obstacle['kind'][] = ['settings', 'right', 'beyond']
+
 /** Whether a part was not tried from where the service is, or not at all, since it is not known where it is: that says nothing of the part. */
 export function isUntried(error: unknown): boolean {
-  return error instanceof AdminError && (error.obstacle?.kind === 'settings' || error.obstacle?.kind === 'beyond')
+  return error instanceof AdminError && error.obstacle !== null && untried.includes(error.obstacle.kind)
 }
 
 /** The code that Node or a library gives an error, 'ENOENT', the first one's where it is several; null: it has none. */

@@ -12,22 +12,18 @@ export interface LocalTime {
 /** What most services run in: Node's tables of time zones, which take a while to load, are not needed for it. */
 const utc = new Set(['UTC', 'Etc/UTC', 'GMT', 'Etc/GMT'])
 
-const pattern = /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?/
+const pattern = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,](\d{1,9}))?/
 
 /** Reads `YYYY-MM-DD HH:MM:SS[.fff…]` (a `T` in place of the space too) at the start of a text; null where it is no time. */
 export function parseLocalTime(text: string): LocalTime | null {
   const parts = pattern.exec(text)
   if (!parts) return null
-  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  // records of large logs are read by the million: digits are quicker than texts of numbers
+  const two = (from: number): number => text.charCodeAt(from) * 10 + text.charCodeAt(from + 1) - 528
+  const year = two(0) * 100 + two(2)
+  const [month, day, hour, minute, second] = [two(5), two(8), two(11), two(14), two(17)]
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return null
-  const millisecond = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3))
+  const millisecond = Number((parts[1] ?? '').padEnd(3, '0').slice(0, 3))
   return { year, month, day, hour, minute, second, millisecond }
 }
 

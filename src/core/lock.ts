@@ -7,6 +7,16 @@ export interface Holder {
   what: string | null
 }
 
+/** Who is to hold a lock, as others are told. */
+export interface LockOwner {
+  /** user@host */
+  who: string
+  /** the command */
+  what: string
+  /** is told what taking it waits for */
+  tell?: (message: string) => void
+}
+
 /** One of the locks that keep a second operator out (DESIGN.md 6.7). */
 export interface RepairLock {
   /** for people: what it lies on */

@@ -44,6 +44,33 @@ export function secretIn(text: string): Secret {
   return new Secret(text.replace(/\r?\n$/, ''))
 }
 
+/** Text without the Bearer tokens that it quotes. */
+export function withoutTokens(text: string): string {
+  return text.replace(/\beyJ[\w-]{8,}(\.[\w-]*){0,2}/g, mask)
+}
+
+/** a part of an address that is most likely a key, as those of webhooks are: long, of letters and digits, and no UUID */
+const keyInPath = /(?<=[^/]\/)(?![\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\w:-]))(?=[^/?#]*\d)(?=[^/?#]*[a-z])[\w:-]{20,}(?=[/?#]|$)/gi
+
+/**
+ * Text of another side, such as a line of a log, without what is secret by its form: logins and keys in addresses, tokens, cookies,
+ * and what stands after `password=` and the like.
+ */
+export function withoutSecrets(text: string): string {
+  return withoutTokens(text)
+    .replace(/:\/\/[^\s/@:]*:[^\s/"<>]*@/g, `://${mask}@`)
+    .replace(/:\/\/[^\s/@:"<>]{16,}@/g, `://${mask}@`)
+    .replace(/https?:\/\/[^\s"'<>)\]]+/gi, (address) => address.replace(keyInPath, mask))
+    .replace(/\b(authorization["']?\s*[=:]\s*["']?)(?:[a-z-]+[ \t]+)?[^\s"',;[]+/gi, `$1${mask}`)
+    .replace(/\b(Bearer|api-token)\s+[\w.~+/-]+=*/gi, `$1 ${mask}`)
+    .replace(/\b(Basic)\s+(?=\S*[\d=])[\w+/]{6,}=*/gi, `$1 ${mask}`)
+    .replace(/\b(?:glpat|gh[opsu]|xox[abps])[-_][\w-]{10,}/g, mask)
+    // in names of keys, ids of sessions are credentials
+    .replace(/(:sessions:(?:expires:)?)[\w-]+/g, `$1${mask}`)
+    .replace(/\b((?:set-)?cookie["']?\s*[=:]\s*["']?)[^\s=;"']{1,100}=[^\s;"']*(?:;\s{0,9}[^\s=;"']{1,100}=[^\s;"']*)*/gi, `$1${mask}`)
+    .replace(/((?<!invalid_)(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[-_]?key))(["']?\s*[=:]\s*)(?:"[^"]*"?|'[^']*'?|[^\s"',;&]+)/gi, `$1$2${mask}`)
+}
+
 /** The address without its user's password, and without values in the query: safe to show. */
 export function redactUrl(address: string): string {
   try {

@@ -27,7 +27,7 @@ export type {
 export type { ClockReading } from './sources/clock.ts'
 export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseConnections, DatabaseIdentity, DatabaseSource } from './sources/database.ts'
 export type { FilesSource, ValueEdit, ValueLook } from './sources/files.ts'
-export type { FollowedLine, FollowedRecord, FollowOptions, LogRecord, LogsSource } from './sources/logs.ts'
+export type { FollowedLine, FollowOptions, LogPart, LogPartsOptions, LogRecord, LogsSource } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
 export type { ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade, Values } from './sources/release.ts'
 export type { RunsSource } from './sources/runs.ts'

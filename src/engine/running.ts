@@ -16,8 +16,8 @@ export interface Running {
   /** user@host */
   by: string
   failpoint: Failpoint
-  /** told as steps begin and end; `interrupted`: it was stopped, and did not fail by itself (a document counts it as failed) */
-  onStep: (step: number, status: 'begun' | 'interrupted' | StepStatus) => void
+  /** told as steps begin, or begin to be taken back, and end; `interrupted`: it was stopped, and did not fail by itself (a document counts it as failed) */
+  onStep: (step: number, status: 'begun' | 'going-back' | 'interrupted' | StepStatus) => void
 }
 
 /** `already`: it was so before, and nothing was done. */

@@ -51,7 +51,7 @@ export async function takeBack(running: Running): Promise<CarriedOut> {
     const workshop = workshopOf(running, index, { within: 'undo-', results })
     const begin = performance.now()
     const now = (): { at: string; by: string } => ({ at: new Date().toISOString(), by })
-    onStep(index, 'begun')
+    onStep(index, 'going-back')
     try {
       await guard.assertHeld()
       if (signal.aborted) throw interrupted(signal)

@@ -1,22 +1,18 @@
-import { transientQueues } from './broker.ts'
+import { patternOf } from './signatures.ts'
 
-/** What known faults leave in the service's log. Matched on whole records, so on continuation lines too. */
+/** Signatures by the names that checks use, and what they alone look for. Matched on whole records, so on continuation lines too. */
 export const logSignatures = {
-  /** SPEC.md 7; FIELD-NOTES.md 2: dots and blanks vary */
-  lockWaiting: /Waiting for changelog lock\.{3,4}/,
-  lockRefused: /Could not acquire change log lock/,
-  lockTaken: /Successfully acquired change log lock/,
+  lockWaiting: patternOf('lock-waiting'),
+  lockRefused: patternOf('lock-refused'),
+  lockTaken: patternOf('lock-taken'),
+  /** FIELD-NOTES.md 2 */
   lockReleased: /Successfully released change log lock/,
-  /** FIELD-NOTES.md 3: match on the feature's name only */
-  transientRefused: new RegExp(transientQueues.feature),
-  preconditionFailed: /PRECONDITION_FAILED/,
-  /** SPEC.md 7, FIELD-NOTES.md 5 */
-  cpuLevel: /CPU does not support x86-64-v3/,
-  unknownHost: /java\.net\.UnknownHostException/,
-  /** java.lang.OutOfMemoryError, as the JVM itself writes it */
-  outOfMemory: /java\.lang\.OutOfMemoryError/,
-  /** SPEC.md 7: a test case that is identical to one which its new project holds already */
-  conflict: /Request failed with status code 409/i,
+  transientRefused: patternOf('transient-refused'),
+  preconditionFailed: patternOf('precondition-failed'),
+  cpuLevel: patternOf('cpu-level'),
+  unknownHost: patternOf('unknown-host'),
+  outOfMemory: patternOf('out-of-memory'),
+  conflict: patternOf('conflict'),
 } as const
 
 /** Whether a piece of log tells of a lock that was released without having been taken: by Liquibase before 4.29.2 (FIELD-NOTES.md 2). */
@@ -38,15 +34,53 @@ export function stolenFrom(records: readonly string[]): string | null {
   return /Currently locked by (.+?) since /.exec(refused)?.[1] ?? 'another one'
 }
 
+// where a record is an object of JSON, the name is followed by a quotation mark or an escaped end of line
+const unknownHost = /java\.net\.UnknownHostException:[ \t]*([^\s:,;()"'\\]+)/
+const everyUnknownHost = new RegExp(unknownHost, 'g')
+const firstUnknownHost = new RegExp(`^${unknownHost.source}`)
+
 /** Host names in `java.net.UnknownHostException: HOST[: …]` of a record, each once (SPEC.md 7). */
 export function unknownHosts(text: string): string[] {
-  const names = [...text.matchAll(/java\.net\.UnknownHostException:[ \t]*([^\s:,;()]+)/g)].map((match) =>
-    match[1]!.replace(/\.$/, ''),
-  )
-  return [...new Set(names.map((name) => name.toLowerCase()))]
+  return [...new Set([...text.matchAll(everyUnknownHost)].map(([, name]) => hostName(name!)))]
 }
 
-/** A queue or exchange that exists with another `durable` than was asked for (FIELD-NOTES.md 3, SERVERS.md). */
+/** The host name in a text that begins with the exception; null: it names none. */
+export function unknownHostAt(text: string): string | null {
+  const name = firstUnknownHost.exec(text)?.[1]
+  return name === undefined ? null : hostName(name)
+}
+
+function hostName(written: string): string {
+  return written.replace(/\.$/, '').toLowerCase()
+}
+
+/** A queue or exchange that exists with another argument than was asked for (FIELD-NOTES.md 3). */
+export interface ArgumentConflict {
+  kind: 'queue' | 'exchange'
+  name: string
+  vhost: string
+  argument: string
+  /** as the broker words it: `'true'`, `the value 'quorum' of type 'longstr'`, `none` */
+  wanted: string
+  current: string
+}
+
+const inequivalent =
+  /PRECONDITION_FAILED - inequivalent arg '([^']*)' for (queue|exchange) '([^']*)' in vhost '([^']*)': received ('[^']*'|none|the value '[^']*' of type '[^']*') but current is ('[^']*'|none|the value '[^']*' of type '[^']*')/g
+
+/** Every declaration that a record tells was refused for an argument. */
+export function argumentConflicts(text: string): ArgumentConflict[] {
+  return [...text.matchAll(inequivalent)].map(([, argument, kind, name, vhost, wanted, current]) => ({
+    kind: kind === 'exchange' ? 'exchange' : 'queue',
+    name: name!,
+    vhost: vhost!,
+    argument: argument!,
+    wanted: wanted!,
+    current: current!,
+  }))
+}
+
+/** The same of `durable`, with its values (SERVERS.md). */
 export interface DurableConflict {
   kind: 'queue' | 'exchange'
   name: string
@@ -55,18 +89,11 @@ export interface DurableConflict {
   current: boolean
 }
 
-const conflict =
-  /PRECONDITION_FAILED - inequivalent arg 'durable' for (queue|exchange) '([^']*)' in vhost '([^']*)': received '(true|false)' but current is '(true|false)'/g
-
-/** Every refused declaration that a record tells of. */
+/** Every declaration that a record tells was refused for `durable`. */
 export function durableConflicts(text: string): DurableConflict[] {
-  return [...text.matchAll(conflict)].map(([, kind, name, vhost, wanted, current]) => ({
-    kind: kind === 'exchange' ? 'exchange' : 'queue',
-    name: name!,
-    vhost: vhost!,
-    wanted: wanted === 'true',
-    current: current === 'true',
-  }))
+  return argumentConflicts(text)
+    .filter(({ argument }) => argument === 'durable')
+    .map(({ kind, name, vhost, wanted, current }) => ({ kind, name, vhost, wanted: wanted === "'true'", current: current === "'true'" }))
 }
 
 export interface DeclaredQueue {

@@ -140,6 +140,11 @@ export function parseBoolean(value: string): boolean | null {
   return null
 }
 
+/** Whether a logger of that level writes debug output; null: no level is set. */
+export function isDebug(level: string | null): boolean {
+  return /^(debug|trace|all)$/i.test(level?.trim() ?? '')
+}
+
 /** `io.qameta.allure` as it stands in a variable's name: dots become underscores, dashes go. */
 function packageInVariable(name: string): string {
   return name.replaceAll('.', '_').replaceAll('-', '').toUpperCase()

@@ -17,12 +17,14 @@ interface Declared {
   timeZone: string
   /** that of the reverse proxy, where a fault puts one before the service */
   accessLog: boolean
+  /** login of the integration with the external system, where a fault sets one up; null: none is declared */
+  integration: { user: string; password: string } | null
 }
 
 export type Processor = 'x86-64-v3' | 'x86-64-v2'
 
 /** The healthy deployment's image and build; the image needs the processor level that the healthy machine has. */
-const healthyDeclared: Declared = { image: 'registry.example.org/testops/testops:527u01', build: '527u01', timeZone: 'UTC', accessLog: false }
+const healthyDeclared: Declared = { image: 'registry.example.org/testops/testops:527u01', build: '527u01', timeZone: 'UTC', accessLog: false, integration: null }
 
 export interface Overlay {
   environment: Readonly<Record<string, string | null>>

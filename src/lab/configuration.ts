@@ -1,5 +1,7 @@
+import { rm } from 'node:fs/promises'
 import { builtProgram, labLayout } from './layout.ts'
 import type { Overlay } from './changes.ts'
+import { addressOf, integrationName } from './external-system/address.ts'
 import { labNames } from './lab.ts'
 import type { Lab, LabServers } from './lab.ts'
 import { filesIn } from './reverse-proxy/orders.ts'
@@ -34,6 +36,9 @@ export async function writeConfiguration(lab: Lab, servers: LabServers, overlay:
   if (redis.password) await writePrivate(layout.secret('sessions'), redis.password)
   await writePrivate(layout.secret('api-token'), labUser.apiToken)
   for (const { secret, user } of Object.values(others)) await writePrivate(layout.secret(secret), user.apiToken)
+  const { integration } = overlay.declared
+  if (integration) await writePrivate(layout.secret('integration'), `${integration.password}\n`)
+  else await rm(layout.secret('integration'), { force: true })
   await writePrivate(layout.configuration, await configurationText(lab, servers, overlay))
 }
 
@@ -45,6 +50,8 @@ async function configurationText({ layout: { root }, state }: Lab, servers: LabS
   const commands = await serviceCommands(layout.service)
   const q = (value: unknown): string => JSON.stringify(value)
   const secret = (name: Parameters<typeof layout.secret>[0]): string => `{file: ${q(layout.secret(name))}}`
+  const address = declared.integration && (await addressOf(layout))
+  const integration = address === null ? '' : `    integrations: [{name: ${integrationName}, url: ${q(address)}, user: ${q(declared.integration?.user)}, password: ${secret('integration')}}]\n`
   const asOthers = Object.entries(others)
     .map(([name, { secret: token, user, about }]) => `  ${name}: {url: ${q(serviceUrl({ state }))}, apiToken: ${secret(token)}} # ${user.username}, who ${about}\n`)
     .join('')
@@ -75,5 +82,5 @@ deployments:
 ${rabbitmq.managementUrl === undefined ? '' : `      managementUrl: ${q(rabbitmq.managementUrl)}\n`}    sessions:
       url: ${q(`redis://${hostIn(redis.host)}:${redis.port}/${redis.database}`)}
       namespace: ${q(namespace)}
-${redis.password ? `      password: ${secret('sessions')}\n` : ''}${declared.accessLog ? `    accessLog: {file: ${q(filesIn(layout.proxy).accessLog)}}\n` : ''}${asOthers}`
+${redis.password ? `      password: ${secret('sessions')}\n` : ''}${declared.accessLog ? `    accessLog: {file: ${q(filesIn(layout.proxy).accessLog)}}\n` : ''}${integration}${asOthers}`
 }

@@ -1,31 +1,14 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import type { HolderOrders, HolderReport } from './holder.ts'
-import { identify } from '../adapters/process-identity.ts'
+import { holderIn } from './holder-orders.ts'
+import type { HolderOrders, HolderReport } from './holder-orders.ts'
+import { readOrders, writeReport } from './side-program/own.ts'
 
 /**
  * Opens database connections and never gives them back, as a leaking job does. Its folder holds its orders; it ends when
  * they are gone, or PostgreSQL is.
  */
-const folder = process.argv[2] ?? ''
-const identity = (await identify(process.pid))!
-
-async function orders(): Promise<HolderOrders | null> {
-  return readFile(join(folder, 'holder.json'), 'utf8').then((text) => JSON.parse(text) as HolderOrders, () => null)
-}
-
-async function report(held: number, done: boolean): Promise<void> {
-  const file = join(folder, 'holder.pid')
-  const next: HolderReport = { ...identity, held, done }
-  try {
-    await writeFile(`${file}.new`, JSON.stringify(next), { mode: 0o600 })
-    await rename(`${file}.new`, file)
-  } catch {
-    // the folder has gone: the loop below ends
-  }
-}
+const files = holderIn(process.argv[2] ?? '')
 
 /** Null where PostgreSQL has no slot left, or is not there. */
 async function open(told: HolderOrders): Promise<Client | null> {
@@ -34,6 +17,9 @@ async function open(told: HolderOrders): Promise<Client | null> {
   client.on('error', () => undefined)
   return client.connect().then(() => client, () => null)
 }
+
+const report = (held: number, done: boolean): Promise<void> => writeReport(files, { held, done } satisfies Omit<HolderReport, 'pid' | 'startTime'>)
+const orders = (): Promise<HolderOrders | null> => readOrders<HolderOrders>(files)
 
 await report(0, false)
 const held = new Set<Client>()

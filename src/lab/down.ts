@@ -5,6 +5,7 @@ import { dropVhost } from './access/broker.ts'
 import { dropDatabase } from './access/database.ts'
 import { removeSessions } from './access/sessions.ts'
 import { holdsLab, isLock, locksIn, namesIn, partsIn, tracesIn } from './contents.ts'
+import { stopExternalSystem } from './external-system/control.ts'
 import { isNoRoom } from './folder.ts'
 import { stopHolder } from './holder.ts'
 import { allServers, goOn, serversOf } from './lab.ts'
@@ -64,6 +65,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   }
   if (await stopHolder(layout)) gone('the program that held database connections')
   if (await stopProxy(layout)) gone('the reverse proxy before the service')
+  if (await stopExternalSystem(layout)) gone('the external system of the integrations')
   if (state) await cleanGiven({ ...options, layout, state })
   const servers = await allServers(layout)
   await forgetRepairs(servers)
@@ -73,7 +75,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
     gone(record.way === 'given' ? `what the lab had on the given ${serverNames[record.kind]}` : `${serverNames[record.kind]} at ${record.host}:${record.port}`)
   }
   for (const name of await partsIn(layout)) await rm(join(layout.root, name), { recursive: true, force: true, maxRetries: 5 })
-  for (const directory of [layout.secondService, layout.service, layout.holder, layout.proxy]) await endStragglers(directory)
+  for (const directory of [layout.secondService, layout.service, layout.holder, layout.proxy, layout.externalSystem]) await endStragglers(directory)
   // comes last: as long as it is there, what is left is known for a lab's
   await rm(layout.state, { force: true })
   const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))

@@ -49,13 +49,3 @@ export function faultRows(): FaultRow[] {
     needs: { own: needs?.own ?? [], broker: needs?.broker ?? null },
   }))
 }
-
-/** The checks that name the cause, by what a fault is called: with its variant and without. */
-export function checksByFault(): ReadonlyMap<string, readonly string[]> {
-  const all = faultRows().flatMap(({ name, fault, expected: { rootCauses } }) => [
-    { name: fault, rootCauses },
-    { name, rootCauses },
-  ])
-  const names = all.filter(({ rootCauses }) => rootCauses.length > 0).map(({ name }) => name)
-  return new Map(names.map((name) => [name, all.filter((it) => it.name === name).flatMap(({ rootCauses }) => rootCauses)]))
-}

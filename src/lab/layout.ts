@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AdminError } from '../core/error.ts'
-import { packageFolder } from '../runtime/package-folder.ts'
+import { packageFolder } from '../core/package-folder.ts'
 import type { ServerKind } from './servers/index.ts'
 import type { RabbitmqLine } from './servers/index.ts'
 
@@ -14,7 +14,7 @@ export interface LabLayout {
   configuration: string
   cpuinfo: string
   secrets: string
-  secret(name: 'database' | 'broker' | 'sessions' | 'api-token' | 'api-token-owner' | 'api-token-guest'): string
+  secret(name: 'database' | 'broker' | 'sessions' | 'api-token' | 'api-token-owner' | 'api-token-guest' | 'integration'): string
   servers: string
   server(kind: ServerKind, line?: RabbitmqLine): string
   /** the practice service's folder, as service-control wants it */
@@ -25,6 +25,8 @@ export interface LabLayout {
   holder: string
   /** of the reverse proxy before the service, where a fault needs one */
   proxy: string
+  /** of the system that an integration talks to, where a fault needs one */
+  externalSystem: string
   /** a repair's plan, where a fault needs one that was made before */
   savedPlan: string
 }
@@ -45,6 +47,7 @@ export function labLayout(root: string): LabLayout {
     secondService: file('second-service'),
     holder: file('connection-holder'),
     proxy: file('reverse-proxy'),
+    externalSystem: file('external-system'),
     savedPlan: file('plan.json'),
   }
 }

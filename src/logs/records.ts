@@ -8,12 +8,22 @@ const level = /^\s+\[?(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b/
 /** What the C library prints before the JVM runs: without a date, perhaps behind an earlier start (FIELD-NOTES.md 5). */
 const fatal = /^Fatal glibc error\b/
 
-/** Takes the lines of one log in their order. */
-export interface RecordSplitter {
-  /** the record before, where the line begins another one */
-  add: (line: string) => LogRecord | null
-  /** the record so far, which is over then */
-  finish: () => LogRecord | null
+/** What the first line of a record begins with. */
+export interface RecordHead {
+  /** null where it bears no date that can be read */
+  at: Date | null
+  /** characters of the date */
+  length: number
+}
+
+/** Reads how a line begins; null: it goes on with the record before it. Times without an offset are read in `timeZone`; null: they stay unknown. */
+export function headReader(timeZone: string | null): (line: string) => RecordHead | null {
+  const readLocal = timeZone === null ? null : localTimeReader(timeZone)
+  return (line) => {
+    const head = start.exec(line)
+    if (head) return { at: timeOf(head, readLocal), length: head[0].length }
+    return fatal.test(line) ? { at: null, length: 0 } : null
+  }
 }
 
 /**
@@ -21,38 +31,24 @@ export interface RecordSplitter {
  * first record makes one of its own. Times without an offset are read in `timeZone`; null: they stay unknown.
  */
 export function splitRecords(text: string, timeZone: string | null): LogRecord[] {
-  const { add, finish } = recordSplitters(timeZone)()
-  return [...text.split('\n').map(add), finish()].filter((it) => it !== null)
-}
-
-/** Makes splitters, one for each log. `maxLength`: characters, after which a record is over, and what goes on with it makes one of its own. */
-export function recordSplitters(timeZone: string | null, maxLength = Infinity): () => RecordSplitter {
-  const readLocal = timeZone === null ? null : localTimeReader(timeZone)
-  return () => {
-    let current: { at: Date | null; level: string | null; lines: string[]; length: number } | null = null
-    const finish = (): LogRecord | null => {
-      const whole = current?.lines.join('\n').trimEnd()
-      const record = current && whole ? { at: current.at, level: current.level, text: whole } : null
-      current = null
-      return record
-    }
-    return {
-      finish,
-      add(raw) {
-        const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
-        const head = start.exec(line)
-        if (current && !head && !fatal.test(line) && current.length + line.length <= maxLength) {
-          current.lines.push(line)
-          // an empty one takes its place, too
-          current.length += line.length + 1
-          return null
-        }
-        const before = finish()
-        current = { at: head ? timeOf(head, readLocal) : null, level: head ? levelOf(line.slice(head[0].length)) : null, lines: [line], length: line.length }
-        return before
-      },
+  const headOf = headReader(timeZone)
+  const records: LogRecord[] = []
+  let current: { at: Date | null; level: string | null; lines: string[] } | null = null
+  const finish = (): void => {
+    const whole = current?.lines.join('\n').trimEnd()
+    if (current && whole) records.push({ at: current.at, level: current.level, text: whole })
+  }
+  for (const raw of text.split('\n')) {
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
+    const head = headOf(line)
+    if (current && !head) current.lines.push(line)
+    else {
+      finish()
+      current = { at: head?.at ?? null, level: head && head.length > 0 ? levelOf(line.slice(head.length)) : null, lines: [line] }
     }
   }
+  finish()
+  return records
 }
 
 function levelOf(rest: string): string | null {

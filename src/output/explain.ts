@@ -1,35 +1,70 @@
 import { closestTo } from '../core/nearest.ts'
+import { withoutSecrets } from '../core/secret.ts'
 import type { ExplainEntry } from '../knowledge/explain/entry.ts'
-import type { SearchAnswer } from '../knowledge/explain/search.ts'
+import type { SearchAnswer } from '../knowledge/explain/search/search.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
-import { hang, pad, printable, widthOf, wrap } from './text.ts'
+import { clip, hang, pad, printable, widthOf, wrap } from './text.ts'
+
+type ShownEntry = Pick<ExplainEntry, 'id' | 'kind' | 'title' | 'meaning' | 'causes' | 'verify' | 'remedies' | 'source'> & {
+  /** entries that say more */
+  see: readonly string[]
+  score: number
+}
 
 /** What `explain --json` prints (DESIGN.md 4). `nearest` is there only where nothing was found. */
 export interface ExplainDocument {
   schemaVersion: 1
+  /** what was asked for, cut where it is long; empty: everything */
   query: string
-  entries: readonly (Omit<ExplainEntry, 'severities' | 'isToldBy'> & { score: number })[]
+  entries: readonly ShownEntry[]
   nearest?: readonly string[]
 }
 
-export function explainDocument(query: string, { found, nearest }: SearchAnswer): ExplainDocument {
-  const entries = found.map(({ entry: { severities: _, isToldBy: _log, ...shown }, score }) => ({ ...shown, score }))
-  return { schemaVersion: 1, query, entries, ...(found.length === 0 ? { nearest } : {}) }
+/** so much of a pasted text is repeated */
+const longestQuery = 200
+
+/** `query` null: all that is known is shown. */
+export function explainDocument(query: string | null, { found, nearest }: SearchAnswer): ExplainDocument {
+  const entries = found.map(({ entry: { id, kind, title, meaning, causes, verify, remedies, source, see = [] }, score }) => ({
+    id,
+    kind,
+    title,
+    meaning,
+    causes,
+    verify,
+    remedies,
+    source,
+    see,
+    score,
+  }))
+  return { schemaVersion: 1, query: shownQuery(query ?? ''), entries, ...(found.length === 0 ? { nearest } : {}) }
 }
 
-/** One text in full; several as a list to choose from. */
+/** A text may hold what its owner overlooks. */
+function shownQuery(query: string): string {
+  const clean = withoutSecrets(query.slice(0, longestQuery * 20))
+  return clean.length > longestQuery ? `${clean.slice(0, longestQuery)}…` : clean
+}
+
+/** One text in full, and the names of what else fits; several as a list where none fits best. */
 export function explainText(document: ExplainDocument, screen: Screen): string {
   const [first, ...others] = document.entries
   if (!first) return notFound(document, screen)
-  return others.length === 0 ? inFull(first, screen) : list(document.entries, screen)
+  if (document.query === '') return everything(document.entries, screen)
+  const isBest = others.every(({ score }) => score < first.score)
+  return isBest ? inFull(first, others, screen) : list(document.entries, screen) + how
 }
 
-function inFull(entry: ExplainDocument['entries'][number], screen: Screen): string {
+const how = '\nOne of them in full: testops-admin explain ID\n'
+
+const whatItIs: Readonly<Record<ExplainEntry['kind'], string>> = { check: 'Healthy: ', fault: 'Fault: ', signature: 'In a log: ', term: '' }
+
+function inFull(entry: ShownEntry, others: readonly ShownEntry[], screen: Screen): string {
   const paint = paintFor(screen)
   const lines = [
     paint.strong(entry.id),
-    ...wrap(entry.kind === 'fault' ? `Fault: ${entry.title}.` : `Healthy: ${entry.title}.`, screen.columns),
+    ...wrap(`${whatItIs[entry.kind]}${entry.title}.`, screen.columns),
     '',
     ...wrap(entry.meaning, screen.columns),
   ]
@@ -42,17 +77,34 @@ function inFull(entry: ExplainDocument['entries'][number], screen: Screen): stri
     lines.push(...hang('  - ', text, screen.columns))
     for (const command of commands) lines.push(`      ${command}`)
   }
+  const more = [...new Set([...others.map(({ id }) => id), ...entry.see])]
+  if (more.length > 0) lines.push('', ...hang('See also: ', more.join(', '), screen.columns))
   return `${[...lines, '', paint.faint(`Source: ${entry.source}`)].join('\n')}\n`
 }
 
-function list(entries: ExplainDocument['entries'], screen: Screen): string {
+function list(entries: readonly ShownEntry[], screen: Screen): string {
   const width = Math.max(...entries.map(({ id }) => widthOf(id)))
-  const lines = entries.flatMap(({ id, title }) => hang(`  ${pad(id, width)}  `, title, screen.columns))
-  return `${lines.join('\n')}\n\nOne of them in full: testops-admin explain ID\n`
+  return `${entries.flatMap(({ id, title }) => hang(`  ${pad(id, width)}  `, title, screen.columns)).join('\n')}\n`
+}
+
+const headings: Readonly<Record<ExplainEntry['kind'], string>> = {
+  check: 'Checks, by their healthy state',
+  fault: 'Faults',
+  signature: 'Lines of logs',
+  term: 'Words of the web interface, and what is asked for often',
+}
+
+function everything(entries: readonly ShownEntry[], screen: Screen): string {
+  const parts = (['check', 'fault', 'signature', 'term'] as const).map((kind) => {
+    const some = entries.filter((entry) => entry.kind === kind)
+    return some.length > 0 ? `${paintFor(screen).strong(headings[kind])}\n${list(some, screen)}\n` : ''
+  })
+  return `${parts.join('').trimEnd()}\n${how}`
 }
 
 function notFound({ query, nearest = [] }: ExplainDocument, { columns }: Screen): string {
-  const hint = nearest.length > 0 ? `; ${closestTo(query, nearest)}` : ''
-  const said = `Nothing is known of \`${printable(query)}\`${hint}`
+  const asked = printable(query).trim()
+  const hint = nearest.length > 0 ? `; ${closestTo(asked, nearest)}` : ''
+  const said = asked === '' ? 'There is no text to look for' : `Nothing is known of \`${clip(asked, columns)}\`${hint}`
   return `${[...wrap(said.endsWith('?') ? said : `${said}.`, columns), 'All names: testops-admin explain'].join('\n')}\n`
 }

@@ -52,9 +52,17 @@ function isOver({ run, error }: RepairDocument): boolean {
 
 function headline(document: RepairDocument, paint: Paint): string {
   const { outcome, run } = document
-  const word = outcome === 'done' && isTakenBack(document) ? (document.plan.steps.some(isUndoable) ? 'Taken back.' : 'Closed: what it did stays.') : outcome === 'interrupted' && isOver(document) ? 'Interrupted: nothing was changed.' : outcomes[outcome]
+  const word = wordFor(document)
   const painted = outcome === 'done' ? paint.good(word) : outcome === 'refused' ? paint.warn(word) : paint.bad(word)
   return run === null ? painted : `${painted} Run ${run}.`
+}
+
+function wordFor(document: RepairDocument): string {
+  const { outcome, plan, applied, error } = document
+  if (outcome === 'done' && isTakenBack(document)) return plan.steps.some(isUndoable) ? 'Taken back.' : 'Closed: what it did stays.'
+  if (outcome === 'interrupted' && isOver(document)) return 'Interrupted: nothing was changed.'
+  if (outcome === 'failed' && error && applied.length === 0 && isOver(document)) return 'Failed: nothing was changed.'
+  return outcomes[outcome]
 }
 
 function statusWord(status: string, paint: Paint): string {
@@ -66,17 +74,24 @@ function statusWord(status: string, paint: Paint): string {
 export function stepLines(
   { steps, expectedMs = [] }: Plan,
   say: (line: string) => void,
-): (step: number, status: 'begun' | 'done' | 'already' | 'failed' | 'interrupted' | 'undone') => void {
+): (step: number, status: 'begun' | 'going-back' | 'done' | 'already' | 'failed' | 'interrupted' | 'undone') => void {
   const since = new Map<number, number>()
   return (step, status) => {
     const place = `${step + 1}/${steps.length}`
     const title = printable(steps[step]?.title ?? '')
+    if (status === 'begun' || status === 'going-back') since.set(step, performance.now())
+    if (status === 'going-back') return say(`  ${place}  taking back: ${title}`)
     if (status === 'begun') {
-      since.set(step, performance.now())
       const usual = expectedMs[step]
       return say(`  ${place}  ${title}${usual == null || usual < 1000 ? '' : ` (about ${Math.round(usual / 1000)} s)`}`)
     }
     const seconds = ((performance.now() - (since.get(step) ?? performance.now())) / 1000).toFixed(1)
     say(status === 'already' ? `  ${place}  was so already` : `  ${place}  ${status} after ${seconds} s`)
   }
+}
+
+/** The steps that an undo takes back, in its order; '' where there is none. */
+export function takeBackText({ steps }: Plan, order: readonly number[], { columns }: Screen): string {
+  const lines = order.flatMap((index) => hang(`  ${index + 1}. `, printable(steps[index]!.title), columns))
+  return lines.length === 0 ? '' : `To be taken back, in this order:\n${lines.join('\n')}\n`
 }

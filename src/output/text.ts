@@ -1,8 +1,8 @@
-const controls = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const controls = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/gu
 
 /**
  * Text from outside (names of queues, log lines, messages of servers) made safe for a terminal: what would move the
- * cursor, change colours or turn the direction of writing is replaced. Line breaks become blanks.
+ * cursor, change colours or turn the direction of writing is replaced, and halves of characters. Line breaks become blanks.
  */
 export function printable(text: string): string {
   return text

@@ -51,6 +51,11 @@ export async function clusterOf(settings: PlatformSettings, options: Pick<Platfo
   }
 }
 
+/** The compose files that declare the service; null: it is on another platform, or they are not on this machine. Throws as `composeFiles` of the platform does. */
+export async function composeFilesOf(settings: PlatformSettings, options: PlatformOptions): Promise<{ paths: readonly string[]; service: string } | null> {
+  return settings.platform === 'compose' ? (await import('./compose/index.ts')).composeFiles(settings.compose, options) : null
+}
+
 /** One key of a Secret of a cluster: NAME/KEY or NAMESPACE/NAME/KEY. Throws as `readClusterSecret` of the platform does. */
 export async function readClusterSecret(reference: string, settings: KubernetesSettings, options: PlatformOptions): Promise<Secret> {
   const kubernetes = await import('./kubernetes/index.ts')

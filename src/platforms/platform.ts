@@ -2,7 +2,7 @@ import type { LogText } from '../adapters/log-file.ts'
 import type { CtlCommand } from '../adapters/rabbitmq/ctl/program.ts'
 import type { ReleaseControl, ServiceControl } from '../core/controls.ts'
 import type { HostPort, Opened, Way } from '../core/endpoint.ts'
-import type { RepairLock } from '../core/lock.ts'
+import type { LockOwner, RepairLock } from '../core/lock.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Machine, ReleaseSource, ServiceCommands, ServiceSource } from '../core/sources.ts'
 
@@ -32,7 +32,7 @@ export interface Platform {
   /** how `rabbitmqctl` is run beside the broker at an address, where that is a part of the platform; null: it is not. Throws where it cannot be run */
   brokerProgram?(address: HostPort): Promise<CtlCommand | null>
   /** what keeps a second operator out here, across machines; null: the platform has nothing for that. Throws as its `take` does */
-  lock(own: { who: string; what: string }): Promise<RepairLock | null>
+  lock(own: LockOwner): Promise<RepairLock | null>
   /** reads the processors of machines of which `machines` cannot tell them; left out: it always can. Throws as the service's source */
   prove?(machines: readonly Machine[], proof: Proof): Promise<readonly Machine[]>
   /** lets go of every connection; never throws */

@@ -1,6 +1,5 @@
 import type { LogText } from '../adapters/log-file.ts'
 import type { LogsSource } from '../core/sources.ts'
-import { followedRecords } from '../logs/followed-records.ts'
 import { splitRecords } from '../logs/records.ts'
 
 /** The records of a log. `timeZone`: of its times without an offset; null: they stay unknown. */
@@ -11,6 +10,7 @@ export function logsSource(log: LogText, timeZone: string | null): LogsSource {
       const { complete, text } = await log.newest(options)
       return { complete, records: splitRecords(text, timeZone) }
     },
-    follow: (options) => followedRecords((it) => log.follow(it), timeZone, options),
+    follow: (options) => log.follow(options),
+    parts: (options) => log.parts(options),
   }
 }

@@ -8,7 +8,7 @@ import type { Deployment } from '../core/deployment.ts'
 import type { Opened } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import { isTimeZone } from '../core/local-time.ts'
-import type { RepairLock } from '../core/lock.ts'
+import type { LockOwner, RepairLock } from '../core/lock.ts'
 import type { RunStore, UnreadableRun } from '../core/run.ts'
 import { once } from '../core/once.ts'
 import { runState } from '../core/run-state.ts'
@@ -60,7 +60,7 @@ export interface OpenedDeployment {
   /** the Bearer token that `open.api` and `control.api` have, for who calls the API by hand */
   login: () => Promise<ApiLogin>
   /** what keeps a second operator out, in the order in which they are taken; what cannot be reached is left out */
-  locks: (own: { who: string; what: string }) => Promise<readonly RepairLock[]>
+  locks: (own: LockOwner) => Promise<readonly RepairLock[]>
   /** the journals of repairs: on this machine, and in the deployment itself, which throws where it has no place for them */
   journals: { here: RunStore; there: () => Promise<RunStore> }
   commands: ServiceCommands | null

@@ -9,9 +9,13 @@ import type { Deployment, NamedFile } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
 import { defaultVendor } from '../knowledge/settings.ts'
+import { composeFilesOf as filesOfPlatform } from '../platforms/index.ts'
+import type { PlatformOptions } from '../platforms/index.ts'
+import type { SelectedDeployment } from './configuration/select.ts'
 import type { OpenedDeployment } from './open-deployment.ts'
 import { stateHome } from './paths.ts'
 import type { Environment } from './paths.ts'
+import { platformSettingsOf } from './platform-of.ts'
 
 /** The place at which a file that was named really lies, absolute; where it would, for one that is missing. */
 export async function placeOfFile(named: string, workingDirectory: string): Promise<string> {
@@ -22,6 +26,11 @@ export async function placeOfFile(named: string, workingDirectory: string): Prom
 /** The same of what may be a file, and may as well be a name in a repository of charts; as it is written where there is no such file. */
 export async function placeIfThere(named: string, workingDirectory: string): Promise<string> {
   return realpath(resolve(workingDirectory, named)).catch(() => named)
+}
+
+/** The compose files that declare the service of a deployment, as its containers know them; null: there are none here. Throws as its platform does. */
+export async function composeFilesOf(selected: SelectedDeployment, options: PlatformOptions): Promise<{ paths: readonly string[]; service: string } | null> {
+  return filesOfPlatform(platformSettingsOf(selected), options)
 }
 
 /**

@@ -39,7 +39,7 @@ export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Way
         const { code, message, suggestions, cause, obstacle } = error
         if (await isBeyond(platform, error, direct)) {
           const what = `${message}; from this machine, that is: whether the service reaches it is not known`
-          throw new AdminError(code, what, ['testops-admin doctor -d {deployment} --relay   # looks through the cluster', ...suggestions], { cause, obstacle: { kind: 'beyond' } })
+          throw new AdminError(code, what, ['testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too', ...suggestions], { cause, obstacle: { kind: 'beyond' } })
         }
         if (commands.size === 0) throw error
         throw new AdminError(code, message, [...commands, ...suggestions], { cause, obstacle })

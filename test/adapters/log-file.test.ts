@@ -1,8 +1,10 @@
-import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLog } from '../../src/adapters/log-file.ts'
+import type { LogPart } from '../../src/core/sources.ts'
 import { typed } from '../../src/core/typed.ts'
 import { failureOf } from './failure-of.ts'
 
@@ -82,5 +84,42 @@ describe('a log command', () => {
     expect(await failureOf(openLog(origin, options).newest({ maxBytes: 10 }))).toBe(
       `UNEXPECTED_ANSWER the log command \`${typed(origin.command)}\` ended with 4: no such unit`,
     )
+  })
+})
+
+describe('all of a log', () => {
+  const read = async (part: LogPart): Promise<string> => {
+    const all: Uint8Array[] = []
+    for await (const block of part.blocks()) all.push(block)
+    return Buffer.concat(all).toString()
+  }
+
+  test('of a file: with those that were rotated from it, unpacked', async () => {
+    const file = join(folder, 'whole.log')
+    await writeFile(`${file}.2.gz`, gzipSync('one\n'))
+    await utimes(`${file}.2.gz`, 1, 1)
+    await writeFile(`${file}.1`, 'two\n')
+    await utimes(`${file}.1`, 2, 2)
+    await writeFile(file, 'three\n')
+    const parts = await openLog({ file }, options).parts({})
+    expect(parts.map(({ name }) => name)).toEqual([`${file}.2.gz`, `${file}.1`, file])
+    expect(await Promise.all(parts.map(read))).toEqual(['one\n', 'two\n', 'three\n'])
+  })
+
+  test('of a command: what it prints, however much, and how it failed', async () => {
+    const print = (script: string): [string, ...string[]] => [process.execPath, '-e', script]
+    const parts = async (command: [string, ...string[]]): Promise<readonly LogPart[]> => openLog({ command }, options).parts({ since: new Date() })
+    const [much] = await parts(print('process.stdout.write("x".repeat(30_000_000))'))
+    expect((await read(much!)).length).toBe(30_000_000)
+    const [failing] = await parts(print('console.log("one"); console.error("no such unit"); process.exit(4)'))
+    expect(await failureOf(read(failing!))).toMatch(/^UNEXPECTED_ANSWER the log command `.*` ended with 4: no such unit$/s)
+  })
+
+  test('of a journal: without its bound on lines, and from a moment on', async () => {
+    const journalctl = join(folder, 'journalctl')
+    await writeFile(journalctl, '#!/bin/sh\necho "$*"\n', { mode: 0o700 })
+    const log = openLog({ command: [journalctl, '-u', 'testops', '-o', 'cat', '-n', '50000'] }, options)
+    const [part] = await log.parts({ since: new Date('2026-11-22T10:00:00.250Z') })
+    expect(await read(part!)).toBe('-u testops -o cat -n 50000 --lines=all --all --since=@1795341600.250\n')
   })
 })

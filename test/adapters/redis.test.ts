@@ -140,10 +140,15 @@ describe('a shared Redis', () => {
       for (let key = 0; key < 10_000; key += 1) pipeline.set(`foreign:${part}:${key}`, '')
       await pipeline.exec()
     }
-    const before = await scans()
-    const sample = await (await opened(redis.endpoint)).sampleSessions(1000)
-    expect(sample).toEqual({ namespace: null, indexed: false, complete: false, sessions: [] })
-    expect((await scans()) - before).toBeLessThanOrEqual(200)
+    const taken: number[] = []
+    for (let time = 0; time < 5; time += 1) {
+      const before = await scans()
+      const sample = await (await opened(redis.endpoint)).sampleSessions(1000)
+      expect(sample).toEqual({ namespace: null, indexed: false, complete: false, sessions: [] })
+      taken.push((await scans()) - before)
+    }
+    // the server counts those of other tests, too
+    expect(Math.min(...taken)).toBeLessThanOrEqual(200)
   })
 
   test('renamed commands are named', async () => {

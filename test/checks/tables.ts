@@ -6,9 +6,11 @@ import { queuesDurableTable } from './broker/queues-durable.ts'
 import { upgradeTable } from './broker/upgrade.ts'
 import { changelogLockTable } from './database/changelog-lock.ts'
 import { databaseConnectionsTable, databaseDiskTable, databaseReachableTable } from './database/others.ts'
+import { integrationsAnswersTable, integrationsCredentialsTable } from './integrations/calls.ts'
 import { integrationsDebugLoggingTable, integrationsReachableTable } from './integrations/all.ts'
 import { serviceUnfinishedRepairTable } from './service/unfinished-repair.ts'
 import { serviceClocksTable, serviceCpuLevelTable, serviceImageTable, serviceRunningTable } from './service/all.ts'
+import { serviceLogErrorsTable } from './service/log-errors.ts'
 import { serviceCrashesTable } from './service/crashes.ts'
 import { serviceReadyTable } from './service/ready.ts'
 import { serviceSettingsTable } from './service/settings.ts'
@@ -37,6 +39,7 @@ export const tables: readonly CheckTable[] = [
   serviceImageTable,
   serviceCpuLevelTable,
   serviceClocksTable,
+  serviceLogErrorsTable,
   apiReachableTable,
   apiTokenTable,
   apiRolesTable,
@@ -47,5 +50,7 @@ export const tables: readonly CheckTable[] = [
   apiLatencyTable,
   treesMigratedTable,
   integrationsReachableTable,
+  integrationsCredentialsTable,
+  integrationsAnswersTable,
   integrationsDebugLoggingTable,
 ]

@@ -157,6 +157,9 @@ export function kubernetesContract(kubeconfig: () => Promise<string>): void {
         expect(await follow({ sinceTime: second.replace('Z', '.999999999Z') })).toEqual(all)
         expect(await follow({ sinceTime: wholeSecond((first?.at ?? 0n) + 3_600_000_000_000n) })).toEqual([])
         expect(await follow({ tailLines: 0 })).toEqual([])
+        const whole: Uint8Array[] = []
+        for await (const block of client.blocks({ resource: 'pods', namespace, name: pod.name, subresource: 'log' }, {})) whole.push(block)
+        expect(Buffer.concat(whole).toString()).toBe(all.map((line) => `${line.slice(line.indexOf(' ') + 1)}\n`).join(''))
       }
       await pod.remove()
       if (isEnded) return

@@ -51,6 +51,13 @@ export function serviceControlContract(open: (world: ServiceWorld) => Promise<Op
     )
   })
 
+  test.each([true, false])('trying to stop it changes nothing; running: %s', async (running) =>
+    on({ running }, async ({ control, source }) => {
+      await control.tryStop?.()
+      expect((await source.status()).state).toBe(running ? 'running' : 'stopped')
+    }),
+  )
+
   describe.each<[what: string, before: string | null, from: string | null, to: string | null, compared: Compared, after: string | null]>([
     ['a setting is changed', 'false', 'false', 'true', 'set', 'true'],
     ['one that was absent is set', null, null, 'true', 'set', 'true'],

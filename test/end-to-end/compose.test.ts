@@ -128,3 +128,13 @@ test('a setting is set in .env and is so in the container; undo puts the file ba
   await repair('undo', id!)
   expect([has(), await fileOf('.env')]).toEqual(['VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600', dotenv])
 })
+
+test('the image is edited in the file that the containers know, without a configuration that names it', async () => {
+  await up()
+  const file = await fileOf('docker-compose.yml')
+  const planned = JSON.parse((await run('use-legacy-image', '--apply', '--dry-run', '--json')).stdout) as RepairDocument
+  expect(planned.plan?.steps.map(({ action }) => action.kind)).toEqual(['stop-service', 'edit-values', 'start-service'])
+  expect(await fileOf('docker-compose.yml')).toBe(file)
+  const alone = await run('use-legacy-image', '-d', 'testops', '--confirm', 'docker-compose.yml')
+  expect([alone.exitCode, await fileOf('docker-compose.yml')]).toEqual([0, file.replace('/testops:527u01', '/testops-legacy:527u01')])
+})

@@ -152,6 +152,17 @@ describe('parts that accept a connection and never answer', () => {
     expect(ended.milliseconds).toBeLessThan(6000)
   })
 
+  test('waiting for what will never come is a bug, and no end without a word', async () => {
+    await place.write('testops-admin.yaml', configuration((silent.address() as AddressInfo).port))
+    // as where the last handle is gone, and a promise is left
+    const preload = await place.write('preload.mjs', "const { once } = process; process.once = (name, listener) => (name === 'beforeExit' ? setTimeout(listener, 1000) : once.call(process, name, listener))")
+    const ended = await place.run(['doctor', '--timeout', '60', '--json'], { environment: { ...environment, NODE_OPTIONS: `--import=${preload}` } })
+    expect(ended.exitCode).toBe(70)
+    expect(JSON.parse(ended.stdout)).toEqual({
+      error: { code: 'BUG', message: 'this is a bug of testops-admin: the command waits for something that will never come', suggestions: [] },
+    })
+  })
+
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends it at once, with 6', async (signal) => {
     await place.write('testops-admin.yaml', configuration((silent.address() as AddressInfo).port))
     let since = 0

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
 import type { DoctorReport } from '../../src/core/report.ts'
+import type { ScanDocument } from '../../src/output/scan/document.ts'
 import { v3Flags } from '../fakes/index.ts'
+import { faultsOf } from '../output/schemas.ts'
 import { kubernetesWorld } from './kubernetes-world.ts'
 import type { KubernetesWorld } from './kubernetes-world.ts'
 import { freshPlace } from './program.ts'
@@ -174,3 +176,66 @@ test('a broker without its management port is looked at by rabbitmqctl in its po
   world.cluster.forbidden.push({ resource: 'pods/exec' })
   expect(await queues()).toMatchObject({ status: 'unknown', error: { message: expect.stringMatching(/and neither helps rabbitmqctl: user tester may not create pods\/exec `testops-rabbitmq[^`]*` in namespace `testops`/) as string } })
 }, 240_000)
+
+test('a right that is missing is named: its check is unknown, and no repair begins', async () => {
+  await up()
+  world.cluster.forbidden.push({ resource: 'pods/portforward' })
+  const { checks } = JSON.parse((await run('doctor', '--json')).stdout) as DoctorReport
+  const named = checks.filter(({ error }) => error?.message.includes('may not create pods/portforward `testops-postgresql-0` in namespace `testops` of the cluster of context `test`'))
+  expect(named.find(({ id }) => id === 'database/reachable')?.status).toBe('unknown')
+  expect(checks.filter(({ status }) => status === 'problem')).toEqual([])
+
+  world.cluster.forbidden.splice(0, 1, { resource: 'deployments/scale', verb: 'patch' })
+  await world.database.query(`UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted = now() - interval '1 day' WHERE id = 1`)
+  const ended = await run('unlock-changelog', '--confirm', 'prod')
+  expect([ended.exitCode, flat(ended.stdout)]).toEqual([69, expect.stringMatching(/^Failed: nothing was changed\. Run \S+\. Error: user tester may not patch deployments\/scale `testops-testops` in namespace `testops` of the cluster of context `test` Try: kubectl --context test auth can-i patch /) as string])
+  expect(world.cluster.get('deployments', 'testops', 'testops-testops').metadata.annotations?.['testops-admin/replicas']).toBe(undefined)
+  expect(await world.database.query('SELECT locked FROM databasechangeloglock WHERE id = 1')).toEqual([{ locked: true }])
+  expect(flat((await run('history')).stdout)).not.toContain('resume')
+})
+
+test('the logs of all pods and of the runs before them are scanned; one that may not be read is told, and hides no other', async () => {
+  await up()
+  const [pod] = world.cluster.pods.filter(({ status }) => status.containerStatuses?.some(({ name }) => name === 'testops-testops'))
+  const name = pod!.metadata.name
+  world.cluster.print(name, 'testops-testops', 'Fatal glibc error: CPU does not support x86-64-v3', { previous: true })
+  world.cluster.update('pods', pod!, (it) => {
+    for (const status of (it as typeof pod)!.status.containerStatuses ?? []) status.restartCount = 1
+  })
+  const scan = async (...words: string[]): Promise<{ exitCode: number | null; document: ScanDocument }> => {
+    const ended = await run('scan-logs', '-d', 'prod', '--json', ...words)
+    const document = JSON.parse(ended.stdout) as ScanDocument
+    expect(faultsOf('scan-logs', document)).toEqual([])
+    return { exitCode: ended.exitCode, document }
+  }
+  const whole = await scan()
+  expect(whole.document.files.map((it) => it.name)).toEqual([`${name} (the run before)`, name])
+  expect(whole.document.matches.filter(({ severity }) => severity === 'error').map(({ signature, count, remedy }) => [signature, count, remedy])).toEqual([['cpu-level', 1, 'testops-admin use-legacy-image']])
+  expect(whole.exitCode).toBe(1)
+  world.cluster.forbidden.push({ resource: 'pods/log' })
+  const blind = await scan()
+  expect([blind.exitCode, blind.document.unread.map(({ code, message }) => [code, message])]).toEqual([
+    3,
+    [`${name} (the run before)`, name].map(() => ['FORBIDDEN', expect.stringMatching(new RegExp(`^user tester may not get pods/log \`${name}\` in namespace \`testops\``)) as string]),
+  ])
+})
+
+test('logs are followed with what pods printed before, until Ctrl-C', async () => {
+  await up()
+  const name = world.cluster.pods.find(({ status }) => status.containerStatuses?.some((it) => it.name === 'testops-testops'))!.metadata.name
+  let seen = ''
+  const ended = await place.run(['scan-logs', '-d', 'prod', '--follow'], {
+    environment: { KUBECONFIG: world.kubeconfig },
+    meanwhile: (child) => {
+      child.stdout?.on('data', (text: string) => {
+        const before = seen
+        seen += text
+        if (before === '') world.cluster.print(name, 'testops-testops', '2026-11-22 10:05:00.000 ERROR 1 --- [main] a.B : HTTP FAILED: x')
+        if (!before.includes('http-failed') && seen.includes('http-failed')) child.kill('SIGINT')
+      })
+    },
+  })
+  expect([ended.exitCode, ended.stderr]).toEqual([1, ''])
+  // the service took the lock when it started
+  expect(ended.stdout).toMatch(/^\S+ \S+Z {2}info lock-taken 1 [^]*\n2026-11-22 10:05:00Z {2}error http-failed 1 [^]*\n1 problem: http-failed\. Exit code 1\.\n/)
+})

@@ -20,7 +20,7 @@ export interface Place {
   write(name: string, text: string): Promise<string>
   run(
     words: readonly string[],
-    options?: { environment?: Record<string, string>; meanwhile?: (child: ChildProcess) => unknown },
+    options?: { environment?: Record<string, string>; input?: string | Uint8Array; meanwhile?: (child: ChildProcess) => unknown },
   ): Promise<Ended>
   remove(): Promise<void>
 }
@@ -34,14 +34,15 @@ export async function freshPlace(): Promise<Place> {
       await writeFile(file, text, { mode: 0o600 })
       return file
     },
-    run: async (words, { environment = {}, meanwhile } = {}) =>
+    run: async (words, { environment = {}, input, meanwhile } = {}) =>
       new Promise((resolve, reject) => {
         const begin = performance.now()
         const env = { PATH: process.env.PATH ?? '', HOME: directory, LANG: 'C.UTF-8', TZ: 'UTC', ...environment }
-        const child = spawn(process.execPath, [program, ...words], { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
+        const child = spawn(process.execPath, [program, ...words], { cwd: directory, env, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] })
+        child.stdin?.on('error', () => undefined).end(input)
         const texts = { stdout: '', stderr: '' }
-        child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))
-        child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text))
+        child.stdout?.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))
+        child.stderr?.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text))
         child.once('error', reject)
         child.once('close', (exitCode) => resolve({ ...texts, exitCode, milliseconds: performance.now() - begin }))
         meanwhile?.(child)

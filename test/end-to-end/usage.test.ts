@@ -23,14 +23,15 @@ describe('what works without any deployment', () => {
     ['explain', /database\/changelog-lock/],
     ['explain database/changelog-lock', /^database\/changelog-lock\n/],
     ['explain broker', /broker\/queues-durable/],
-    ['explain Could not acquire change log lock', /^ {0,2}database\/changelog-lock/],
+    ['explain Could not acquire change log lock', /^stuck-lock\n/],
+    ['explain Не удается установить соединение', /^cannot-connect\n/],
   ])('%s', async (line, expected) => {
     const { stdout, stderr, exitCode } = await place.run(words(line))
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
     expect(stdout).toMatch(expected)
   })
 
-  test.each(['doctor', 'checks', 'explain'])('%s --help', async (command) => {
+  test.each(['doctor', 'checks', 'explain', 'check-integration', 'scan-logs'])('%s --help', async (command) => {
     const { stdout } = await place.run([command, '--help'])
     await expect(stdout).toMatchFileSnapshot(`golden/help-${command}.txt`)
   })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineCheck } from '../../src/core/check.ts'
 import type { Check } from '../../src/core/check.ts'
+import type { ServiceControl } from '../../src/core/controls.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { documentOf, perform } from '../../src/engine/perform.ts'
 import { runState } from '../../src/core/run-state.ts'
@@ -54,7 +55,7 @@ test('of a bug its stack is told, and the run can be gone on with', async () => 
   const journals = machine()
   const deployment = fakeDeployment({ rows: [stuck] })
   const performance = await begun(journals, deployment)
-  const service = async (): Promise<never> => Promise.reject(new TypeError('x is not a function'))
+  const service = async (): Promise<ServiceControl> => ({ ...(await performance.workshop.control.service()), stop: async () => Promise.reject(new TypeError('x is not a function')) })
   const { document, exitCode, stack } = await perform({ ...performance, workshop: { ...performance.workshop, control: { ...performance.workshop.control, service } } })
   expect([document.outcome, exitCode, document.error]).toEqual([
     'failed',

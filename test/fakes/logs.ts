@@ -12,9 +12,10 @@ export function fakeLogs(answers: Answers<LogsSource> = {}): LogsSource {
       async *follow({ signal }) {
         if (!signal.aborted) await once(signal, 'abort')
       },
+      parts: [],
       recent: { complete: true, records: [record('i.q.a.App : Started App in 21.3 seconds')] },
     },
-    ['recent'],
+    ['recent', 'parts'],
     answers,
   )
 }

@@ -35,6 +35,7 @@ const pairs: readonly [first: string, second: string, exitCode: number, roots: r
   ['stale-sessions/ahead', 'clock-skew/far', 1, ['service/clocks error']],
   ['unknown-host', 'service-down', 1, ['integrations/reachable error', 'service/running error']],
   ['stale-sessions/ahead', 'cpu-without-v3', 1, ['sessions/clock error', 'service/cpu-level error']],
+  ['unknown-host', 'bad-credentials/blank', 1, ['integrations/reachable error', 'integrations/credentials error']],
   ['database-down', 'sessions-down', 1, ['database/reachable error', 'sessions/reachable error']],
   ['token-refused', 'debug-left-on', 1, ['api/token error', 'integrations/debug-logging warning']],
   ['jvm-time-zone', 'stuck-lock/waiting', 1, ['database/changelog-lock error']],

@@ -101,7 +101,7 @@ function storable({ plural }: Resource, object: Stored): Stored {
 }
 
 /** The scale subresource, read or written. */
-export function scaled({ resource, namespace, name, verb }: Asked, type: string, change: unknown, cluster: Cluster): Answer {
+export function scaled({ resource, namespace, name, verb, query }: Asked, type: string, change: unknown, cluster: Cluster): Answer {
   const before = cluster.get(resource.plural, namespace, name ?? '') as Workload
   if (verb === 'get') return { status: 200, body: scaleOf(before) }
   const scale = verb === 'update' ? change : patchedObject(scaleOf(before), type, change)
@@ -110,6 +110,7 @@ export function scaled({ resource, namespace, name, verb }: Asked, type: string,
   if (typeof replicas !== 'number' || replicas < 0) throw invalidPatch(change)
   const { resourceVersion: _old, ...rest } = before.metadata
   const wanted = { ...rest, ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }) }
+  if (query.getAll('dryRun').includes('All')) return { status: 200, body: scaleOf({ ...before, spec: { ...before.spec, replicas } }) }
   const after = cluster.replace(resource.plural, { ...before, metadata: wanted, spec: { ...before.spec, replicas } }) as Workload
   cluster.hooks.scaled?.(after, replicas)
   return { status: 200, body: scaleOf(after) }

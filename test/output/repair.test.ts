@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { historyText } from '../../src/output/history.ts'
 import { planText } from '../../src/output/plan.ts'
-import { repairText, stepLines } from '../../src/output/repair.ts'
+import { repairText, stepLines, takeBackText } from '../../src/output/repair.ts'
 import { plainScreen } from '../../src/output/screen.ts'
 import { planOf } from '../engine/repairing.ts'
 import { documents, histories, riskyPlan } from './repairs.ts'
@@ -50,7 +50,7 @@ describe('what does not fit is noticed', () => {
 test('each step is told as it begins and ends, with what it took before', () => {
   const said: string[] = []
   const tell = stepLines(planOf({ expectedMs: [12_400, 300, null] }), (line) => said.push(line.replace(/\d+\.\d s/, 'N s')))
-  for (const [step, status] of [[0, 'begun'], [0, 'done'], [1, 'begun'], [1, 'already'], [2, 'begun'], [2, 'failed']] as const) tell(step, status)
+  for (const [step, status] of [[0, 'begun'], [0, 'done'], [1, 'begun'], [1, 'already'], [2, 'begun'], [2, 'failed'], [1, 'going-back'], [1, 'undone']] as const) tell(step, status)
   expect(said).toEqual([
     '  1/3  stop the service (about 12 s)',
     '  1/3  done after N s',
@@ -58,5 +58,12 @@ test('each step is told as it begins and ends, with what it took before', () => 
     '  2/3  was so already',
     '  3/3  start the service',
     '  3/3  failed after N s',
+    '  2/3  taking back: release the lock',
+    '  2/3  undone after N s',
   ])
+})
+
+test('what an undo takes back is told in its order, and nothing where there is none', () => {
+  expect(takeBackText(planOf(), [1, 0], plainScreen)).toBe('To be taken back, in this order:\n  2. release the lock\n  1. stop the service\n')
+  expect(takeBackText(planOf(), [], plainScreen)).toBe('')
 })

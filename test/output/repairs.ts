@@ -49,6 +49,7 @@ export const documents: Readonly<Record<string, RepairDocument>> = {
   done: begun({ verification: { 'database/changelog-lock': 'ok', 'service/running': 'ok', 'api/reachable': 'unknown' } }),
   'done-with-results': begun({ applied: [applied[0]!, { ...applied[1]!, results: ['10,412 messages back, contents compared'] }], verification: { 'service/running': 'ok' } }),
   'not-content': begun({ outcome: 'failed', verification: { 'database/changelog-lock': 'error', 'api/reachable': 'warning' } }),
+  forbidden: begun({ outcome: 'failed', applied: [], error: { code: 'FORBIDDEN', message: 'user op may not patch deployments/scale `testops-testops`', suggestions: ['kubectl auth can-i patch deployments --subresource=scale'] } }),
   'half-done': begun({ outcome: 'interrupted', applied: [applied[0]!, { step: 1, status: 'failed', durationMs: 7 }], error }),
   'trees-planned': documentOf(treesPlan, { outcome: 'planned' }),
   'trees-done': treesBegun({ accepted: 3, skipped: 0, failed: [] }),

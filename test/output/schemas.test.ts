@@ -3,8 +3,8 @@ import { failureOf } from '../../src/cli/failure.ts'
 import { exitCodes } from '../../src/core/error.ts'
 import { AdminError } from '../../src/core/error.ts'
 import type { ErrorCode } from '../../src/core/error.ts'
-import { explainEntries } from '../../src/knowledge/explain/index.ts'
-import { searchEntries } from '../../src/knowledge/explain/search.ts'
+import { explainEntries, explainTexts } from '../../src/knowledge/explain/index.ts'
+import { explainSearch } from '../../src/knowledge/explain/search/search.ts'
 import { explainDocument } from '../../src/output/explain.ts'
 import { databaseDown, healthy, hostile, stuckLock, unknownOnly, warningsOnly } from './reports.ts'
 import { faultsOf } from './schemas.ts'
@@ -17,8 +17,16 @@ describe('what is printed as JSON fits its schema', () => {
     },
   )
 
-  test.each(['database/changelog-lock', 'broker', 'zebra', ''])('explain %j', (query) => {
-    expect(faultsOf('explain', explainDocument(query, searchEntries(query, explainEntries)))).toEqual([])
+  test.each(['database/changelog-lock', 'stuck-lock', 'broker', 'Не удается установить соединение', 'Could not acquire change log lock', 'zebra', '', 'x'.repeat(100_000)])(
+    'explain %j',
+    (query) => {
+      expect(faultsOf('explain', explainDocument(query, explainSearch(explainTexts)(query)))).toEqual([])
+    },
+  )
+
+  test('explain, all that is known', () => {
+    const found = explainEntries.map((entry) => ({ entry, score: 1 }))
+    expect(faultsOf('explain', explainDocument(null, { found, nearest: [] }))).toEqual([])
   })
 
   test.each(Object.keys(exitCodes) as ErrorCode[])('error %s', (code) => {

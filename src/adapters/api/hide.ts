@@ -1,3 +1,5 @@
+import { withoutTokens } from '../../core/secret.ts'
+
 const shortest = 8
 
 /**
@@ -9,7 +11,7 @@ export function hideSecrets(secrets: readonly string[]): (text: string) => strin
   const parts = new Set(all.flatMap(partsOf))
   return (text) => {
     const whole = all.toSorted((a, b) => b.length - a.length).reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text)
-    return withoutParts(whole, parts).replace(/\beyJ[\w-]{8,}(\.[\w-]*){0,2}/g, '[secret]')
+    return withoutTokens(withoutParts(whole, parts))
   }
 }
 

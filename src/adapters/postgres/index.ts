@@ -1,7 +1,7 @@
 import type { DatabaseEndpoint, Opened } from '../../core/endpoint.ts'
 import type { DatabaseControl } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
-import type { RepairLock } from '../../core/lock.ts'
+import type { LockOwner, RepairLock } from '../../core/lock.ts'
 import type { DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
 import { readClock } from '../clock.ts'
 import { date, epoch, readBackends, readConnections } from './activity.ts'
@@ -52,7 +52,7 @@ export async function openDatabaseControls(
 /** A lock on the main database, on a connection of its own (DESIGN.md 6.7). Throws as `openDatabase`. */
 export async function openDatabaseLock(
   endpoint: DatabaseEndpoint,
-  own: { who: string; what: string },
+  own: LockOwner,
   options: { timeoutMs: number },
 ): Promise<Opened<RepairLock>> {
   const { session } = await openSession(endpoint, options)

@@ -1,4 +1,4 @@
-import type { Holder, RepairLock } from '../../core/lock.ts'
+import type { Holder, LockOwner, RepairLock } from '../../core/lock.ts'
 import { date, epoch } from './activity.ts'
 import { applicationName } from './session.ts'
 import { asked } from './errors.ts'
@@ -13,7 +13,7 @@ const locks = `FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${k
  * A lock that is held by a transaction which stays open on a connection of its own: session locks leak or vanish behind a pooler
  * (DESIGN.md 6.7). It ends with the connection, so nothing is left where this process is killed.
  */
-export function databaseLock(session: DatabaseSession, { who, what }: { who: string; what: string }): RepairLock {
+export function databaseLock(session: DatabaseSession, { who, what }: LockOwner): RepairLock {
   let holding: { end: () => void; ended: Promise<void> } | null = null
   let ask: ((sql: string) => Promise<readonly Row[]>) | null = null
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Client } from 'pg'
 import type { DatabaseEndpoint, HostPort } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
+import { atMost } from '../at-most.ts'
 import { hostPort, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { databaseFailure, psql, sqlState } from './errors.ts'
@@ -150,7 +151,7 @@ export class DatabaseSession {
   async close(): Promise<void> {
     this.#break(new AdminError('UNREACHABLE', `the connection to PostgreSQL at ${this.peer.where} has been closed`))
     const ended = this.client.end().catch(() => undefined)
-    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 250).unref())])
+    await atMost(250, ended, undefined)
     this.socket.destroy()
   }
 

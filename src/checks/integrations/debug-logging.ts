@@ -1,5 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
+import { isDebug } from '../../knowledge/settings.ts'
 import { byHand } from '../support/by-hand.ts'
 import { settingLines } from '../support/evidence.ts'
 import { readSettings } from '../support/service.ts'
@@ -13,7 +14,7 @@ export const integrationsDebugLogging = defineCheck({
     const name = settings.names.integrationLogLevel
     const level = settings.value(name)
     if (level === null) return { status: 'ok', detail: `${name} is not set` }
-    if (!/^(debug|trace|all)$/i.test(level.trim())) return { status: 'ok', detail: `${name}=${level}` }
+    if (!isDebug(level)) return { status: 'ok', detail: `${name}=${level}` }
     const message = `${name} is left at ${level.trim()}: the log grows and may hold what integrations send`
     return {
       status: 'problem',

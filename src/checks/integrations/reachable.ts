@@ -1,21 +1,21 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Severity } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
+import { withoutSecrets } from '../../core/secret.ts'
 import type { LogRecord, LogsSource, NetworkSource, ServiceSource } from '../../core/sources.ts'
 import { unknownHosts } from '../../knowledge/log-signatures.ts'
-import { springSettings } from '../../knowledge/settings.ts'
 import { grepLog, word } from '../support/evidence.ts'
-import { firstLine, grouped, moment } from '../support/format.ts'
+import { firstLine, grouped, timesOf } from '../support/format.ts'
+import { recentMs, withoutQueries } from '../support/integration-calls.ts'
+import { ownParts } from '../support/own-parts.ts'
 import { logBytes } from '../support/service.ts'
-import { had, tolerant, wanted } from '../support/wanted.ts'
-
-const recentMs = 15 * 60_000
+import { had, wanted } from '../support/wanted.ts'
 
 /** What the log and name resolution say about one host. */
 interface Host {
   name: string
-  count: number
-  first: Date | null
+  /** how often, and when */
+  times: string
   last: Date | null
   record: LogRecord
   here: boolean
@@ -54,6 +54,7 @@ export const integrationsReachable = defineCheck({
         text: "Correct the host in the integration's settings, or make its name resolve where the service runs.",
         commands: [
           ...judged.slice(0, 5).map(({ name }) => `getent hosts ${word(name)}   # where the service runs`),
+          'testops-admin check-integration -d {deployment}   # name, connection and certificate of all that the log tells of',
           'testops-admin doctor -d {deployment} --only integrations/reachable',
         ],
       },
@@ -75,13 +76,11 @@ async function lookUp(
   service: ServiceSource | null,
 ): Promise<Host> {
   const telling = records.filter(({ text }) => unknownHosts(text).includes(name))
-  const times = telling.flatMap(({ at }) => at ?? [])
   const [here, asked] = await Promise.all([network.resolve(name), service ? wanted(async () => service.resolve(name)) : null])
   return {
     name,
-    count: telling.length,
-    first: times[0] ?? null,
-    last: times.at(-1) ?? null,
+    times: timesOf(telling),
+    last: telling.findLast(({ at }) => at !== null)?.at ?? null,
     record: telling.at(-1)!,
     here,
     there: asked instanceof AdminError ? null : asked,
@@ -89,30 +88,20 @@ async function lookUp(
   }
 }
 
-function findingFor({ name, count, first, last, record, here, there, why }: Host, logs: LogsSource): Finding {
-  const times = first && last ? `, first ${moment(first)}, last ${moment(last)}` : ''
+function findingFor({ name, times, record, here, there, why }: Host, logs: LogsSource): Finding {
   const where =
     there === null
       ? `whether it resolves where the service runs cannot be asked${why === null ? '' : `: ${why}`}`
       : `${there ? 'resolves' : 'does not resolve'} where the service runs`
-  const message = `${name}: java.net.UnknownHostException ${count === 1 ? 'once' : `${count} times`}${times}; it ${here ? 'resolves' : 'does not resolve'} here and ${where}`
+  const message = `${name}: java.net.UnknownHostException ${times}; it ${here ? 'resolves' : 'does not resolve'} here and ${where}`
   const line = record.text.split('\n').find((it) => unknownHosts(it).includes(name)) ?? record.text
   return {
     message,
     evidence: [
       grepLog(logs, /UnknownHostException:\s*[^\s:,;()]+/.exec(line)?.[0] ?? name),
-      firstLine(line.trim(), 300),
+      firstLine(withoutSecrets(withoutQueries(line)).trim(), 300),
       `getent hosts ${word(name)}`,
       here ? '(an address)' : '(nothing)',
     ],
   }
-}
-
-/** Hosts of the service's own parts, which have checks of their own. */
-async function ownParts(service: ServiceSource): Promise<ReadonlySet<string>> {
-  const environment = await tolerant(service.environment())
-  const { datasourceUrl, rabbitAddresses, rabbitHost, redisHost } = springSettings
-  const addresses = [datasourceUrl, rabbitAddresses, rabbitHost, redisHost].map((name) => environment?.get(name))
-  const texts = addresses.filter((value) => typeof value === 'string')
-  return new Set(texts.flatMap((text) => text.toLowerCase().split(/[^a-z0-9._-]+/)))
 }

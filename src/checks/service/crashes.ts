@@ -20,7 +20,7 @@ export const serviceCrashes = defineCheck({
   title: 'service stays up',
   reads: ['service'],
   wants: ['logs'],
-  explains: ['service/running', 'service/ready', ...apiFails],
+  explains: ['service/running', 'service/ready', 'service/log-errors', ...apiFails],
   async run({ service, logs }): Promise<Outcome> {
     const [status, asked] = await Promise.all([service.status(), wanted(() => service.health())])
     const health = had(asked)

@@ -1,4 +1,4 @@
-import { Secret, UnreadableSecret } from '../../core/secret.ts'
+import { Secret, UnreadableSecret, withoutSecrets } from '../../core/secret.ts'
 import { crashReasons, crashReasonsInError, lastWait } from '../../knowledge/crash-reasons.ts'
 import type { CrashReason } from '../../knowledge/crash-reasons.ts'
 
@@ -52,15 +52,10 @@ function cut(line: string): string {
   return line.length > lineLength ? `${line.slice(0, lineLength)}…` : line
 }
 
-/** The text without what is secret: values that the service's own settings hold as such, logins in addresses, and tokens. */
+/** The text without what is secret: values that the service's own settings hold as such, and what is so by its form. */
 export function masked(text: string, environment: ReadonlyMap<string, string | Secret> | null): string {
   const known = [...(environment?.values() ?? [])].flatMap((value) => (value instanceof Secret && !(value instanceof UnreadableSecret) ? [value.reveal()] : []))
   // what is very short, as a user's name of a few letters, would mask half of the words
   const hidden = known.filter((value) => value.length >= 6).sort((one, other) => other.length - one.length)
-  return hidden
-    .reduce((left, value) => left.replaceAll(value, '[secret]'), text)
-    .replace(/:\/\/[^\s/@:]*:[^\s/@]*@/g, '://[secret]@')
-    .replace(/\b(Bearer|api-token)\s+[\w.~+/-]+=*/gi, '$1 [secret]')
-    .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[secret]')
-    .replace(/(pass(?:word|wd)?|secret|token)(["']?\s*[=:]\s*)(?:"[^"]*"?|'[^']*'?|[^\s"',;&]+)/gi, '$1$2[secret]')
+  return withoutSecrets(hidden.reduce((left, value) => left.replaceAll(value, '[secret]'), text))
 }

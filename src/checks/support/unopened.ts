@@ -35,7 +35,7 @@ export function unopened(id: string, part: Part): NonNullable<Check['unopened']>
 
 function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
   const { obstacle } = error
-  if (obstacle === null || obstacle.kind === 'settings' || obstacle.kind === 'beyond') return stepForCode(error, part)
+  if (obstacle === null || obstacle.kind === 'settings' || obstacle.kind === 'right' || obstacle.kind === 'beyond') return stepForCode(error, part)
   if (obstacle.kind === 'disk') return { text: fullDisk, commands: error.suggestions }
   if (obstacle.kind !== 'login') return stepAround(obstacle, part, deployment)
   const step = stepForCode(error, part)
@@ -49,7 +49,7 @@ const loginOnly =
 
 /** What is done about something that stands between here and the part. */
 function stepAround(
-  obstacle: Exclude<Obstacle, { kind: 'login' | 'disk' | 'settings' | 'beyond' }>,
+  obstacle: Exclude<Obstacle, { kind: 'login' | 'disk' | 'settings' | 'right' | 'beyond' }>,
   { kept, tls, refused }: Part,
   deployment: Deployment,
 ): Step {

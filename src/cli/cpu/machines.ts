@@ -7,6 +7,7 @@ import { telling } from '../chosen-deployment.ts'
 import { interruptible, withInterrupts } from '../interrupt.ts'
 import { readInput } from '../read-input.ts'
 import { isReadOnly } from '../repair/read-only.ts'
+import { defaultTimeoutSeconds } from '../time-out.ts'
 
 export interface CpuFlags {
   deployment?: string | undefined
@@ -19,7 +20,6 @@ export interface CpuFlags {
   file: readonly string[]
 }
 
-const defaultTimeoutSeconds = 10
 /** of a machine with thousands of processors */
 const mostBytes = 64_000_000
 

@@ -14,6 +14,7 @@ import { diagnosis } from './session.ts'
 import type { Diagnosis } from './session.ts'
 import { waitUntilHealthy } from './wait.ts'
 import { watch } from './watch.ts'
+import { defaultTimeoutSeconds } from '../time-out.ts'
 
 /** The flags of `doctor` that say how to examine and how to show it. */
 export interface DoctorFlags {
@@ -39,7 +40,6 @@ export interface Streams {
 
 type Stream = Pick<NodeJS.WritableStream, 'write' | 'once'> & { isTTY?: boolean; columns?: number; rows?: number }
 
-const defaultTimeoutSeconds = 10
 /** an adapter's own time-out says more than the deadline of its check, so it gets the chance to come first */
 const deadlineSlackMs = 1000
 

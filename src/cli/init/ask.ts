@@ -17,11 +17,11 @@ interface Asking {
 export function personAt(context: Asking): Asker {
   return {
     async text(message, { usual, problem } = {}) {
-      const { input } = await import('@inquirer/prompts')
+      const { default: input } = await import('@inquirer/input')
       return (await answered(input({ message, ...(usual !== undefined && { default: usual }), validate: (answer) => problem?.(answer.trim()) ?? true }, context))).trim()
     },
     async choice(message, choices) {
-      const { select } = await import('@inquirer/prompts')
+      const { default: select } = await import('@inquirer/select')
       return answered(select({ message, choices }, context))
     },
   }

@@ -9,6 +9,7 @@ import type { Asker } from './ask.ts'
 import { personAt } from './ask.ts'
 import { namesPlace, platformIn, withFlags } from './flags.ts'
 import type { InitFlags } from './flags.ts'
+import { defaultTimeoutSeconds } from '../time-out.ts'
 
 /** What a run needs of the world around it. */
 interface Around {
@@ -19,8 +20,6 @@ interface Around {
   progress: (message: string) => void
   signal: AbortSignal
 }
-
-const defaultTimeoutSeconds = 10
 
 /** Finds a deployment, asks for what cannot be found, tries every part, and writes its configuration. */
 export async function runInit(flags: InitFlags, progress: (message: string) => void): Promise<InitDocument> {

@@ -2,10 +2,12 @@ import { Flags } from '@oclif/core'
 import { dirname, resolve } from 'node:path'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
+import { chooseFile } from '../../repairs/files/choose.ts'
 import type { ChartOptions } from '../../repairs/apply/release.ts'
 import type { SelectedDeployment } from '../../runtime/index.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { interruptible } from '../interrupt.ts'
+import { defaultTimeoutSeconds } from '../time-out.ts'
 
 /** Of commands that edit files, and may make true what they say. */
 export const applyFlags = {
@@ -15,6 +17,8 @@ export const applyFlags = {
 }
 
 interface Named {
+  /** seconds */
+  timeout?: number | undefined
   deployment?: string | undefined
   config?: string | undefined
   values?: string[] | undefined
@@ -46,7 +50,19 @@ export async function filesOfDeployment(flags: Named): Promise<NamedByConfigurat
   const values = flags.values ?? (kubernetes?.values ? [kubernetes.values.path] : undefined)
   if (values !== undefined) return { selected, values, ...(path !== undefined && { path }) }
   if (compose?.file !== undefined) return { selected, compose: resolve(dirname(selected.file), fileOf(compose.file)), ...serviceOf(flags.service ?? compose.service) }
+  const found = await foundFile(selected, flags.timeout ?? defaultTimeoutSeconds)
+  if (found) return { selected, compose: found.file, service: flags.service ?? found.service }
   throw unsaid(`and the configuration of \`${selected.name}\` names none`)
+}
+
+/** Of a project whose containers know their files: the one that says which image the service has. */
+async function foundFile(selected: SelectedDeployment, timeout: number): Promise<{ file: string; service: string } | null> {
+  const { composeFilesOf, openFile } = await import('../../runtime/index.ts')
+  const of = await interruptible(async (signal) => composeFilesOf(selected, { timeoutMs: timeout * 1000, environment: process.env, signal }))
+  const last = of?.paths.at(-1)
+  if (!of || last === undefined) return null
+  const files = await openFile({ flag: '--compose', path: last }, [], process.env).open.files()
+  return { file: (await chooseFile(files, of.paths, ['services', of.service, 'image'])).file, service: of.service }
 }
 
 function unsaid(why: string, cause?: unknown): AdminError {

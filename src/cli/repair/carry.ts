@@ -11,7 +11,7 @@ import type { RepairSession } from './session.ts'
 
 /** Runs under every lock of the deployment that is in reach. Throws BUSY. */
 export async function underLocks<T>({ opened, by }: RepairSession, what: string, run: (guard: Guard) => Promise<T>): Promise<T> {
-  const guard = await takeLocks(await opened.locks({ who: by, what }))
+  const guard = await takeLocks(await opened.locks({ who: by, what, tell: (message) => void process.stderr.write(`${message}\n`) }))
   try {
     return await run(guard)
   } finally {

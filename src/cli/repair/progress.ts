@@ -8,6 +8,8 @@ export interface Teller {
   say: (line: string) => void
   /** how far a long work is: one line that moves on a terminal, else a plain line now and then */
   moving: (amount: Moving) => void
+  /** takes that line away */
+  clear: () => void
 }
 
 interface Stream {
@@ -30,6 +32,7 @@ export function tellerOn(stream: Stream, now: () => number = () => performance.n
     shown = false
   }
   return {
+    clear,
     say(line) {
       clear()
       stream.write(`${line}\n`)

@@ -15,6 +15,8 @@ import { refuseIfUnfinished, unknownEnd } from './list-runs.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import { refuseIfReadOnly } from './read-only.ts'
+import { takeBackText } from '../../output/repair.ts'
+import { screenOf } from '../screen.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 
@@ -75,7 +77,7 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
   // what is over was left as it should be, on which another run may stand by now
   if (!isUnfinished(standing.history)) await refuseIfUnfinished(session)
   if (isLost) process.stderr.write('What it did cannot be taken back: the run is only closed.\n')
-  await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tell(standing))
+  await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tellBack(standing))
   return underLocks(session, `undo ${standing.history.record.plan.repair}`, async (guard) => {
     const now = await standingOf(journals, run, { adopt: true })
     if (isUndone(now.history)) return null
@@ -161,6 +163,12 @@ function gone(run: string): AdminError {
       `testops-admin undo ${run} -d {deployment} --confirm {deployment}   # takes back what this machine did`,
     ],
   )
+}
+
+function tellBack(standing: Standing): void {
+  tell(standing)
+  const { record: { plan }, events } = standing.history
+  process.stderr.write(takeBackText(plan, toTakeBack(plan, events), screenOf(process.stderr)))
 }
 
 function tell({ history, isGone }: Standing): void {

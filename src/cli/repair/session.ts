@@ -12,6 +12,7 @@ import { jsonText } from '../json.ts'
 import { relayOf } from '../relay.ts'
 import { screenOf } from '../screen.ts'
 import type { RepairFlags } from './flags.ts'
+import { defaultTimeoutSeconds } from '../time-out.ts'
 
 /** A deployment that is opened for a repair, and who repairs it. */
 export interface RepairSession {
@@ -22,8 +23,6 @@ export interface RepairSession {
   signal: AbortSignal
   failpoint: Failpoint
 }
-
-const defaultTimeoutSeconds = 10
 
 /** Opens the deployment, runs, and lets go of everything. Ctrl-C aborts the signal; what runs ends at its next safe point. */
 export async function withDeployment<T>(flags: RepairFlags, run: (session: RepairSession) => Promise<T>): Promise<T> {

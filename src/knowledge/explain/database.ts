@@ -1,4 +1,3 @@
-import { releasesForeignLock } from '../log-signatures.ts'
 import type { ExplainEntry } from './entry.ts'
 
 export const databaseEntries: readonly ExplainEntry[] = [
@@ -76,47 +75,6 @@ export const databaseEntries: readonly ExplainEntry[] = [
       },
     ],
     source: 'SPEC.md 7, FIELD-NOTES.md 1.1 and 2',
-  },
-  {
-    id: 'lock-stolen',
-    kind: 'fault',
-    title: 'the change-log lock is released by a waiter that never held it',
-    severities: ['error'],
-    isToldBy: releasesForeignLock,
-    meaning:
-      'Before 4.29.2, Liquibase released the change-log lock at its end even where it had not got it. A service that waited in vain logs ' +
-      '"Successfully released change log lock" right before "Could not acquire change log lock.  Currently locked by …", and never ' +
-      '"Successfully acquired change log lock". The row is free from then on, although the holder that the message names may ' +
-      'still be at work: the next start takes the lock, and two migrations run at once. The same end makes a stuck lock vanish ' +
-      'by itself, some 5 minutes after a start that failed.',
-    causes: [
-      'The service bears a Liquibase before 4.29.2, and was started while another instance, pod or job migrated for longer than it waits (5 minutes).',
-      'It was started with nothing to change, and released the lock of an instance that had.',
-    ],
-    verify: [
-      'grep -E "change ?log lock" SERVICE_LOG',
-      'psql DATABASE -c "SELECT id, locked, lockgranted, lockedby FROM databasechangeloglock"',
-      'psql DATABASE -c "SELECT pid, usename, client_addr, state, xact_start, query FROM pg_stat_activity WHERE datname = current_database() AND state <> \'idle\'"',
-    ],
-    remedies: [
-      {
-        text:
-          'Keep the service stopped, with whatever would start it again, until the holder that the message names has ended: no such process ' +
-          'or pod, and no session of it at work. Then start the service: what the other one has done already is not done again.',
-        commands: [],
-      },
-      {
-        text:
-          'Where two migrations have run at once, stop both, and compare databasechangelog with the tables before anything is started: a change ' +
-          'set that ran twice or half is repaired by hand, or from the backup that was taken before the upgrade.',
-        commands: ['psql DATABASE -c "SELECT id, author, dateexecuted, orderexecuted FROM databasechangelog ORDER BY dateexecuted DESC LIMIT 20"'],
-      },
-      {
-        text: 'A plan to release the lock that was saved before is refused, since its row has changed: plan again.',
-        commands: ['testops-admin unlock-changelog --dry-run'],
-      },
-    ],
-    source: 'FIELD-NOTES.md 2',
   },
   {
     id: 'database/connections',

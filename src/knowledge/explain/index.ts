@@ -1,23 +1,43 @@
-import { apiEntries } from './api.ts'
-import { brokerEntries } from './broker.ts'
-import { databaseEntries } from './database.ts'
-import type { ExplainEntry } from './entry.ts'
-import { expiredTokenEntries } from './expired-token.ts'
-import { integrationsEntries } from './integrations.ts'
-import { serviceEntries } from './service.ts'
-import { sessionsEntries } from './sessions.ts'
-import { testCasesEntries } from './test-cases.ts'
-import { treesEntries } from './trees.ts'
+import { checkTexts } from './checks.ts'
+import type { ExplainText } from './entry.ts'
+import { apiFaults } from './faults/api.ts'
+import { attachmentsFaults } from './faults/attachments.ts'
+import { brokerFaults } from './faults/broker.ts'
+import { databaseFaults } from './faults/database.ts'
+import { tokenFaults } from './faults/expired-token.ts'
+import { identityFaults } from './faults/identity.ts'
+import { integrationsFaults } from './faults/integrations.ts'
+import { resultsFaults } from './faults/results.ts'
+import { serviceFaults } from './faults/service.ts'
+import { sessionsFaults } from './faults/sessions.ts'
+import { testCasesFaults } from './faults/test-cases.ts'
+import { resolved } from './resolve.ts'
+import { signatureEntries } from './signatures.ts'
+import { accessTerms } from './terms/access.ts'
+import { attachmentsTerms } from './terms/attachments.ts'
+import { resultsTerms } from './terms/results.ts'
+import { serviceTerms } from './terms/service.ts'
 
-/** Every text of `explain`, in the order of the catalogue of checks. */
-export const explainEntries: readonly ExplainEntry[] = [
-  ...databaseEntries,
-  ...brokerEntries,
-  ...sessionsEntries,
-  ...serviceEntries,
-  ...apiEntries,
-  ...expiredTokenEntries,
-  ...treesEntries,
-  ...testCasesEntries,
-  ...integrationsEntries,
+/** Every text of `explain` as it is written down: of checks, faults, lines of logs, and words. */
+export const explainTexts: readonly ExplainText[] = [
+  ...checkTexts,
+  ...databaseFaults,
+  ...brokerFaults,
+  ...sessionsFaults,
+  ...serviceFaults,
+  ...integrationsFaults,
+  ...apiFaults,
+  ...tokenFaults,
+  ...testCasesFaults,
+  ...resultsFaults,
+  ...attachmentsFaults,
+  ...identityFaults,
+  ...signatureEntries,
+  ...resultsTerms,
+  ...attachmentsTerms,
+  ...accessTerms,
+  ...serviceTerms,
 ]
+
+/** The same, each in full. */
+export const explainEntries = resolved(explainTexts)

@@ -17,13 +17,72 @@ export const integrationsEntries: readonly ExplainEntry[] = [
         "company's search domains.",
       'DNS failed for a while.',
     ],
-    verify: ['grep UnknownHostException LOG | tail', 'getent hosts NAME', 'kubectl exec deployment/NAME -- getent hosts NAME'],
+    verify: ['grep UnknownHostException LOG | tail', 'testops-admin check-integration   # here and where the service runs', 'getent hosts NAME', 'kubectl exec deployment/NAME -- getent hosts NAME'],
     remedies: [
       { text: 'Correct the address in the settings of the integration.', commands: [] },
       {
         text: 'Or make the name resolve where the service runs, then ask as the service would.',
         commands: ["getent hosts NAME   # where the service runs", 'curl -sS -o /dev/null -w "%{http_code}\\n" https://NAME   # where the service runs'],
       },
+    ],
+    source: 'SPEC.md 7, FAULTS.md',
+  },
+  {
+    id: 'integrations/credentials',
+    kind: 'check',
+    title: 'external systems accept the credentials of integrations',
+    severities: ['error', 'warning'],
+    meaning:
+      'An external system answered calls of an integration with 401 or 403, as the debug output of integrations in the log of the service ' +
+      'tells; without that output nothing is known of it. Users see "Не удается установить соединение" (cannot establish connection). It is ' +
+      'an error where it was seen within the last 15 minutes and since the last start of the service, else a warning; it is over once the ' +
+      'same address answers well.',
+    causes: [
+      'The password or token is wrong, has expired or was withdrawn.',
+      'A blank stands before or after the user, the password or the token, often from copying: it counts as a character.',
+      'The user is given as a name where the system wants an e-mail address, or the other way round: it depends on the integration, and ' +
+        'the two are mostly not interchangeable.',
+      '403: the user lacks a right there, or the system lets nobody sign in for a while after too many attempts.',
+    ],
+    verify: [
+      'testops-admin set-env --integration-debug on   # restarts the service',
+      "grep -E '<-- (401|403)' LOG | tail",
+      'testops-admin check-integration --url URL --user NAME --password-from @FILE   # blanks at the ends, without signing in',
+    ],
+    remedies: [
+      { text: 'Enter user and password (or token) anew in the settings of the integration, without blanks at the ends.', commands: [] },
+      {
+        text: 'Try them once by hand: each attempt counts, and many systems lock an account after a few.',
+        commands: ['testops-admin check-integration --url URL --user NAME --password-from @FILE --sign-in', 'curl -i --user NAME URL   # asks for the password'],
+      },
+    ],
+    source: 'SPEC.md 5.7 and 7, FAULTS.md',
+  },
+  {
+    id: 'integrations/answers',
+    kind: 'check',
+    title: 'external systems answer integrations',
+    severities: ['error', 'warning'],
+    meaning:
+      'Calls of an integration were answered with 400 bad request, or not at all (HTTP FAILED), as the log of the service tells. Users see ' +
+      '"Не удается установить соединение" (cannot establish connection). It is an error where it was seen within the last 15 minutes and ' +
+      'since the last start of the service, else a warning; it is over once the same address answers well. A host without an address is told ' +
+      'by integrations/reachable.',
+    causes: [
+      'The API of the external system has changed, most often with an update, so that it does not understand the call any more: 400.',
+      'The address in the integration is that of another API, or lacks a part of its path.',
+      'No connection comes about: a firewall, a proxy, a certificate that the service does not trust, a system that is down: HTTP FAILED.',
+    ],
+    verify: [
+      "grep -iE 'HTTP FAILED|400 bad request' LOG | tail",
+      'testops-admin set-env --integration-debug on   # restarts the service; the lines then name the call',
+      'testops-admin check-integration --url URL',
+      'kubectl exec deployment/NAME -- curl -sS -o /dev/null -w "%{http_code}\\n" URL   # from where the service runs',
+    ],
+    remedies: [
+      { text: 'Of HTTP FAILED, see what stands in the way: name, connection and certificate.', commands: ['testops-admin check-integration --url URL'] },
+      { text: 'Of 400, compare the versions of both systems with what the integration is made for, and correct its address and settings.', commands: [] },
+      { text: 'Then turn debug output off again.', commands: ['testops-admin set-env --integration-debug off   # restarts the service'] },
     ],
     source: 'SPEC.md 7, FAULTS.md',
   },

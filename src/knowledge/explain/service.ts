@@ -1,4 +1,3 @@
-import { logSignatures } from '../log-signatures.ts'
 import type { ExplainEntry } from './entry.ts'
 
 export const serviceEntries: readonly ExplainEntry[] = [
@@ -34,7 +33,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       'A process, container or pod of the service has ended though nobody stopped it, or cannot begin. It is an error while the ' +
       'service does not work for it, and a warning where it came up again within the last hour. What it printed last is looked ' +
       'through for known reasons, on Kubernetes in the log of the container before; else its last error is shown.',
-    isToldBy: (log) => logSignatures.outOfMemory.test(log),
+    signatures: ['out-of-memory'],
     causes: [
       'Something that it needs at its start is missing: the database, the change-log lock, its queues, a processor with x86-64-v3.',
       'It needs more memory than it may have: OOMKilled by the kernel, or java.lang.OutOfMemoryError in its log.',
@@ -59,6 +58,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       { text: 'Where a long migration is ended by its probes, switch them off for that start.', commands: ['helm upgrade RELEASE CHART -f VALUES --set probes.enabled=false'] },
     ],
     source: 'SPEC.md 7, FIELD-NOTES.md 1.1, 1.2 and 5',
+    words: ['CrashLoopBackOff, OOMKilled, ImagePullBackOff', 'jvm is out of memory, java heap space', 'сервис падает, сервис перезапускается, не хватает памяти'],
   },
   {
     id: 'service/ready',

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts'
 import { adminSignin } from './admin-signin.ts'
 import { apiSlow } from './api-slow.ts'
 import { apiTokenDirect } from './api-token-direct.ts'
+import { badCredentials } from './bad-credentials.ts'
 import { brokerAlarm } from './broker-alarm.ts'
 import { brokerDown } from './broker-down.ts'
 import { clockSkew } from './clock-skew.ts'
@@ -15,6 +16,7 @@ import { durableMismatch } from './durable-mismatch.ts'
 import { foreignQueues } from './foreign-queues.ts'
 import { imageVersionMismatch } from './image-version-mismatch.ts'
 import { indexedSessions } from './indexed-sessions.ts'
+import { integration400 } from './integration-400.ts'
 import { jvmTimeZone } from './jvm-time-zone.ts'
 import { legacyNeedless } from './legacy-needless.ts'
 import { legacyTooEarly } from './legacy-too-early.ts'
@@ -25,6 +27,7 @@ import { lockVanished } from './lock-vanished.ts'
 import { noMigrationRole } from './no-migration-role.ts'
 import { oldUnknownHost } from './old-unknown-host.ts'
 import { outOfMemory } from './out-of-memory.ts'
+import { poolExhausted } from './pool-exhausted.ts'
 import { proxyLimits } from './proxy-limits.ts'
 import { restartBehindProxy } from './restart-behind-proxy.ts'
 import { runningMigration } from './running-migration.ts'
@@ -60,6 +63,8 @@ export const faults: readonly Fault[] = [
   imageVersionMismatch,
   settingsNotApplied,
   unknownHost,
+  badCredentials,
+  integration400,
   debugLeftOn,
   treesUnmigrated,
   noMigrationRole,
@@ -77,6 +82,7 @@ export const faults: readonly Fault[] = [
   proxyLimits,
   diskFull,
   connectionsExhausted,
+  poolExhausted,
   brokerAlarm,
   storeFull,
   unfinishedRepair,

@@ -1,12 +1,11 @@
-import { appendFile, readFile, rename, writeFile } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identify } from '../../adapters/process-identity.ts'
+import { listenHere, readOrders, writeReport } from '../side-program/own.ts'
 import { forward } from './forward.ts'
 import { logLine } from './log-line.ts'
 import { filesIn } from './orders.ts'
-import type { ProxyOrders, ProxyReport } from './orders.ts'
+import type { ProxyOrders } from './orders.ts'
 
 /**
  * A reverse proxy before the practice service, with the limits and the access log of nginx. Its folder holds its orders; it
@@ -14,11 +13,7 @@ import type { ProxyOrders, ProxyReport } from './orders.ts'
  */
 const files = filesIn(process.argv[2] ?? '')
 
-async function readOrders(): Promise<ProxyOrders | null> {
-  return readFile(files.orders, 'utf8').then((text) => JSON.parse(text) as ProxyOrders, () => null)
-}
-
-let orders = await readOrders()
+let orders = await readOrders<ProxyOrders>(files)
 const server = createServer((incoming, answer) => {
   const { method = '', url = '', headers, socket } = incoming
   const address = socket.remoteAddress ?? '-'
@@ -41,16 +36,11 @@ const server = createServer((incoming, answer) => {
   if (orders) forward(incoming, answer, orders)
   else answer.destroy()
 })
-server.listen({ host: '127.0.0.1', port: 0 })
-await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject))
-
-const report: ProxyReport = { ...(await identify(process.pid))!, port: (server.address() as AddressInfo).port }
-await writeFile(`${files.report}.new`, JSON.stringify(report), { mode: 0o600 })
-await rename(`${files.report}.new`, files.report)
+await writeReport(files, { port: await listenHere(server) })
 
 while (orders) {
   await sleep(200)
-  orders = await readOrders()
+  orders = await readOrders(files)
 }
 server.close()
 server.closeAllConnections()

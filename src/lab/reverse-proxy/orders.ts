@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { ProcessIdentity } from '../../adapters/process-identity.ts'
+import type { SideProgram } from '../side-program/files.ts'
 
 /** What the proxy is told: proxy.json in its folder. Its limits are nginx's, by name in the comments. */
 export interface ProxyOrders {
@@ -31,6 +32,13 @@ export const usualLimits: Omit<ProxyOrders, 'servicePort'> = {
   openPages: [],
 }
 
-export function filesIn(folder: string): { orders: string; report: string; accessLog: string } {
-  return { orders: join(folder, 'proxy.json'), report: join(folder, 'proxy.pid'), accessLog: join(folder, 'access.log') }
+export function filesIn(folder: string): SideProgram & { accessLog: string } {
+  return {
+    program: 'lab/reverse-proxy/main.js',
+    what: 'the reverse proxy',
+    folder,
+    orders: join(folder, 'proxy.json'),
+    report: join(folder, 'proxy.pid'),
+    accessLog: join(folder, 'access.log'),
+  }
 }

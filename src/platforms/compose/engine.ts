@@ -2,6 +2,7 @@ import { hostname, release } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { runProgram } from '../../adapters/process.ts'
 import type { ProgramOptions, ProgramResult } from '../../adapters/process.ts'
+import { programBlocks } from '../../adapters/program-blocks.ts'
 import { programLines } from '../../adapters/program-lines.ts'
 import { programStream } from '../../adapters/program-stream.ts'
 import { isOnPath } from '../../adapters/this-machine.ts'
@@ -20,6 +21,8 @@ export interface Engine {
   run(words: readonly string[], options?: Partial<ProgramOptions>): Promise<string>
   /** what it prints on either output, a line at a time and in their order, until it or the signal ends that; throws UNEXPECTED_ANSWER where it fails */
   lines(words: readonly string[], signal: AbortSignal): AsyncGenerator<string>
+  /** the same as bytes, as it comes; throws as `run` */
+  blocks(words: readonly string[], signal?: AbortSignal): AsyncGenerator<Uint8Array>
   /** the same as a connection: its standard input and output */
   stream(words: readonly string[]): Duplex
   /** the words of the compose program: `docker compose`, else `docker-compose`. Throws UNAVAILABLE where there is neither */
@@ -78,10 +81,12 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     ask,
     run: async (words, more) => orThrow([program, ...words], more),
     lines(words, signal) {
-      const shown = [program, ...words]
-      // two pipes would not tell which of their lines was first
-      const command = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...shown] as const
-      return programLines(command, { maxLength, environment: options.environment ?? {}, shown, signal })
+      const shown = [program, ...words] as const
+      return programLines(bothOutputs(shown), { maxLength, environment: options.environment ?? {}, shown, signal })
+    },
+    blocks(words, signal = options.signal) {
+      const shown = [program, ...words] as const
+      return programBlocks(bothOutputs(shown), { environment: options.environment ?? {}, shown, signal, failure: (result) => engineFailure(shown, result) })
     },
     stream: (words) => programStream([program, ...words], options.environment ?? {}),
     compose: async () => (await provider()).words,
@@ -96,6 +101,11 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     machine: async () => (await information()).name,
     publishedAt: once(async () => hostOf(options.environment?.['DOCKER_HOST'] || (await contextAddress(ask)))),
   }
+}
+
+/** Two pipes would not tell which of their lines was first. */
+function bothOutputs(command: readonly string[]): readonly [string, ...string[]] {
+  return ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...command]
 }
 
 /** podman-compose knows no such flag: its folder is that of the first file (podman_compose.py, PodmanCompose.parse). */

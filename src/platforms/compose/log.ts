@@ -2,6 +2,7 @@ import type { LogText } from '../../adapters/log-file.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import { followPlaces } from '../follow.ts'
+import { nanoseconds, wholeSecond } from '../timed-line.ts'
 import type { Container } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { engineFailure } from './failure.ts'
@@ -13,12 +14,22 @@ const mostLines = 50_000
 /** The log of the containers of a service as their engine keeps it. `containers` are asked for at each reading: a start may replace them; `name`: of one of them, for people. */
 export function composeLog(engine: Engine, name: string, containers: () => Promise<readonly Container[]>): LogText {
   const words = (name: string, lines: number): string[] => ['logs', '--timestamps', '--tail', String(lines), name]
+  const some = async (): Promise<readonly Container[]> => {
+    const all = await containers()
+    if (all.length > 0) return all
+    throw new AdminError('UNAVAILABLE', 'the service has no container, and so no log', [typed([engine.program, 'ps', '--all'])])
+  }
   return {
     target: typed([engine.program, 'logs', name]),
     follow: (options) => followPlaces(containerLogs(engine, containers), options),
+    async parts({ since }) {
+      const begun = (await some()).filter(({ state }) => state.startedAt !== null)
+      // by its id: another one may have got its name meanwhile
+      const of = (id: string): string[] => ['logs', ...(since === undefined ? [] : ['--since', wholeSecond(nanoseconds(since.getTime()))]), id]
+      return begun.map(({ id, name }) => ({ name, blocks: (signal) => engine.blocks(of(id), signal) }))
+    },
     async newest({ maxBytes }) {
-      const all = await containers()
-      if (all.length === 0) throw new AdminError('UNAVAILABLE', 'the service has no container, and so no log', [typed([engine.program, 'ps', '--all'])])
+      const all = await some()
       const share = Math.floor(maxBytes / all.length)
       const read = await Promise.all(
         all.map(async ({ name }) => {

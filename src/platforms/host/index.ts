@@ -82,6 +82,10 @@ function readable(log: LogText, { commands }: ServiceManager): LogText {
       await newest({ maxBytes: 1000 })
       yield* log.follow({ since: new Date(), ...options })
     },
+    async parts(options) {
+      await newest({ maxBytes: 1000 })
+      return log.parts(options)
+    },
   }
 }
 

@@ -48,6 +48,8 @@ export interface KubernetesClient {
   text(asked: Asked, options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
   /** a text's lines as they are written, until the server or the signal ends it; what of a line is longer is left out */
   lines(asked: Asked, options: { maxLength: number; signal?: AbortSignal }): AsyncGenerator<string>
+  /** a text as it comes, however long, until the server or the signal ends it */
+  blocks(asked: Asked, options: { signal?: AbortSignal | undefined }): AsyncGenerator<Uint8Array>
   /** changes as they come, until the server or the signal ends it; both are ends like any other */
   watch<T>(asked: Asked, signal?: AbortSignal): AsyncGenerator<{ type: string; object: T }>
   /** whether this user may do that */
@@ -95,8 +97,8 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
     }
   }
 
-  /** The lines of an answer without end; with other credentials, where these have expired meanwhile. */
-  async function* streamed(verb: string, asked: Asked, { signal, maxLength }: { signal?: AbortSignal | undefined; maxLength?: number }): AsyncGenerator<string> {
+  /** An answer without end; with other credentials, where these have expired meanwhile. */
+  async function* streamed(verb: string, asked: Asked, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const open = async (isFirst: boolean): Promise<IncomingMessage> => {
       const answer = await connection.stream({ method: 'GET', path: pathOf(asked), credentials: await credentials.current() }, signal)
       if (isOk(answer)) return answer
@@ -106,7 +108,7 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
     }
     const answer = await open(true)
     try {
-      yield* linesOf(answer, maxLength)
+      yield* answer as AsyncIterable<Uint8Array>
     } catch (error) {
       if (signal?.aborted !== true) throw peerFailure(error, connection.peer)
     } finally {
@@ -144,9 +146,10 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
       return ask(verb, asked, { method: methods[verb], ...(body !== undefined && { body: JSON.stringify(body) }), ...(verb === 'patch' && { contentType: patchTypes[change.kind] }) }, json<T>)
     },
     text: async (asked, options) => ask('get', asked, { method: 'GET' }, (answer) => newestOf(answer, options.maxBytes)),
-    lines: (asked, options) => streamed('get', asked, options),
+    lines: (asked, { maxLength, signal }) => linesOf(streamed('get', asked, signal), maxLength),
+    blocks: (asked, { signal }) => streamed('get', asked, signal),
     async *watch<T>(asked: Asked, signal?: AbortSignal) {
-      for await (const line of streamed('watch', { ...asked, query: { ...asked.query, watch: true } }, { signal })) {
+      for await (const line of linesOf(streamed('watch', { ...asked, query: { ...asked.query, watch: true } }, signal))) {
         const event = parsed(line)
         if (isRecord(event) && typeof event['type'] === 'string') yield event as { type: string; object: T }
       }

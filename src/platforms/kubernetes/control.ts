@@ -1,6 +1,6 @@
 import type { ServiceControl } from '../../core/controls.ts'
 import type { KubernetesClient } from './client.ts'
-import { scaleDown, scaleUp } from './scale.ts'
+import { scaleDown, scaleUp, tryScale } from './scale.ts'
 import type { ClusterService } from './service.ts'
 import { patchSetting } from './setting.ts'
 
@@ -13,6 +13,7 @@ export function clusterControl(client: KubernetesClient, service: Pick<ClusterSe
   const settings = { client, workload, container }
   return {
     stop: async (options) => scaleDown(scaled, options),
+    tryStop: async () => tryScale(scaled),
     start: async (options) => scaleUp(scaled, options),
     writeSetting: async (change) => patchSetting(settings, change),
     trySetting: async (change) => patchSetting(settings, change, { dryRun: true }),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../core/error.ts'
-import type { Holder, RepairLock } from '../../core/lock.ts'
+import type { Holder, LockOwner, RepairLock } from '../../core/lock.ts'
 import type { KubernetesClient } from './client.ts'
 import { livesHere, processName } from './process-name.ts'
 import { isRefusal } from './refusal.ts'
@@ -32,7 +32,7 @@ const annotation = { who: 'testops-admin/who', what: 'testops-admin/what', proce
 export async function leaseLock(
   client: KubernetesClient,
   namespace: string,
-  own: { who: string; what: string },
+  own: LockOwner,
   { signal, times = usual }: { signal?: AbortSignal | undefined; times?: Times } = {},
 ): Promise<RepairLock> {
   const all = { resource: 'leases', namespace } as const
@@ -101,7 +101,7 @@ export async function leaseLock(
       const begun = microTime()
       for (let attempt = 0; ; attempt += 1) {
         const there = await read()
-        if (there && !(await isFree(there, read, times, signal))) return holderOf(there)
+        if (there && !(await isFree(there, read, { times, signal, tell: own.tell }))) return holderOf(there)
         try {
           await put(await ours(begun), there?.metadata.resourceVersion)
           break
@@ -154,12 +154,13 @@ function since({ wall, steady }: Moment): number {
  * Whether nobody holds it. One whose holder says nothing any more is watched for as long as it is valid, by this machine's clock alone,
  * since the holder's may be another. Throws INTERRUPTED.
  */
-async function isFree(lease: Lease, read: () => Promise<Lease | null>, times: Times, signal: AbortSignal | undefined): Promise<boolean> {
+async function isFree(lease: Lease, read: () => Promise<Lease | null>, { times, signal, tell }: { times: Times; signal: AbortSignal | undefined; tell: LockOwner['tell'] }): Promise<boolean> {
   if (!lease.spec?.holderIdentity) return true
   if ((await livesHere(lease.metadata.annotations?.[annotation.process])) === false) return true
   const validMs = lease.spec.leaseDurationSeconds === undefined ? times.leaseMs : lease.spec.leaseDurationSeconds * 1000
   const age = ageOf(lease)
   if (age >= 0 && age < validMs) return false
+  tell?.(`${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment and has not renewed it: it is watched for ${Math.ceil(validMs / 1000)} s, and taken over where nothing is heard`)
   for (const end = performance.now() + validMs; performance.now() < end; ) {
     await sleep(Math.min(times.renewMs, end - performance.now()), undefined, { ...(signal && { signal }) }).catch(() => undefined)
     if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while the lock of ${holderOf(lease).who ?? 'another operator'} was watched`)

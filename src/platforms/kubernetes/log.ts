@@ -1,5 +1,6 @@
 import type { LogText } from '../../adapters/log-file.ts'
 import { followPlaces } from '../follow.ts'
+import { nanoseconds, wholeSecond } from '../timed-line.ts'
 import type { KubernetesClient } from './client.ts'
 import { podLogs } from './follow.ts'
 import type { Pod } from './objects.ts'
@@ -21,6 +22,7 @@ export function logOf(client: KubernetesClient, target: string, pods: () => Prom
   return {
     target,
     follow: (options) => followPlaces(podLogs(client, pods), options),
+    parts: async ({ since }) => (await pods()).flatMap(partsOf).map((part) => ({ name: nameOf(part), blocks: (signal) => blocksOf(client, part, since, signal) })),
     async newest({ maxBytes }) {
       const parts = (await pods()).flatMap(partsOf)
       const read = await inTurns(parts, (part) => textOf(client, part, maxBytes))
@@ -36,6 +38,8 @@ interface Part {
   namespace: string
   pod: string
   container: string
+  /** of the service itself, not of what runs before it */
+  isOwn: boolean
   previous: boolean
 }
 
@@ -44,11 +48,11 @@ function partsOf(pod: Pod): Part[] {
   const container = serviceContainer(pod.spec)?.name
   if (container === undefined) return []
   const status = statusIn(pod)
-  const part = { namespace, pod: name, container }
+  const part = { namespace, pod: name, container, isOwn: true }
   // as long as it waits for what runs before it, that is where the reason is
   const before = status?.state?.waiting?.reason === 'PodInitializing' ? (pod.spec.initContainers ?? []) : []
   return [
-    ...before.map((it) => ({ ...part, container: it.name, previous: false })),
+    ...before.map((it) => ({ ...part, container: it.name, isOwn: false, previous: false })),
     ...((status?.restartCount ?? 0) > 0 ? [{ ...part, previous: true }] : []),
     { ...part, previous: false },
   ]
@@ -61,9 +65,27 @@ async function textOf(client: KubernetesClient, { namespace, pod, container, pre
     const read = await client.text({ resource: 'pods', namespace, name: pod, subresource: 'log', query }, { maxBytes: maxBytes * withTimes })
     return { ...read, complete: read.complete && read.text.split('\n').length <= maxLines }
   } catch (error) {
-    if (isRefusal(error, 404) || isRefusal(error, 400)) return null
+    if (isNothing(error)) return null
     throw error
   }
+}
+
+/** Nothing where `textOf` is null. */
+async function* blocksOf(client: KubernetesClient, { namespace, pod, container, previous }: Part, since?: Date, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  const query = { container, ...(since && { sinceTime: wholeSecond(nanoseconds(since.getTime())) }), ...(previous && { previous }) }
+  try {
+    yield* client.blocks({ resource: 'pods', namespace, name: pod, subresource: 'log', query }, { signal })
+  } catch (error) {
+    if (!isNothing(error)) throw error
+  }
+}
+
+function isNothing(error: unknown): boolean {
+  return isRefusal(error, 404) || isRefusal(error, 400)
+}
+
+function nameOf({ pod, container, isOwn, previous }: Part): string {
+  return `${pod}${isOwn ? '' : `/${container}`}${previous ? ' (the run before)' : ''}`
 }
 
 /** Lines of one container that belong together. */

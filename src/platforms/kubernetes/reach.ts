@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
+import { atMost } from '../../adapters/at-most.ts'
 import { systemCode } from '../../adapters/failure.ts'
 import type { HostPort, Opened, Way } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
@@ -130,12 +131,11 @@ async function isDirect(client: KubernetesClient, service: Service, namespace: s
 }
 
 async function resolveHere(host: string): Promise<readonly string[]> {
-  const late = new Promise<[]>((resolve) => void setTimeout(resolve, directMs, []).unref())
   const found = lookup(host, { all: true }).then(
     (all) => all.map(({ address }) => address),
     () => [],
   )
-  return Promise.race([found, late])
+  return atMost(directMs, found, [])
 }
 
 /** Whether this machine gets a connection; `none`: nothing at all answers, a name that leads nowhere included. */

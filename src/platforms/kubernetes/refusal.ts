@@ -22,7 +22,7 @@ export class Refusal extends AdminError {
     /** `NotFound`, `AlreadyExists`, `Conflict`, … */
     readonly reason: string | null,
   ) {
-    super(code, message, suggestions)
+    super(code, message, suggestions, { obstacle: code === 'FORBIDDEN' ? { kind: 'right' } : null })
   }
 }
 

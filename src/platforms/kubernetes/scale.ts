@@ -31,6 +31,7 @@ interface WorkloadState {
 /** Remembers, on the workload itself, how many replicas it had when it was stopped: whoever starts it may be on another machine. */
 const annotation = 'testops-admin/replicas'
 const attempts = 5
+const onTrial = { query: { dryRun: 'All' } }
 
 /** Scales to zero, and waits until no pod is left in which it may run; one that is Terminating on a node that is silent counts (DESIGN.md 6.8). */
 export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note, tell }: WaitOptions): Promise<ServiceStatus> {
@@ -44,6 +45,16 @@ export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note, tell 
     await setReplicas(scaled, 0, marked.metadata)
   })
   return waitUntil(scaled, async (status) => status.state === 'stopped', { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) }, async (status) => notGone(scaled, status, timeoutMs))
+}
+
+/** Whether both could be done is asked of the API server, which changes nothing (`dryRun`). Throws FORBIDDEN, and what an admission webhook says. */
+export async function tryScale(scaled: Scaled): Promise<void> {
+  await unlessChanged(async () => {
+    const { metadata, spec } = await read(scaled)
+    const replicas = spec.replicas ?? 1
+    await change(scaled, { metadata: { ...versionOf(metadata), annotations: { [annotation]: String(replicas) } } }, { dryRun: true })
+    await setReplicas(scaled, 0, metadata, { dryRun: true })
+  })
 }
 
 /** Scales to as many replicas as there were, and waits until they are ready. */
@@ -66,12 +77,12 @@ async function read({ client, workload }: Scaled): Promise<WorkloadState> {
   return client.get<WorkloadState>(workload)
 }
 
-async function change({ client, workload }: Scaled, body: unknown): Promise<WorkloadState> {
-  return client.change<WorkloadState>(workload, { verb: 'patch', kind: 'merge', body })
+async function change({ client, workload }: Scaled, body: unknown, { dryRun = false } = {}): Promise<WorkloadState> {
+  return client.change<WorkloadState>({ ...workload, ...(dryRun && onTrial) }, { verb: 'patch', kind: 'merge', body })
 }
 
-async function setReplicas({ client, workload }: Scaled, replicas: number, metadata: WorkloadState['metadata']): Promise<void> {
-  await client.change({ ...workload, subresource: 'scale' }, { verb: 'patch', kind: 'merge', body: { metadata: versionOf(metadata), spec: { replicas } } })
+async function setReplicas({ client, workload }: Scaled, replicas: number, metadata: WorkloadState['metadata'], { dryRun = false } = {}): Promise<void> {
+  await client.change({ ...workload, subresource: 'scale', ...(dryRun && onTrial) }, { verb: 'patch', kind: 'merge', body: { metadata: versionOf(metadata), spec: { replicas } } })
 }
 
 function versionOf({ resourceVersion }: WorkloadState['metadata']): { resourceVersion?: string } {

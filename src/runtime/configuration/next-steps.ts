@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join, parse } from 'node:path'
 import { nearestNames } from '../../core/nearest.ts'
 import { typed } from '../../core/typed.ts'
-import { packageFolder } from '../package-folder.ts'
+import { packageFolder } from '../../core/package-folder.ts'
 
 /** How a configuration is called where none is named. */
 export const fileName = 'testops-admin.yaml'

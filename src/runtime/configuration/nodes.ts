@@ -14,6 +14,13 @@ export interface File {
   example: string
 }
 
+/** A whole number, 0 or more. */
+export interface Whole {
+  kind: 'whole'
+  about: string
+  example: string
+}
+
 export interface Choice<Values extends readonly string[] = readonly string[]> {
   kind: 'choice'
   about: string
@@ -56,7 +63,7 @@ export interface Named<Item extends Node = Node> {
 export interface SectionKeys {
   readonly [key: string]: Node
 }
-export type Node = Text | File | Choice | SecretNode | List | Section | Named
+export type Node = Text | File | Whole | Choice | SecretNode | List | Section | Named
 
 /** Where a value stands, for errors: `testops-admin.yaml:7`. */
 export type Position = string
@@ -77,21 +84,23 @@ export type SecretReference = { at: Position } & (
 
 export type Value<N> = N extends { kind: 'text' }
   ? string
-  : N extends { kind: 'file' }
-    ? FileReference
-    : N extends { kind: 'choice'; values: readonly (infer V)[] }
-      ? V
-      : N extends { kind: 'secret' }
-        ? SecretReference
-        : N extends { kind: 'list'; of: infer I }
-          ? readonly Value<I>[]
-          : N extends { kind: 'named'; of: infer I }
-            ? ReadonlyMap<string, Value<I>>
-            : N extends Section<infer K, infer R>
-              ? { readonly [P in keyof K as P extends R ? P : never]: Value<K[P]> } & {
-                  readonly [P in keyof K as P extends R ? never : P]?: Value<K[P]>
-                }
-              : never
+  : N extends { kind: 'whole' }
+    ? number
+    : N extends { kind: 'file' }
+      ? FileReference
+      : N extends { kind: 'choice'; values: readonly (infer V)[] }
+        ? V
+        : N extends { kind: 'secret' }
+          ? SecretReference
+          : N extends { kind: 'list'; of: infer I }
+            ? readonly Value<I>[]
+            : N extends { kind: 'named'; of: infer I }
+              ? ReadonlyMap<string, Value<I>>
+              : N extends Section<infer K, infer R>
+                ? { readonly [P in keyof K as P extends R ? P : never]: Value<K[P]> } & {
+                    readonly [P in keyof K as P extends R ? never : P]?: Value<K[P]>
+                  }
+                : never
 
 /** Keeps the literal keys of a section, so that its value has a type of its own. */
 export function section<const Keys extends SectionKeys, const Required extends keyof Keys & string = never>(
@@ -111,6 +120,10 @@ export function file(about: string, example: string): File {
   return { kind: 'file', about, example }
 }
 
+export function whole(about: string, example: string): Whole {
+  return { kind: 'whole', about, example }
+}
+
 export function secret(about: string, example: string): SecretNode {
   return { kind: 'secret', about, example }
 }
@@ -125,6 +138,10 @@ export function list<Item extends Node>(about: string, example: string, of: Item
 
 export function oneOrMany<Item extends Node>(about: string, example: string, of: Item): List<Item> {
   return { kind: 'list', about, example, of, orOne: true }
+}
+
+export function named<Item extends Node>(about: string, example: string, of: Item, problem: Named['problem']): Named<Item> {
+  return { kind: 'named', about, example, of, problem }
 }
 
 /** The words of a command: the program, then its arguments. */

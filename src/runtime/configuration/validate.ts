@@ -24,6 +24,9 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
         return readText(value, path, node.problem)
       case 'file':
         return fileAt(readText(value, path), path)
+      case 'whole':
+        if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+        throw wrong(path, `must be a whole number, 0 or more, not ${typeof value === 'number' ? value : kindOf(value)}`)
       case 'choice': {
         const word = readText(value, path)
         if (!node.values.includes(word)) throw wrong(path, `must be ${alternatives(node.values)}`, didYouMean(word, node.values))

@@ -61,6 +61,14 @@ export const integrationsReachableTable: CheckTable = {
       ],
     },
     {
+      situation: 'a line that holds the address of the call, with keys in it',
+      sources: seen([record('a.B : GET "https://jira.example.org/rest/x?key=s3cret": java.net.UnknownHostException: jira.example.org', { at: fresh })], false),
+      status: 'problem',
+      severity: 'error',
+      says: ['https://jira.example.org/rest/x'],
+      silentOn: [/s3cret/],
+    },
+    {
       situation: 'an old exception of a host that still does not resolve',
       sources: seen([unknown('jira.example.org', old)], false),
       status: 'problem',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { importResults, moveTestCase } from '../../../src/lab/control.ts'
 import type { LabState } from '../../../src/lab/state.ts'
-import { explainEntries } from '../../../src/knowledge/explain/index.ts'
-import { searchEntries } from '../../../src/knowledge/explain/search.ts'
+import { explainTexts } from '../../../src/knowledge/explain/index.ts'
+import { explainSearch } from '../../../src/knowledge/explain/search/search.ts'
 import { deployment, freePort, sql, startService } from './support/deployment.ts'
 
 const tests = ['shop.CartTest.adds', 'shop.CartTest.removes']
@@ -24,5 +24,5 @@ test('a test case that was imported again cannot be moved back, and the log tell
   ])
   const line = service.log().split('\n').find((it) => it.includes('status code 409'))!
   expect(line).toMatch(/ WARN .* : Request failed with status code 409$/)
-  expect(searchEntries(line, explainEntries).found.map(({ entry }) => entry.id)).toEqual(['duplicate-move'])
+  expect(explainSearch(explainTexts)(line).found.map(({ entry }) => entry.id)).toEqual(['duplicate-move', 'conflict'])
 })

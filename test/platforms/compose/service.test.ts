@@ -83,10 +83,27 @@ test('both streams of the log come together by time, and the newest is what is k
   expect(world.asked).toContain('logs --timestamps --tail 50000 testops')
 })
 
+test('all of the log: a stream for each container that has begun, both of its outputs as the engine gives them', async () => {
+  const [one, never] = [await recorded('testops'), await recorded('testops', (it) => Object.assign(it, { Id: 'f'.repeat(64), Name: '/testops-2', State: { Status: 'created', StartedAt: '0001-01-01T00:00:00Z' } }))]
+  const world = await composeWorld({ containers: [one, never], logs: { [one.Id]: { stdout: 'one\n  two\n', stderr: 'Fatal\n' } } })
+  const parts = await (await (await world.open()).log()).parts({ since: new Date('2026-11-22T05:25:00.500Z') })
+  expect(parts.map(({ name }) => name)).toEqual(['testops'])
+  const read = async (): Promise<string> => {
+    const all: Uint8Array[] = []
+    for await (const block of parts[0]!.blocks()) all.push(block)
+    return Buffer.concat(all).toString()
+  }
+  expect((await read()).split('\n').toSorted()).toEqual(['', '  two', 'Fatal', 'one'])
+  expect(world.asked).toContain(`logs --since 2026-11-22T05:25:00Z ${one.Id}`)
+  world.state.failure = { text: 'permission denied while trying to connect to the Docker daemon socket', code: 1 }
+  expect(await errorOf(read())).toBe('FORBIDDEN: this user may not ask docker: its socket is not for this user')
+})
+
 test('a service that was never started has no log', async () => {
   const world = await composeWorld()
   const log = await (await world.open({ folder: `${world.folder}/project` })).log()
   expect(await errorOf(log.newest({ maxBytes: 100 }))).toBe('UNAVAILABLE: the service has no container, and so no log')
+  expect(await errorOf(log.parts({}))).toBe('UNAVAILABLE: the service has no container, and so no log')
 })
 
 test('settings that its files declare otherwise than its container has them', async () => {

@@ -116,6 +116,7 @@ test('the log is the journal, in bare messages', async () => {
   expect(log.target).toBe('journalctl -u testops.service -o cat --no-pager -q -n 50000')
   // no journal knows the unit of this test: that nothing is shown is not taken for a log without faults
   expect(await errorOf(log.newest({ maxBytes: 1000 }))).toMatch(/^(UNAVAILABLE|UNEXPECTED_ANSWER): /)
+  expect(await errorOf(log.parts({}))).toMatch(/^(UNAVAILABLE|UNEXPECTED_ANSWER): /)
 })
 
 test('starting and stopping', async () => {

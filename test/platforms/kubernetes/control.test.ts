@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ServiceStatus } from '../../../src/core/sources.ts'
 import { openClient } from '../../../src/platforms/kubernetes/client.ts'
 import type { KubernetesClient } from '../../../src/platforms/kubernetes/client.ts'
-import { scaleDown, scaleUp } from '../../../src/platforms/kubernetes/scale.ts'
+import { scaleDown, scaleUp, tryScale } from '../../../src/platforms/kubernetes/scale.ts'
 import type { Scaled } from '../../../src/platforms/kubernetes/scale.ts'
 import { patchSetting } from '../../../src/platforms/kubernetes/setting.ts'
 import { errorOf, failureOf } from '../../adapters/failure-of.ts'
@@ -182,6 +182,7 @@ describe('stopping and starting', () => {
     { resource: 'deployments/scale', failure: /^FORBIDDEN user tester may not patch deployments\/scale `testops-testops` in namespace `testops` of / },
   ])('without the right to patch $resource nothing is stopped', async ({ resource, failure }) => {
     server.cluster.forbidden.push({ resource, verb: 'patch' })
+    expect(await failureOf(tryScale(scaled()))).toMatch(failure)
     expect(await failureOf(scaleDown(scaled(), { timeoutMs }))).toMatch(failure)
     expect(deployment().spec.replicas).toBeGreaterThan(0)
   })

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { AdminError } from '../../../src/core/error.ts'
-import type { RepairLock } from '../../../src/core/lock.ts'
+import type { LockOwner, RepairLock } from '../../../src/core/lock.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
 import { leaseLock } from '../../../src/platforms/kubernetes/lease.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
@@ -16,7 +16,7 @@ const times = { leaseMs: 1000, renewMs: 100 }
 interface Place {
   server: ApiServer
   cluster: Cluster
-  lockOf: (own: { who: string; what: string }, options?: { signal?: AbortSignal; times?: typeof times }) => Promise<RepairLock>
+  lockOf: (own: LockOwner, options?: { signal?: AbortSignal; times?: typeof times }) => Promise<RepairLock>
   lease: () => (Stored & { spec: Record<string, unknown> }) | null
 }
 
@@ -113,7 +113,8 @@ describe('what another has left', () => {
   ])('by a clock that is $clock is taken over once it was seen not to change for as long as it is valid', async ({ agoMs }) => {
     const it = await place()
     leave(it, { agoMs, seconds: 2 })
-    const lock = await it.lockOf(anna)
+    const said: string[] = []
+    const lock = await it.lockOf({ ...anna, tell: (message) => void said.push(message) })
     const begin = performance.now()
     const taking = lock.take()
     await expect.poll(() => it.server.requests.filter((asked) => /^GET .*leases/.test(asked)).length).toBeGreaterThan(3)
@@ -122,6 +123,7 @@ describe('what another has left', () => {
     expect(performance.now() - begin).toBeGreaterThanOrEqual(2000)
     expect([holder, await lock.isHeld()]).toEqual([null, true])
     expect(it.lease()!.metadata.annotations).toMatchObject({ 'testops-admin/who': 'anna@laptop' })
+    expect(said).toEqual(['carl@elsewhere holds the lock of this deployment and has not renewed it: it is watched for 2 s, and taken over where nothing is heard'])
   })
 
   test('is not, by a clock that is ahead, while it is renewed', async () => {

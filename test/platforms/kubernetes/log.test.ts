@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { LogPart, LogPartsOptions } from '../../../src/core/sources.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import { startCluster, told } from './cluster.ts'
@@ -15,7 +16,7 @@ async function newest(prepare: (world: Cluster) => void, maxBytes = 1_000_000) {
   const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 5000, environment })
   onTestFinished(async () => platform.close())
   const log = await platform.log()
-  return { target: log.target, read: () => log.newest({ maxBytes }), server }
+  return { target: log.target, read: () => log.newest({ maxBytes }), parts: async (options: LogPartsOptions) => log.parts(options), server }
 }
 
 /** What a container of a pod printed, by the second. */
@@ -90,5 +91,52 @@ describe('the log of all pods', () => {
       message: `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\``,
       suggestions: [`kubectl --context test auth can-i get pods/${first} --subresource=log -n testops`],
     })
+  })
+})
+
+describe('all of the log', () => {
+  const readAll = async (part: LogPart): Promise<string> => {
+    const all: Uint8Array[] = []
+    for await (const block of part.blocks()) all.push(block)
+    return Buffer.concat(all).toString()
+  }
+
+  it('is a stream for each container and for the run before it, as it was printed', async () => {
+    const { parts, server } = await newest((world) => {
+      restarted(world, second)
+      printed(world, first, { 10: 'one\n  two' })
+      printed(world, second, { 5: 'Fatal glibc error: CPU does not support x86-64-v3' }, { previous: true })
+      printed(world, second, { 15: 'three' })
+    })
+    const all = await parts({ since: new Date('2026-11-21T02:37:00.900Z') })
+    expect(all.map(({ name }) => name)).toEqual([first, `${second} (the run before)`, second])
+    expect(await Promise.all(all.map(readAll))).toEqual(['one\n  two\n', 'Fatal glibc error: CPU does not support x86-64-v3\n', 'three\n'])
+    expect(server.requests.filter((it) => it.includes(`${second}/log`)).map((it) => it.replace(/.*pods\//, '')).sort()).toEqual([
+      `${second}/log?container=${container}&sinceTime=2026-11-21T02%3A37%3A00Z`,
+      `${second}/log?container=${container}&sinceTime=2026-11-21T02%3A37%3A00Z&previous=true`,
+    ])
+  })
+
+  it('is that of the containers before it, too, and nothing where a pod has gone meanwhile', async () => {
+    const clusters: Cluster[] = []
+    const { parts } = await newest((world) => {
+      clusters.push(world)
+      for (const pod of world.pods.filter(({ metadata }) => metadata.name === first)) {
+        pod.spec.initContainers = [{ name: 'db-readiness-check', image: 'postgres:15' }]
+        for (const it of pod.status.containerStatuses ?? []) it.state = { waiting: { reason: 'PodInitializing' } }
+      }
+      printed(world, first, { 10: 'waiting for database' }, { of: 'db-readiness-check' })
+      printed(world, second, { 10: 'one' })
+    })
+    const all = await parts({})
+    expect(all.map(({ name }) => name)).toEqual([`${first}/db-readiness-check`, first, second])
+    for (const world of clusters) world.remove('pods', world.pods.find(({ metadata }) => metadata.name === second)!)
+    expect(await Promise.all(all.map(readAll))).toEqual(['waiting for database\n', '', ''])
+  })
+
+  it('a right that is missing is named by the part it is missing for', async () => {
+    const { parts } = await newest((world) => void world.forbidden.push({ resource: 'pods/log' }))
+    const [part] = await parts({})
+    expect(await told(readAll(part!))).toMatchObject({ code: 'FORBIDDEN', message: `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\`` })
   })
 })

@@ -31,16 +31,22 @@ async function runOf({ someone }: Situation): Promise<string> {
   return (await someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>().runs[0]!.run
 }
 
+/** On a machine that is busy, pods that are ready at once are so before they are waited for. */
+function slowly(it: Situation): Situation {
+  it.cluster.timing.readyMs = 3000
+  return it
+}
+
 describe('killed', () => {
   test.each(spread(instants, 3, 0))('at %s, it is gone on with', async (failpoint) => {
-    const it = await situation()
+    const it = slowly(await situation())
     await it.someone.killedAt(failpoint, words)
     const ended = await it.someone.run(['resume', '--json'])
     expect([ended.code, await stateOf(it)], ended.stdout + ended.stderr).toEqual([0, [after, is, 'deployed']])
   }, 120_000)
 
   test.each(spread(instants, 3, 1))('at %s, it is taken back', async (failpoint) => {
-    const it = await situation()
+    const it = slowly(await situation())
     await it.someone.killedAt(failpoint, words)
     const ended = await it.someone.repair(['undo', await runOf(it)])
     expect([ended.code, await stateOf(it)], ended.stdout + ended.stderr).toEqual([0, [before, was, 'deployed']])

@@ -38,7 +38,8 @@ export function pollIntegrations(database: Database, everyMs: number, loggerPack
     while (!signal.aborted) {
       try {
         const rows = await database.query<Integration>('SELECT name, url, username, password FROM integration ORDER BY id')
-        await Promise.all(rows.map(one))
+        // one after the other, as they are on one thread: a line of the log belongs to the call before it
+        for (const row of rows) await one(row)
       } catch {
         // the pool has already said that the database is not there
         if (signal.aborted) break

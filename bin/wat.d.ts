@@ -1,0 +1,1 @@
+export function compileWat(path: string): Promise<Uint8Array>

@@ -1,0 +1,118 @@
+import { connect, isIP } from 'node:net'
+import type { Socket } from 'node:net'
+import { AdminError } from '../../core/error.ts'
+import type { HostPort } from '../../core/endpoint.ts'
+import type { ExternalSystem, ShownAnswer, SignIn, TlsShown } from '../../core/external-system.ts'
+import { withoutSecrets } from '../../core/secret.ts'
+import { reasonOf } from '../answer-reason.ts'
+import { hostPort, peerFailure } from '../failure.ts'
+import type { Peer } from '../failure.ts'
+import { jsonOf, openHttp } from '../http.ts'
+import type { HttpAnswer } from '../http.ts'
+import { bare, portOf, proxyOf } from '../http-route.ts'
+import { addressesOf } from '../network.ts'
+import { tlsShown } from './tls-shown.ts'
+
+export interface AskOptions {
+  /** for each step */
+  timeoutMs: number
+  /** PEM text of an own certificate authority */
+  ca: string | null
+  signal?: AbortSignal | undefined
+}
+
+const what = 'the external system'
+/** a web page may be long */
+const maxBytes = 5_000_000
+
+/** Looks the name up, connects, and asks once without credentials. Throws CONFIGURATION for a proxy that cannot be used, and INTERRUPTED. */
+export async function examineExternalSystem(address: string, options: AskOptions): Promise<ExternalSystem> {
+  const url = new URL(address)
+  const host = bare(url.hostname)
+  const proxy = proxyOf(url)
+  const begun: ExternalSystem = { proxy: proxy && hostPort(bare(proxy.hostname), portOf(proxy)), addresses: null, connection: null, tls: null, answer: null }
+  const addresses = isIP(host) === 0 ? await attempt(addressesOf(host, options.timeoutMs)) : null
+  const named = { ...begun, addresses }
+  // a proxy looks names up by itself
+  if (!proxy && addresses !== null && (addresses instanceof AdminError || addresses.length === 0)) return named
+  const to = proxy ?? url
+  const connection = await attempt(connected({ host: bare(to.hostname), port: portOf(to) }, proxy ? 'the proxy' : what, options.timeoutMs))
+  if (connection instanceof AdminError) return { ...named, connection }
+  let tls: TlsShown | null = null
+  let isConnected = false
+  const answer = await attempt(
+    ask(url, { ...options, verify: false }, {}, (socket) => {
+      isConnected = true
+      tls = tlsShown(socket, host)
+    }),
+  )
+  if (answer instanceof AdminError && !isConnected && url.protocol === 'https:') return { ...named, connection, tls: answer }
+  return { ...named, connection, tls, answer }
+}
+
+/**
+ * Asks once with credentials, to a server whose certificate is trusted alone, and follows it nowhere. Throws as any request does,
+ * INTERRUPTED.
+ */
+export async function signInOnce(address: string, login: SignIn, options: AskOptions): Promise<ShownAnswer> {
+  const authorization =
+    login.scheme === 'basic'
+      ? `Basic ${Buffer.from(`${login.user.reveal()}:${login.password.reveal()}`).toString('base64')}`
+      : `Bearer ${login.token.reveal()}`
+  // a server may say again what it was told, and what stands at the ends is cut off by then
+  const secrets = [authorization.replace(/^\S+ /, ''), login.scheme === 'basic' ? login.password.reveal() : ''].flatMap((secret) => [secret, secret.trim()]).filter((secret) => secret !== '')
+  const hide = (text: string): string => withoutSecrets(secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text))
+  return ask(new URL(address), { ...options, verify: true }, { authorization }, () => undefined, hide)
+}
+
+
+async function ask(
+  url: URL,
+  { timeoutMs, ca, signal, verify }: AskOptions & { verify: boolean },
+  headers: Record<string, string>,
+  sent: (socket: Socket) => void,
+  hide: (text: string) => string = withoutSecrets,
+): Promise<ShownAnswer> {
+  const client = await openHttp({ what, baseUrl: url.origin, suggestions: [], ca, verify, timeoutMs, maxBytes })
+  try {
+    const answer = await client.request(url.pathname, { headers, sent, repeatable: false, ...(signal && { signal }) })
+    return shown(answer, hide)
+  } finally {
+    await client.close()
+  }
+}
+
+function shown(answer: HttpAnswer, hide: (text: string) => string): ShownAnswer {
+  const { status, headers, durationMs } = answer
+  const { location = null } = headers
+  const isPage = /html/i.test(headers['content-type'] ?? '') || /^\s*<(?:!doctype html|html)\b/i.test(answer.text)
+  const form = isPage ? 'page' : jsonOf(answer) === undefined ? 'other' : 'json'
+  return { status, said: reasonOf(answer, hide), form, location: location?.split(/[?#]/)[0] ?? null, durationMs: Math.round(durationMs) }
+}
+
+async function connected({ host, port }: HostPort, name: string, timeoutMs: number): Promise<{ to: string; durationMs: number }> {
+  const peer: Peer = { what: name, host, port, where: hostPort(host, port), suggestions: [] }
+  const since = performance.now()
+  const socket = connect({ host, port })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve)
+      socket.once('error', reject)
+      socket.setTimeout(timeoutMs, () => reject(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })))
+    })
+    return { to: hostPort(socket.remoteAddress ?? host, port), durationMs: Math.round(performance.now() - since) }
+  } catch (error) {
+    throw peerFailure(error, peer)
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function attempt<T>(work: Promise<T>): Promise<T | AdminError> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return error
+    throw error
+  }
+}

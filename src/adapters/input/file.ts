@@ -1,0 +1,112 @@
+import { open, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { AdminError } from '../../core/error.ts'
+import { grouped } from '../../core/grouped.ts'
+import type { LogPart } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
+import { fileFailure } from '../file-failure.ts'
+import { programBlocks } from '../program-blocks.ts'
+import { formatBytes, formatOf, headBytes, isBinary, unpackers } from './format.ts'
+import type { Format } from './format.ts'
+import { unpacked } from './unpack.ts'
+
+const blockBytes = 1 << 20
+
+/** What a name leads to. */
+export interface Inspected {
+  kind: 'file' | 'folder' | 'other'
+  /** of a file */
+  size: number
+  format: Format
+  /** it is no text, as it stands there */
+  isBinary: boolean
+}
+
+/** Throws UNAVAILABLE where there is nothing, FORBIDDEN. A pipe is not read from: what is in it would be gone. */
+export async function inspect(path: string): Promise<Inspected> {
+  try {
+    const found = await stat(path)
+    if (!found.isFile()) return { kind: found.isDirectory() ? 'folder' : 'other', size: 0, format: 'plain', isBinary: false }
+    const handle = await open(path)
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+      const head = buffer.subarray(0, bytesRead)
+      return { kind: 'file', size: found.size, format: formatOf(head), isBinary: isBinary(head) }
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw fileFailure(error, path)
+  }
+}
+
+/** A file, unpacked where it is packed, or what else its name leads to. Its size is that of when reading begins, and what is added meanwhile is read, too. */
+export function partOfFile(path: string): LogPart {
+  return { name: path, file: path, blocks: (signal) => blocksOf(path, signal) }
+}
+
+async function* blocksOf(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  const { kind, format } = await inspect(path)
+  // Node cannot let go of a pipe that nobody writes to
+  if (kind === 'other') yield* unpackedIfPacked(programBlocks(['cat', '--', path], { signal }), path)
+  else yield* unpackedAs(format, fileBlocks(path, signal), path)
+}
+
+/** The same of a stream, of which nothing is known yet. */
+export async function* unpackedIfPacked(blocks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  const all = blocks[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  while (head.length < formatBytes) {
+    const next = await all.next()
+    if (next.done) break
+    head = Buffer.concat([head, next.value])
+  }
+  yield* unpackedAs(formatOf(head), joined(head, all), name)
+}
+
+async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    if (head.length > 0) yield head
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+async function* unpackedAs(format: Format, blocks: AsyncGenerator<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  if (format === 'plain') yield* blocks
+  else if (format === 'gzip' || format === 'zstd') yield* unpacked(blocks, format)
+  else {
+    await blocks.return(undefined)
+    throw new AdminError('UNAVAILABLE', `${name} is compressed by ${format}, which this program does not unpack`, [
+      `${unpackers[format]} ${typed([name])} | testops-admin scan-logs -`,
+    ])
+  }
+}
+
+async function* fileBlocks(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  let handle: FileHandle | null = null
+  try {
+    handle = await open(path)
+    const { size } = await handle.stat()
+    for (let at = 0; signal?.aborted !== true; ) {
+      const block = Buffer.allocUnsafe(Math.min(blockBytes, Math.max(65_536, size - at)))
+      const { bytesRead } = await handle.read(block, 0, block.length, at)
+      if (bytesRead === 0) {
+        if (at < size) throw cutDown(path, at, size)
+        return
+      }
+      at += bytesRead
+      yield block.subarray(0, bytesRead)
+    }
+  } catch (error) {
+    throw fileFailure(error, path)
+  } finally {
+    await handle?.close()
+  }
+}
+
+/** A file became shorter while it was read. */
+export function cutDown(path: string, read: number, size: number): AdminError {
+  return new AdminError('UNEXPECTED_ANSWER', `${path} was cut down while it was read: ${grouped(read)} of its ${grouped(size)} bytes were seen`, [`ls -l ${typed([path])}`])
+}

@@ -1,0 +1,112 @@
+import { crc32, createInflateRaw } from 'node:zlib'
+import type { InflateRaw } from 'node:zlib'
+import type { Unpacker } from './unpacker.ts'
+
+/** Bits of the fourth byte of a header, each of which tells of a field (RFC 1952, 2.3.1). */
+const [hasHeaderSum, hasExtra, hasName, hasComment] = [2, 4, 8, 16]
+const [fixedHeader, trailerLength] = [10, 8]
+
+/** Where a member's data begins; null: its header is not all there. Throws where it is none. */
+function headerEnd(bytes: Buffer): number | null {
+  if ([0x1f, 0x8b, 8].some((byte, index) => index < bytes.length && bytes[index] !== byte)) throw new Error('incorrect header')
+  if (bytes.length < fixedHeader) return null
+  const flags = bytes[3]!
+  let at = fixedHeader
+  if ((flags & hasExtra) !== 0) at = bytes.length < at + 2 ? Infinity : at + 2 + bytes.readUInt16LE(at)
+  for (const flag of [hasName, hasComment]) {
+    if ((flags & flag) === 0) continue
+    const end = bytes.indexOf(0, at)
+    at = end < 0 ? Infinity : end + 1
+  }
+  if ((flags & hasHeaderSum) !== 0) at += 2
+  return at <= bytes.length ? at : null
+}
+
+/** What is unpacked of one member. */
+interface Member {
+  readonly stream: InflateRaw
+  isOver: boolean
+  sum: number
+  /** modulo 2^32, as the trailer has it */
+  length: number
+}
+
+function openMember(take: (bytes: Uint8Array) => void): Member {
+  const member: Member = { stream: createInflateRaw({ chunkSize: 65_536 }), isOver: false, sum: 0, length: 0 }
+  member.stream
+    .on('data', (bytes: Uint8Array) => {
+      member.sum = crc32(bytes, member.sum)
+      member.length = (member.length + bytes.length) >>> 0
+      take(bytes)
+    })
+    .on('end', () => void (member.isOver = true))
+    // who writes is told
+    .on('error', () => undefined)
+  return member
+}
+
+/** What it did not take of the bytes: what follows its end. Throws where they are no such data. */
+async function left({ stream }: Member, bytes: Buffer): Promise<Buffer> {
+  const before = stream.bytesWritten
+  await new Promise<void>((resolve, reject) => {
+    const end = (): void => resolve()
+    // where bytes are left, it ends, and nobody is called back; nor is who writes what is damaged
+    stream.once('end', end).once('error', reject)
+    stream.write(bytes, (error) => {
+      stream.off('end', end).off('error', reject)
+      if (error) reject(error)
+      else resolve()
+    })
+  })
+  return bytes.subarray(stream.bytesWritten - before)
+}
+
+/**
+ * Unpacks members that follow each other, perhaps with zeros behind them, as tapes have them. By itself, since Node's own reader
+ * throws away what it has of a member with something else behind it, and waits for ever where that are zeros (seen with 20.20).
+ */
+export function gunzip(): Unpacker {
+  let ready: Uint8Array[] = []
+  let held: Buffer = Buffer.alloc(0)
+  let member: Member | null = null
+  let members = 0
+
+  /** Whether there may be more to do with what is held. */
+  const step = async (): Promise<boolean> => {
+    if (member === null) {
+      // zeros are no member, and end nothing
+      const isPadded = members > 0 && held.every((byte) => byte === 0)
+      const begin = isPadded ? null : headerEnd(held)
+      if (isPadded) held = Buffer.alloc(0)
+      if (begin === null) return false
+      member = openMember((bytes) => void ready.push(bytes))
+      held = held.subarray(begin)
+    }
+    if (!member.isOver) {
+      if (held.length > 0) held = await left(member, held)
+      if (!member.isOver) return false
+    }
+    if (held.length < trailerLength) return false
+    if (held.readUInt32LE(0) !== member.sum || held.readUInt32LE(4) !== member.length) throw new Error('incorrect data check')
+    held = held.subarray(trailerLength)
+    member = null
+    members += 1
+    return held.length > 0
+  }
+  return {
+    piece: 16_384,
+    async take(piece) {
+      held = Buffer.concat([held, piece])
+      while (await step()) continue
+    },
+    async end() {
+      if (member !== null || held.length > 0 || members === 0) throw new Error('unexpected EOF')
+    },
+    ready() {
+      const all = ready
+      ready = []
+      return all
+    },
+    close: () => void member?.stream.destroy(),
+  }
+}

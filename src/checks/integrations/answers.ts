@@ -1,0 +1,56 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Outcome } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import type { ServiceSource } from '../../core/sources.ts'
+import type { LoggedCall } from '../../knowledge/integration-log.ts'
+import { isDebug } from '../../knowledge/settings.ts'
+import { word } from '../support/evidence.ts'
+import { firstLine, grouped } from '../support/format.ts'
+import { outcomeOf, troubledCalls } from '../support/integration-calls.ts'
+import type { Calls, Trouble } from '../support/integration-calls.ts'
+import { readSettings } from '../support/service.ts'
+import { had, tolerant } from '../support/wanted.ts'
+
+export const integrationsAnswers = defineCheck({
+  id: 'integrations/answers',
+  title: 'external systems answer integrations',
+  reads: ['logs'],
+  wants: ['service'],
+  // whoever looks for this has debug output on
+  explains: ['integrations/debug-logging'],
+  async run({ logs, service }, deployment): Promise<Outcome> {
+    const calls = await troubledCalls({ logs, service }, isTrouble)
+    const urls = calls.troubles.flatMap(({ host, last: { url } }) => url ?? (host === null ? [] : `https://${host}`))
+    return outcomeOf(calls, logs, {
+      none: `neither HTTP FAILED nor 400 bad request in ${grouped(calls.records.length)} records of ${logs.target}`,
+      over: 'what failed is answered again, or was before the last start',
+      said: (trouble) => saidOf(trouble, calls.shown),
+      remedy: {
+        text:
+          'See whether the external system is reached, and whether its API is still the one that the integration calls: an update of ' +
+          'either can change that. Debug output of integrations tells which call it is.',
+        commands: [
+          ...((await isTold(had(service), deployment)) ? [] : ['testops-admin set-env -d {deployment} --integration-debug on   # restarts the service']),
+          ...urls.slice(0, 5).map((url) => `testops-admin check-integration -d {deployment} --url ${word(url)}`),
+          'testops-admin doctor -d {deployment} --only integrations/answers',
+        ],
+      },
+    })
+  },
+})
+
+/** A host without an address has a check of its own. */
+function isTrouble({ status, failure }: LoggedCall): boolean {
+  return status === 400 || (failure !== null && !/UnknownHostException/.test(failure))
+}
+
+function saidOf({ host, last }: Trouble, shown: Calls['shown']): string {
+  const what = last.failure === null ? 'HTTP 400 (bad request)' : `HTTP FAILED: ${firstLine(shown(last.failure), 160)}`
+  return `${host ?? 'a system that the log does not name'}: ${what}`
+}
+
+/** Whether debug output of integrations is on, or that cannot be told. */
+async function isTold(service: ServiceSource | null, deployment: Deployment): Promise<boolean> {
+  const settings = service && (await tolerant(readSettings(service, deployment)))
+  return settings === null || isDebug(settings.value(settings.names.integrationLogLevel))
+}

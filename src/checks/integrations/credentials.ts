@@ -1,0 +1,37 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Outcome } from '../../core/check.ts'
+import { word } from '../support/evidence.ts'
+import { grouped } from '../support/format.ts'
+import { outcomeOf, troubledCalls } from '../support/integration-calls.ts'
+
+const refusals: ReadonlyMap<number | null, string> = new Map([
+  [401, 'HTTP 401, which is what wrong credentials are answered with'],
+  [403, 'HTTP 403: the user may not do this there, or may not sign in for now'],
+])
+
+export const integrationsCredentials = defineCheck({
+  id: 'integrations/credentials',
+  title: 'external systems accept the credentials of integrations',
+  reads: ['logs'],
+  wants: ['service'],
+  // whoever looks for this has debug output on
+  explains: ['integrations/debug-logging'],
+  async run({ logs, service }): Promise<Outcome> {
+    const calls = await troubledCalls({ logs, service }, ({ status }) => refusals.has(status))
+    const urls = calls.troubles.flatMap(({ last: { url } }) => url ?? [])
+    return outcomeOf(calls, logs, {
+      none: `no answer 401 or 403 in ${grouped(calls.records.length)} records of ${logs.target}`,
+      over: 'what was refused is accepted again, or was before the last start',
+      said: ({ host, last }) => `${host ?? 'an external system'}: ${refusals.get(last.status)!}`,
+      remedy: {
+        text:
+          "Enter user and password (or token) anew in the integration's settings: a blank at either end counts as a character, and whether " +
+          'the user is a name or an e-mail address depends on the integration.',
+        commands: [
+          ...urls.slice(0, 5).map((url) => `testops-admin check-integration -d {deployment} --url ${word(url)} --user NAME --password-from @FILE   # --sign-in: one attempt`),
+          'testops-admin doctor -d {deployment} --only integrations/credentials',
+        ],
+      },
+    })
+  },
+})

@@ -1,0 +1,83 @@
+import { defineCheck } from '../../core/check.ts'
+import type { Finding, Outcome, Severity } from '../../core/check.ts'
+import type { LogRecord, LogsSource } from '../../core/sources.ts'
+import { durableConflicts } from '../../knowledge/log-signatures.ts'
+import { signatures } from '../../knowledge/signatures.ts'
+import type { SignatureId } from '../../knowledge/signatures.ts'
+import { grepLog } from '../support/evidence.ts'
+import { firstLine, grouped, timesOf } from '../support/format.ts'
+import { recentMs } from '../support/integration-calls.ts'
+import { masked } from '../support/last-words.ts'
+import { logBytes, sinceStart } from '../support/service.ts'
+import { had, tolerant } from '../support/wanted.ts'
+
+/**
+ * Signatures of which another check has the last word, since it sees the thing itself: the lock, the queues, the sessions, the
+ * processor, the calls of integrations. Whose login is refused, and who moves a test case to where its like is, is told it at once,
+ * and nothing is wrong with the service; agents keep logs of their own.
+ */
+const toldElsewhere: readonly SignatureId[] = [
+  'unknown-host',
+  'http-failed',
+  'bad-request',
+  'lock-waiting',
+  'lock-refused',
+  'transient-refused',
+  'cpu-level',
+  'csrf',
+  'conflict',
+  'token-refused',
+  'agent-counts',
+  'agent-nothing-indexed',
+]
+
+export const serviceLogErrors = defineCheck({
+  id: 'service/log-errors',
+  title: 'service log tells of no other known fault',
+  reads: ['logs'],
+  wants: ['service'],
+  async run({ logs, service }): Promise<Outcome> {
+    const platform = had(service)
+    const [{ records: all }, status, environment] = await Promise.all([
+      logs.recent({ maxBytes: logBytes }),
+      platform && tolerant(platform.status()),
+      platform && tolerant(platform.environment()),
+    ])
+    // what was before the last start is over
+    const records = (status && sinceStart(all, status)) ?? all
+    const told = signatures.flatMap((signature) => {
+      if (signature.severity === 'info' || toldElsewhere.includes(signature.id)) return []
+      const found = records.filter((record) => signature.pattern.test(record.text) && !isToldByQueues(signature.id, record))
+      return found.length === 0 ? [] : [{ signature, found, severity: severityOf(signature.severity, found) }]
+    })
+    const findings = told.map(({ signature, found }) => findingFor(signature, found, logs, (line) => masked(line, environment)))
+    const [first, ...others] = findings
+    if (!first) return { status: 'ok', detail: `none in ${grouped(records.length)} records of ${logs.target}` }
+    return {
+      status: 'problem',
+      severity: told.some(({ severity }) => severity === 'error') ? 'error' : 'warning',
+      findings: [first, ...others],
+      remedy: {
+        text: told.length === 1 ? 'Read what it means, why it happens and what is done about it.' : 'Read of each what it means, why it happens and what is done about it.',
+        commands: [...new Set(told.map(({ signature }) => `testops-admin explain ${signature.explain}`)), 'testops-admin scan-logs -d {deployment}   # all that the log tells of'],
+      },
+    }
+  },
+})
+
+/** A refused `durable` is the queues' own check's; the broker refuses other things in the same words. */
+function isToldByQueues(id: SignatureId, { text }: LogRecord): boolean {
+  return id === 'precondition-failed' && durableConflicts(text).length > 0
+}
+
+/** What was seen lately goes on, as far as can be told. */
+function severityOf(severity: Severity, found: readonly LogRecord[]): Severity {
+  const at = found.at(-1)?.at ?? null
+  return at !== null && Date.now() - at.getTime() <= recentMs ? severity : 'warning'
+}
+
+function findingFor({ title, pattern }: (typeof signatures)[number], found: readonly LogRecord[], logs: LogsSource, hide: (line: string) => string): Finding {
+  const last = found.at(-1)!
+  const line = last.text.split('\n').find((it) => pattern.test(it)) ?? last.text
+  return { message: `${title}: ${timesOf(found)}`, evidence: [grepLog(logs, pattern.exec(line)?.[0] ?? ''), firstLine(hide(line).trim(), 300)] }
+}

@@ -1,0 +1,17 @@
+import type { LogRecord } from '../../core/sources.ts'
+import { loggedCalls } from '../../knowledge/integration-log.ts'
+import { unknownHosts } from '../../knowledge/log-signatures.ts'
+
+/** of more, the first are looked at */
+const most = 20
+
+/**
+ * Addresses of the external systems that the log tells of, one to a host: that of the last call, else what can be made of the host
+ * alone. Without the service's own parts.
+ */
+export function addressesInLog(records: readonly LogRecord[], own: ReadonlySet<string>): string[] {
+  const unknown = records.flatMap(({ text }) => unknownHosts(text)).map((host) => [host, `https://${host}/`] as const)
+  const called = loggedCalls(records).flatMap(({ host, url }) => (host === null ? [] : [[host, url ?? `https://${host}/`] as const]))
+  const byHost = new Map([...unknown, ...called].filter(([, url]) => URL.canParse(url)).map(([host, url]) => [host.replace(/:\d+$/, ''), url]))
+  return [...byHost].filter(([host]) => !own.has(host)).map(([, url]) => url).slice(0, most)
+}

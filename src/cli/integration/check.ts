@@ -1,0 +1,60 @@
+import { isIP } from 'node:net'
+import { answerStep } from '../../checks/support/external-system/answer.ts'
+import { certificateStep } from '../../checks/support/external-system/certificate.ts'
+import { credentialSteps } from '../../checks/support/external-system/credentials.ts'
+import { reachSteps } from '../../checks/support/external-system/reach.ts'
+import type { ServicePlace } from '../../checks/support/external-system/reach.ts'
+import { keptFromSignIn, signInStep } from '../../checks/support/external-system/sign-in.ts'
+import { notConfigured, wanted } from '../../checks/support/wanted.ts'
+import { AdminError } from '../../core/error.ts'
+import type { ExternalSystem, IntegrationStep, SignIn } from '../../core/external-system.ts'
+import { checked } from '../../output/integration.ts'
+import type { CheckedIntegration } from '../../output/integration.ts'
+import type { OpenedDeployment } from '../../runtime/index.ts'
+import type { Target } from './targets.ts'
+
+export interface Looking {
+  /** null: no deployment is known */
+  opened: OpenedDeployment | null
+  timeoutMs: number
+  ca: string | null
+  signal: AbortSignal
+  /** null: nobody signs in */
+  login: SignIn | null
+}
+
+/** Looks at one external system, step by step, and signs in where that was asked for. */
+export async function checkTarget({ given, ...target }: Target, { opened, login, ...options }: Looking): Promise<CheckedIntegration> {
+  const { examine } = await import('../../runtime/index.ts')
+  const url = new URL(target.url)
+  const [system, place] = await Promise.all([examine(target.url, options), placeOf(url, opened)])
+  const certificate = certificateStep(url, system, new Date())
+  const seen = (isLetIn: boolean): IntegrationStep[] => [
+    ...reachSteps(url, system, place),
+    ...(certificate ? [certificate] : []),
+    ...(system.answer === null ? [] : [answerStep(url, system.answer, isLetIn)]),
+    ...credentialSteps(given),
+  ]
+  const last = await signInSteps(target.url, seen(false), system, { opened, login, ...options }, Object.keys(given).length > 0)
+  const steps = [...seen(last.some(({ step, status }) => step === 'sign-in' && status === 'ok')), ...last]
+  const own = system.tls === null || system.tls instanceof AdminError ? null : (system.tls.chain[0] ?? null)
+  return checked({ ...target, steps, certificate: own })
+}
+
+async function signInSteps(url: string, steps: readonly IntegrationStep[], { answer }: ExternalSystem, { login, ...options }: Looking, isGiven: boolean): Promise<IntegrationStep[]> {
+  const skipped = (message: string): IntegrationStep[] => [{ step: 'sign-in', status: 'skipped', message }]
+  if (login === null) return isGiven ? skipped('not tried: --sign-in tries once, and each attempt counts where accounts get locked') : []
+  const kept = keptFromSignIn(steps, answer)
+  if (kept !== null) return skipped(kept)
+  const { signIn } = await import('../../runtime/index.ts')
+  return [signInStep(await wanted(() => signIn(url, login, options)), answer)]
+}
+
+/** What the service's own place makes of the name; null where no deployment is known. */
+async function placeOf({ hostname }: URL, opened: OpenedDeployment | null): Promise<ServicePlace | null> {
+  if (!opened) return null
+  const isElsewhere = opened.deployment.platform === 'kubernetes'
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return { resolves: null, isElsewhere }
+  const resolves = await wanted(async () => (await opened.open.service()).resolve(hostname))
+  return { resolves: notConfigured(resolves) ? null : resolves, isElsewhere }
+}

@@ -1,0 +1,43 @@
+import type { Given } from '../../checks/support/external-system/credentials.ts'
+import { AdminError } from '../../core/error.ts'
+import { readInput } from '../read-input.ts'
+
+/** What the operator gives of credentials: a user, or where something is kept. */
+export interface GivenFlags {
+  user?: string | undefined
+  'user-from'?: string | undefined
+  'password-from'?: string | undefined
+  'token-from'?: string | undefined
+}
+
+export interface GivenCredentials {
+  user?: Given
+  password?: Given
+  token?: Given
+}
+
+const forms = 'env:NAME, @FILE, or @- for standard input'
+
+/** Reads them from where they are kept. Throws USAGE, and SECRET_MISSING for a variable that is not set. */
+export async function givenCredentials(flags: GivenFlags): Promise<GivenCredentials> {
+  const kept = (['user', 'password', 'token'] as const).map((what) => ({ what, reference: flags[`${what}-from`] }))
+  if (kept.filter(({ reference }) => reference === '@-').length > 1) throw new AdminError('USAGE', 'standard input can be read but once', [forms])
+  const given: GivenCredentials = flags.user === undefined ? {} : { user: { text: flags.user, from: '--user', isPublic: true } }
+  for (const { what, reference } of kept) if (reference !== undefined) given[what] = await read(reference, `--${what}-from`)
+  return given
+}
+
+/** Whatever is no reference may be the secret itself: it is in no message. */
+async function read(reference: string, flag: string): Promise<Given> {
+  const variable = /^env:([A-Za-z_]\w*)$/.exec(reference)?.[1]
+  if (variable !== undefined) {
+    const text = process.env[variable]
+    if (text !== undefined) return { text, from: `the environment variable ${variable}` }
+    throw new AdminError('SECRET_MISSING', `${flag}: the environment variable ${variable} is not set`, [`read -rs ${variable} && export ${variable}   # then paste it: one line`])
+  }
+  const file = /^@(.+)$/.exec(reference)?.[1]
+  if (file === undefined) throw new AdminError('USAGE', `${flag} says where it is kept, never what it is: ${forms}`, [`${flag} @FILE`])
+  const all = await readInput(file, { mostBytes: 100_000, next: [`${flag} @FILE`] })
+  const text = all.replace(/\r?\n$/, '')
+  return { text, from: file === '-' ? 'standard input' : `the file ${file}`, ...(text !== all && { hadLineEnd: true }) }
+}

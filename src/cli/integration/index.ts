@@ -1,0 +1,116 @@
+import { AdminError } from '../../core/error.ts'
+import type { IntegrationDocument } from '../../output/integration.ts'
+import type { OpenedDeployment, SelectedDeployment } from '../../runtime/index.ts'
+import { chosenDeployment } from '../chosen-deployment.ts'
+import { interruptible } from '../interrupt.ts'
+import { readInput } from '../read-input.ts'
+import { filledError } from '../repair/session.ts'
+import { checkTarget } from './check.ts'
+import { givenCredentials } from './given.ts'
+import type { GivenCredentials, GivenFlags } from './given.ts'
+import { plannedSignIn } from './sign-in.ts'
+import { allTargets, namedTarget } from './targets.ts'
+import type { Target } from './targets.ts'
+
+export interface IntegrationFlags extends GivenFlags {
+  deployment?: string | undefined
+  config?: string | undefined
+  timeout?: number | undefined
+  url?: string | undefined
+  integration?: string | undefined
+  ca?: string | undefined
+  'sign-in': boolean
+  'accept-risk'?: readonly string[] | undefined
+}
+
+const defaultTimeoutSeconds = 10
+
+/**
+ * Looks at the external systems that the flags mean: one by its address or its name, else those of the configuration and of the log.
+ * Throws USAGE, REFUSED, and what opening the deployment and its log throws.
+ */
+export async function checkIntegrations(flags: IntegrationFlags, tell: (message: string) => void): Promise<IntegrationDocument> {
+  const url = flags.url === undefined ? undefined : await addressIn(flags.url)
+  const given = await givenCredentials(flags)
+  if (Object.keys(given).length > 0 && url === undefined && flags.integration === undefined) {
+    throw new AdminError('USAGE', 'credentials are for one external system, which is to be named', ['--url URL', '--integration NAME'])
+  }
+  const ca = flags.ca === undefined ? null : await authorityIn(flags.ca)
+  const timeoutMs = (flags.timeout ?? defaultTimeoutSeconds) * 1000
+  return interruptible(async (signal) => {
+    const selected = await selectedFor(flags, signal)
+    return withOpenedOrNone(selected, flags, { timeoutMs, signal }, async (opened) => {
+      const targets = (await targetsOf(url, flags.integration, { selected, opened, timeoutMs, signal }, tell)).map((it) => ({ ...it, given: merged(it.given, given) }))
+      const planned = flags['sign-in'] ? plannedSignIn(targets, flags['accept-risk'] ?? []) : null
+      if (planned) tell(planned.plan)
+      const looking = { opened, timeoutMs, ca, signal, login: planned?.login ?? null }
+      const integrations = await Promise.all(targets.map((target) => checkTarget(target, looking)))
+      return { schemaVersion: 1, deployment: selected?.name ?? null, integrations }
+    })
+  })
+}
+
+/** What is given by flags stands above the configuration; a token takes the place of a password. */
+function merged(own: GivenCredentials, given: GivenCredentials): GivenCredentials {
+  const { password: _, ...rest } = own
+  return { ...(given.token ? rest : own), ...given }
+}
+
+interface At {
+  selected: SelectedDeployment | null
+  opened: OpenedDeployment | null
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+async function targetsOf(url: string | undefined, name: string | undefined, { selected, opened, timeoutMs, signal }: At, tell: (message: string) => void): Promise<Target[]> {
+  if (url !== undefined) return [{ name: null, url, from: 'flag', given: {} }]
+  const { configuredIntegrations } = await import('../../runtime/index.ts')
+  const configured = selected ? configuredIntegrations(selected, { environment: process.env, timeoutMs, signal }) : []
+  if (name !== undefined) return [await namedTarget(configured, name)]
+  return opened ? allTargets(configured, opened, tell) : []
+}
+
+/** With an address, no deployment is needed: one that neither a flag nor a configuration names is not looked for. */
+async function selectedFor({ deployment, config, url }: IntegrationFlags, signal: AbortSignal): Promise<SelectedDeployment | null> {
+  if (url !== undefined && deployment === undefined) {
+    const { findConfiguration } = await import('../../runtime/index.ts')
+    if ((await findConfiguration({ file: config, environment: process.env, workingDirectory: process.cwd() })) === null) return null
+  }
+  return chosenDeployment({ deployment, config }, signal)
+}
+
+async function withOpenedOrNone<T>(
+  selected: SelectedDeployment | null,
+  { config }: IntegrationFlags,
+  options: { timeoutMs: number; signal: AbortSignal },
+  run: (opened: OpenedDeployment | null) => Promise<T>,
+): Promise<T> {
+  if (!selected) return run(null)
+  const { openDeployment } = await import('../../runtime/index.ts')
+  const opened = await openDeployment(selected, { ...options, environment: process.env, config })
+  try {
+    return await run(opened)
+  } catch (error) {
+    throw error instanceof AdminError ? filledError(error, opened) : error
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Its text may hold a password, and is not shown. */
+async function addressIn(text: string): Promise<string> {
+  const { parseHttpAddress } = await import('../../runtime/index.ts')
+  try {
+    parseHttpAddress(text)
+    return new URL(text.trim()).href
+  } catch (error) {
+    throw new AdminError('USAGE', `--url ${error instanceof Error ? error.message : ''}`, ['testops-admin check-integration --url https://tracker.example.org/rest/api'])
+  }
+}
+
+async function authorityIn(file: string): Promise<string> {
+  const text = await readInput(file, { mostBytes: 1_000_000, next: ['--ca FILE   # certificates in PEM form'] })
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw new AdminError('USAGE', `${file} holds no certificate in PEM form`, ['--ca FILE   # certificates in PEM form'])
+}

@@ -1,0 +1,57 @@
+import { addressesInLog } from '../../checks/support/integration-addresses.ts'
+import { word } from '../../checks/support/evidence.ts'
+import { ownParts } from '../../checks/support/own-parts.ts'
+import { logBytes } from '../../checks/support/service.ts'
+import { had, notConfigured, wanted } from '../../checks/support/wanted.ts'
+import { AdminError } from '../../core/error.ts'
+import { closestNames } from '../../core/nearest.ts'
+import type { CheckedIntegration } from '../../output/integration.ts'
+import type { ConfiguredIntegration, OpenedDeployment } from '../../runtime/index.ts'
+import type { GivenCredentials } from './given.ts'
+
+/** An external system to look at, with what is known of its credentials. */
+export interface Target extends Pick<CheckedIntegration, 'name' | 'url' | 'from'> {
+  given: GivenCredentials
+}
+
+/** The one of that name. Throws USAGE, and SECRET_MISSING. */
+export async function namedTarget(configured: readonly ConfiguredIntegration[], name: string): Promise<Target> {
+  const found = configured.find((it) => it.name === name)
+  if (found) return targetOf(found, false)
+  const names = configured.map((it) => it.name)
+  const message = names.length === 0 ? 'the configuration names no integrations' : `the configuration has no integration \`${name}\`; it has ${names.join(', ')}`
+  throw new AdminError('USAGE', message, [...closestNames(name, names).map((it) => `testops-admin check-integration -d {deployment} --integration ${word(it)}`), 'testops-admin check-integration --url URL'])
+}
+
+/**
+ * Those of the configuration, then what the service's log shows beside them. Throws what keeps the log from being read, where the
+ * configuration names none; `tell` is told where it does.
+ */
+export async function allTargets(configured: readonly ConfiguredIntegration[], { open }: Pick<OpenedDeployment, 'open'>, tell: (message: string) => void): Promise<Target[]> {
+  const targets = await Promise.all(configured.map(async (it) => targetOf(it, true)))
+  const records = await wanted(async () => (await (await open.logs()).recent({ maxBytes: logBytes })).records)
+  if (records instanceof AdminError) {
+    if (targets.length === 0) throw records
+    if (!notConfigured(records)) tell(`The log is not looked at: ${records.message}`)
+    return targets
+  }
+  const service = had(await wanted(open.service))
+  const hosts = new Set(targets.map(({ url }) => new URL(url).hostname))
+  const shown = addressesInLog(records, service ? await ownParts(service) : new Set()).filter((url) => !hosts.has(new URL(url).hostname))
+  return [...targets, ...shown.map((url): Target => ({ name: null, url, from: 'log', given: {} }))]
+}
+
+/** `among` others, one whose password cannot be had keeps none of them from being looked at. */
+async function targetOf({ name, url, user, password }: ConfiguredIntegration, among: boolean): Promise<Target> {
+  const secret = password && (among ? await wanted(password.read) : await password.read())
+  if (secret instanceof AdminError && secret.code === 'INTERRUPTED') throw secret
+  return {
+    name,
+    url,
+    from: 'configuration',
+    given: {
+      ...(user !== null && { user: { text: user, from: 'the configuration', isPublic: true } }),
+      ...(secret && password && { password: secret instanceof AdminError ? { text: '', from: password.from, missing: secret.message } : { text: secret.reveal(), from: password.from } }),
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import type { AdminError } from '../../core/error.ts'
+import { signatures } from '../../knowledge/signatures.ts'
+import type { ScanDocument, ScanMatch } from '../../output/scan/document.ts'
+import type { ScannedCause, ScanResult } from '../../runtime/scan/index.ts'
+import { notesOn } from './notes.ts'
+import type { Asked } from './notes.ts'
+
+/** What is known of the log beside what stands in it. */
+export interface About extends Asked {
+  /** left out: files, or standard input */
+  deployment?: string
+  /** a command as it is typed for this deployment */
+  typed: (command: string) => string
+  /** takes secrets out of what is shown */
+  hide: (text: string) => string
+}
+
+const order = ['error', 'warning', 'info'] as const
+
+/** What was found, as it is printed. `isCut`: somebody did not wait for the end. */
+export function scanDocument(result: ScanResult, about: About, isCut = false): ScanDocument {
+  const matches = result.causes.map((it) => matchOf(it, about))
+  const timed = result.causes.flatMap(({ id, first }) => (first ? [{ at: first, signature: id }] : []))
+  return {
+    schemaVersion: 1,
+    ...(about.deployment !== undefined && { deployment: about.deployment }),
+    timeZone: about.timeZone,
+    ...times({ since: about.since, until: about.until }),
+    lines: result.lines,
+    bytes: result.bytes,
+    ...times(result),
+    matches: matches.sort((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity) || other.count - one.count),
+    timeline: timed.sort((one, other) => one.at.getTime() - other.at.getTime()).map(({ at, signature }) => ({ at: at.toISOString(), signature })),
+    files: result.parts.map(({ name, tally }) => ({
+      name,
+      lines: tally.lines,
+      bytes: tally.bytes,
+      ...times(tally),
+      counts: Object.fromEntries(tally.causes.map(({ id, count }) => [id, count])),
+    })),
+    unread: result.unread.map(({ name, error }) => ({ name, ...shown(error, about) })),
+    notes: notesOn(result, about, isCut),
+  }
+}
+
+function matchOf(cause: ScannedCause, { typed }: About): ScanMatch {
+  const { id, severity, count, records, untimed, first, last, overBy, samples, hosts, conflicts, agents, rate } = cause
+  const { title, check, remedy, explain } = signatures.find((it) => it.id === id)!
+  return {
+    signature: id,
+    title,
+    check,
+    severity,
+    count,
+    records,
+    untimed,
+    ...times({ first, last, overBy: overBy ?? null }),
+    samples,
+    ...(hosts.size > 0 && { hosts: Object.fromEntries([...hosts].sort(([, one], [, other]) => other - one)) }),
+    ...(conflicts.length > 0 && { conflicts }),
+    ...(agents.length > 0 && { agents }),
+    rate: { seconds: rate.width / 1000, counts: [...rate.counts].map(([at, lines]) => ({ at: new Date(at).toISOString(), lines })) },
+    remedy: remedy === null || severity === 'info' ? null : typed(remedy),
+    explain: `testops-admin explain ${explain}`,
+  }
+}
+
+function shown({ code, message, suggestions }: AdminError, { hide, typed }: About): Omit<ScanDocument['unread'][number], 'name'> {
+  return { code, message: hide(message), suggestions: suggestions.map(typed) }
+}
+
+type TimeName = 'from' | 'to' | 'first' | 'last' | 'overBy' | 'since' | 'until'
+
+/** Those of them that are known. */
+function times<T extends Partial<Record<TimeName, unknown>>>(all: T): Partial<Record<keyof T & TimeName, string>> {
+  const names: readonly TimeName[] = ['from', 'to', 'first', 'last', 'overBy', 'since', 'until']
+  return Object.fromEntries(names.flatMap((name) => (all[name] instanceof Date ? [[name, all[name].toISOString()]] : []))) as Partial<Record<keyof T & TimeName, string>>
+}

@@ -1,0 +1,85 @@
+import { masked } from '../../checks/support/last-words.ts'
+import { tolerant } from '../../checks/support/wanted.ts'
+import { AdminError } from '../../core/error.ts'
+import { isTimeZone } from '../../core/local-time.ts'
+import { fillCommand } from '../../engine/remedy.ts'
+import type { Inputs } from '../../runtime/scan/index.ts'
+import { chosenDeployment } from '../chosen-deployment.ts'
+import { filledError } from '../repair/session.ts'
+import type { About } from './document.ts'
+import { when } from './when.ts'
+
+/** The flags of `scan-logs` that say what is scanned. */
+export interface SourceFlags {
+  deployment?: string | undefined
+  config?: string | undefined
+  timeout?: number | undefined
+  since?: string | undefined
+  until?: string | undefined
+  'time-zone'?: string | undefined
+  follow: boolean
+}
+
+/** What is to be scanned, and what is known of it. */
+export interface Session {
+  inputs: Inputs
+  about: About
+  close: () => Promise<void>
+}
+
+export interface Surroundings {
+  signal: AbortSignal
+  tell: (message: string) => void
+  input: AsyncIterable<Uint8Array>
+}
+
+const defaultTimeoutSeconds = 10
+
+/** Files that are named, `-` for standard input. Throws USAGE. */
+export async function filesSession(names: readonly string[], flags: SourceFlags, { tell, input }: Surroundings): Promise<Session> {
+  const asked = askedOf(flags, null)
+  const { inputsIn } = await import('../../runtime/scan/index.ts')
+  const inputs = await inputsIn(names, { timeZone: asked.timeZone, input, follow: flags.follow ? tell : null })
+  return { inputs, about: { ...asked, typed: (command) => command, hide: (text) => masked(text, null) }, close: async () => undefined }
+}
+
+/** The log of the deployment that the flags name, or that is found. Throws what finding and opening it throws. */
+export async function deploymentSession(flags: SourceFlags, { signal, tell }: Surroundings): Promise<Session> {
+  // what is wrong with them is said before anything is looked for
+  askedOf(flags, null)
+  const { openDeployment } = await import('../../runtime/index.ts')
+  const { inputsOf } = await import('../../runtime/scan/index.ts')
+  const { timeout = defaultTimeoutSeconds, config } = flags
+  const selected = await chosenDeployment(flags, signal)
+  const opened = await openDeployment(selected, { timeoutMs: timeout * 1000, environment: process.env, config, signal })
+  const { deployment, open, close, commands } = opened
+  try {
+    const asked = askedOf(flags, deployment)
+    const inputs = await inputsOf(await open.logs(), { since: asked.since, signal, follow: flags.follow ? tell : null })
+    const environment = (await tolerant(open.service().then(async (service) => service.environment()))) ?? null
+    const typed = (command: string): string => fillCommand(onDeployment(command), deployment, commands)
+    return { inputs, about: { ...asked, deployment: deployment.name, typed, hide: (text) => masked(text, environment) }, close }
+  } catch (error) {
+    await close()
+    throw error instanceof AdminError ? filledError(error, opened) : error
+  }
+}
+
+/** Commands of ours work on a deployment, but for the one that edits a file. */
+function onDeployment(command: string): string {
+  return /^testops-admin (?!use-legacy-image|explain)/.test(command) && !command.includes('{') ? `${command} -d {deployment}` : command
+}
+
+/** Throws USAGE for times that are none, or leave nothing. */
+function askedOf({ since, until, 'time-zone': named }: SourceFlags, deployment: { platform: string; timeZone: string | null } | null): Pick<About, 'timeZone' | 'assumedFrom' | 'since' | 'until'> {
+  if (named !== undefined && !isTimeZone(named)) throw new AdminError('USAGE', `--time-zone: there is no time zone \`${named}\``, ['--time-zone UTC', '--time-zone Europe/Moscow'])
+  const zone = named ?? deployment?.timeZone ?? null
+  const isHere = deployment === null || deployment.platform === 'host'
+  const here = isHere ? Intl.DateTimeFormat().resolvedOptions().timeZone : 'UTC'
+  const timeZone = zone ?? here
+  const assumedFrom = zone !== null ? null : isHere ? "this machine's own" : 'as containers have it that are told no other'
+  const from = since === undefined ? undefined : when('--since', since)(timeZone)
+  const to = until === undefined ? undefined : when('--until', until)(timeZone)
+  if (from && to && from >= to) throw new AdminError('USAGE', '--since is not before --until: nothing is left between them')
+  return { timeZone, assumedFrom, since: from, until: to }
+}

@@ -1,0 +1,2 @@
+/** how long any one answer is waited for where --timeout does not say, in seconds */
+export const defaultTimeoutSeconds = 10

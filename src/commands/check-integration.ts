@@ -1,0 +1,41 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../cli/base-command.ts'
+import { checkIntegrations } from '../cli/integration/index.ts'
+import { plainHttp } from '../cli/integration/sign-in.ts'
+import { integrationExitCode, integrationText } from '../output/integration.ts'
+
+const reference = { helpValue: 'env:NAME|@FILE|@-' }
+
+export default class CheckIntegration extends BaseCommand {
+  static override summary = 'tell why an integration cannot connect: credentials, connectivity, or a changed API'
+  static override description =
+    'Looks the name up, here and where the service runs, connects, reads the certificate, and asks once without credentials; looks for ' +
+    'blanks and the like at the ends of user, password and token. Without --url these are the external systems of the configuration and ' +
+    "those that the service's log tells of. Nobody signs in unless --sign-in asks for it, once: accounts get locked. A password or token " +
+    'is never given as such: env:NAME, @FILE or @- (standard input) say where it is kept.\n\n' +
+    'Ends with 1 where something keeps it from connecting, with 3 where that cannot be told, with 2 where something soon may.'
+  static override examples = [
+    '<%= config.bin %> check-integration -d prod',
+    { description: 'blanks at the ends, without signing in', command: '<%= config.bin %> check-integration --url https://tracker.example.org/rest/api/2/myself --user bob --password-from @/run/secrets/tracker' },
+    { description: 'one attempt to sign in', command: '<%= config.bin %> check-integration -d prod --integration tracker --sign-in' },
+    { description: 'a token from standard input', command: 'pass show tracker | <%= config.bin %> check-integration --url https://tracker.example.org/api/v4/user --token-from @- --sign-in' },
+  ]
+  static override flags = {
+    url: Flags.string({ summary: 'address that the integration calls, with its path', helpValue: 'URL', exclusive: ['integration'] }),
+    integration: Flags.string({ summary: 'one of `integrations` in the configuration', helpValue: 'NAME' }),
+    user: Flags.string({ summary: 'user as the integration has it', helpValue: 'NAME', exclusive: ['user-from'] }),
+    'user-from': Flags.string({ ...reference, summary: 'where the user is kept' }),
+    'password-from': Flags.string({ ...reference, summary: 'where the password is kept', exclusive: ['token-from'] }),
+    'token-from': Flags.string({ ...reference, summary: 'where the Bearer token is kept' }),
+    'sign-in': Flags.boolean({ summary: 'sign in once, with Basic or Bearer authentication' }),
+    'accept-risk': Flags.string({ summary: `${plainHttp}: credentials go over http://`, helpValue: 'RISK', options: [plainHttp], multiple: true, multipleNonGreedy: true }),
+    ca: Flags.string({ summary: 'certificates that are trusted in place of those of this machine', helpValue: 'FILE' }),
+  }
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(CheckIntegration)
+    const document = await checkIntegrations(flags, (message) => this.progress(message))
+    this.show(flags, document, (screen) => integrationText(document, screen))
+    process.exitCode ??= integrationExitCode(document)
+  }
+}

@@ -1,0 +1,38 @@
+import { Args, Flags } from '@oclif/core'
+import { BaseCommand } from '../cli/base-command.ts'
+import { runScan } from '../cli/scan/run-scan.ts'
+import { scanText } from '../output/scan/text.ts'
+
+export default class ScanLogs extends BaseCommand {
+  static override summary = 'find every known fault in the logs of the service, of files, or of standard input'
+  static override description =
+    "Looks through the deployment's log: all containers and the runs before them, the journal, or the file with those that were rotated from it; through FILEs, " +
+    'which may be compressed by gzip or zstd; or through what is piped in. Tells of each cause how often, when first and last, and what to do. Changes nothing.\n\n' +
+    'Ends with 0 when nothing is found, 1 for a problem, 2 for warnings only, 3 when something could not be read or determined, 6 when interrupted, 64 for wrong usage.'
+  static override examples = [
+    { description: 'the log of a deployment, of the last two hours', command: '<%= config.bin %> scan-logs -d prod --since 2h' },
+    { description: 'files of one log, in whatever order', command: '<%= config.bin %> scan-logs app.log app.log.1 app.log.2.gz' },
+    { description: 'what another program prints', command: 'kubectl logs deployment/testops-testops | <%= config.bin %> scan-logs' },
+    { description: 'what comes from now on, too, until Ctrl-C', command: '<%= config.bin %> scan-logs -d prod --since 5m --follow' },
+  ]
+  static override strict = false
+  static override args = { file: Args.string({ description: 'log files, - for standard input', ignoreStdin: true }) }
+  static override flags = {
+    since: Flags.string({ summary: 'only records from then on: 2h, 30m, 3d, 2026-11-22, 2026-11-22T10:30, with an offset or in the time of the log', helpValue: 'TIME' }),
+    until: Flags.string({ summary: 'only records before then', helpValue: 'TIME' }),
+    'time-zone': Flags.string({ summary: "zone of times that are written without an offset; else the deployment's, or this machine's", helpValue: 'ZONE' }),
+    follow: Flags.boolean({ summary: 'go on with what is written from now on, until Ctrl-C', char: 'f' }),
+    'fail-on': Flags.option({
+      options: ['warning', 'error', 'unknown'] as const,
+      summary: 'what counts as failed: `error` turns 2 and 3 into 0, `unknown` turns 3 into 1',
+      default: 'warning',
+    })(),
+  }
+
+  override async run(): Promise<void> {
+    const { flags, argv } = await this.parse(ScanLogs)
+    const { document, exitCode } = await runScan(argv.map(String), flags)
+    this.show(flags, document, (screen) => scanText(document, { screen, exitCode }))
+    process.exitCode ??= exitCode
+  }
+}

@@ -1,0 +1,49 @@
+import type { ExplainText } from '../entry.ts'
+
+/** Ids are those of the fault matrix. */
+export const attachmentsFaults: readonly ExplainText[] = [
+  {
+    id: 'nested-attachment',
+    kind: 'fault',
+    title: 'an attachment lies in a child directory of the results',
+    severities: ['error'],
+    meaning:
+      'Attachments show in the report tool, and not in the service. They have to lie in the root of the results directory: the path is taken as a part ' +
+      'of their name, so that one in a child directory is linked to no result, and is deleted as unlinked.',
+    causes: ['The tests or their adapter write attachments into folders of their own.', 'Results of several jobs were put into one directory, each in a folder.'],
+    verify: ['testops-admin lint-results RESULTS', 'find RESULTS -mindepth 2 -type f | head', `grep -lE '"source": *"[^"]*/' RESULTS/*.json | head`],
+    remedies: [{ text: 'Flatten the directory: write, or move, all files into its root, and name them in the results without a path.', commands: [] }],
+    source: 'SPEC.md 2, 7 and 8',
+    words: [
+      'flatten the directory, use CI pipeline results or disable the skip option, use newer launches or CI artifacts',
+      'attachments visible in the report tool but not in the service',
+      'attachments in child directories, attachment is not linked and deleted, beside the option of the uploader to skip those of passed tests, and cleanup rules',
+      'вложения не отображаются, вложения не видны, пропали вложения, вложение в подкаталоге',
+    ],
+    see: ['clean-up-rules', 'skipped-attachments'],
+  },
+  {
+    id: 'missing-attachment',
+    kind: 'fault',
+    title: 'a result names an attachment that is not there',
+    severities: ['error'],
+    meaning: 'The `source` of an attachment in a result file names a file that is not in the results directory: nothing is shown for it.',
+    causes: ['The file was not written, was removed before the upload, or bears another name.', 'Only a part of the results directory was handed on between jobs.'],
+    verify: ['testops-admin lint-results RESULTS', `jq -r '.. | .attachments? // empty | .[].source' RESULTS/*.json | sort -u | while read -r name; do test -e "RESULTS/$name" || echo "$name"; done`],
+    remedies: [{ text: 'Hand the whole directory on, and upload once all files are written.', commands: [] }],
+    source: 'FAULTS.md, FIELD-NOTES.md 6',
+    words: ['attachment file is missing', 'файл вложения отсутствует'],
+  },
+  {
+    id: 'orphan-attachment',
+    kind: 'fault',
+    title: 'a file in the results directory is named by no result',
+    severities: ['warning'],
+    meaning: 'A file that no result names is linked to nothing, and is deleted as unlinked.',
+    causes: ['Its result was not written, as after a crash of the test process.', 'Files of other runs, or of other tools, lie in the directory.'],
+    verify: ['testops-admin lint-results RESULTS', `ls RESULTS | grep -e -attachment | while read -r name; do grep -qF "$name" RESULTS/*.json || echo "$name"; done`],
+    remedies: [{ text: 'Empty the results directory before each run, and keep other files out of it.', commands: [] }],
+    source: 'SPEC.md 2, FAULTS.md, FIELD-NOTES.md 6',
+    words: ['orphan attachment, unlinked file in the results directory', 'лишние файлы в каталоге результатов, вложение без результата'],
+  },
+]

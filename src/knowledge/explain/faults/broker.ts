@@ -1,0 +1,65 @@
+import type { ExplainText } from '../entry.ts'
+
+/** Ids are those of the fault matrix. */
+export const brokerFaults: readonly ExplainText[] = [
+  {
+    id: 'transient-refused',
+    kind: 'fault',
+    of: 'broker/queues-durable',
+    title: 'the broker refuses to create transient queues',
+    meaning: 'The service cannot create its queues: the broker names the feature transient_nonexcl_queues, and closes the connection with 541.',
+    causes: [
+      'RabbitMQ is of version 4.3 or later, or denies the feature by configuration, while VENDOR_RABBIT_DURABLE is absent or false, and the queues are not ' +
+        'there any more.',
+    ],
+    signatures: ['transient-refused'],
+    words: [
+      'set VENDOR_RABBIT_DURABLE to true in the chart values under env.open, delete the existing queues or restart the broker, start the service',
+      'broker failure: queue creation refused',
+      'broker version 4.3 or higher without quorum queues, while the service declares queues with durable=false by default',
+      'брокер отказывается создать очередь, очереди не создаются после обновления rabbitmq',
+    ],
+  },
+  {
+    id: 'transient-ahead',
+    kind: 'fault',
+    of: 'broker/upgrade',
+    title: 'an upgrade of the broker will refuse the transient queues in use',
+    meaning: 'All works, and will not after the upgrade of RabbitMQ to 4.3.',
+    messages: ['failed_to_deny_deprecated_features', 'can\'t deny deprecated feature because it is actively used'],
+    words: ['rabbitmq does not boot after its upgrade to 4.3', 'before upgrading rabbitmq', 'rabbitmq не запускается после обновления'],
+  },
+  {
+    id: 'durable-mismatch',
+    kind: 'fault',
+    of: 'broker/queues-durable',
+    title: 'queues exist with another `durable` than the service asks for',
+    meaning: 'The broker answers 406 PRECONDITION_FAILED on argument `durable` of a queue or exchange that is there already, in either direction.',
+    causes: ['VENDOR_RABBIT_DURABLE was set or removed while the old queues still exist, or was lost in an upgrade of the chart.'],
+    signatures: ['precondition-failed'],
+    words: [
+      'set VENDOR_RABBIT_DURABLE to true in the chart values under env.open, delete the existing queues or restart the broker',
+      'broker error PRECONDITION_FAILED on argument durable',
+      'the durable setting differs from an existing queue',
+      'inequivalent arg durable for queue',
+      'параметр durable не совпадает у существующей очереди',
+    ],
+  },
+  {
+    id: 'broker-down',
+    kind: 'fault',
+    of: 'broker/reachable',
+    title: 'the broker does not answer',
+    meaning: 'Results that agents upload do not appear.',
+    messages: ['access_refused - login was refused'],
+    words: ['broker connection refused', 'rabbitmq is down, broker unreachable', 'брокер недоступен, rabbitmq не отвечает'],
+  },
+  {
+    id: 'broker-alarm',
+    kind: 'fault',
+    of: 'broker/alarms',
+    title: 'the broker is short of memory or disk, and blocks who publishes',
+    meaning: 'Uploads hang, although everything runs.',
+    words: ['rabbitmq memory alarm, disk alarm, publishers are blocked', 'rabbitmq сигнал нехватки памяти или диска, публикация заблокирована'],
+  },
+]

@@ -1,0 +1,143 @@
+import { releasesForeignLock } from '../../log-signatures.ts'
+import type { ExplainText } from '../entry.ts'
+
+/** Ids are those of the fault matrix. */
+export const databaseFaults: readonly ExplainText[] = [
+  {
+    id: 'stuck-lock',
+    kind: 'fault',
+    of: 'database/changelog-lock',
+    title: 'the change-log lock is left locked by a service that ended abruptly',
+    meaning: 'The service does not start, and its log repeats that it waits for the change-log lock, since whoever took it is dead.',
+    signatures: ['lock-refused', 'lock-waiting'],
+    words: [
+      'stop the service, in the table databasechangeloglock set locked to false and clear lockgranted and lockedby for the row with id 1',
+      'start-up failure with a change-log lock error',
+      'database lock left after an abrupt stop',
+      'databasechangeloglock locked lockgranted lockedby',
+      'liquibase stuck lock LockException',
+      'сервис не запускается, блокировка liquibase в базе данных осталась, ждёт блокировку',
+    ],
+  },
+  {
+    id: 'live-lock',
+    kind: 'fault',
+    of: 'database/changelog-lock',
+    title: 'the change-log lock is held by a migration that still works',
+    severities: [],
+    meaning:
+      'An instance of the service changes the database, and others wait for it: nothing is broken, however long it takes. `doctor` names the ' +
+      'holder and reports no problem; releasing the lock is refused, since two migrations would run at once.',
+    causes: ['A new version was started, and it has much to change: the first start after an upgrade may take longer than the 5 minutes that others wait.'],
+    remedies: [
+      { text: 'Wait until the migration is done. Where a probe would end it meanwhile, switch the probes off for that start.', commands: ['testops-admin doctor --wait'] },
+      { text: 'Release it in no case but where you know better than the evidence.', commands: ['testops-admin unlock-changelog --accept-risk live-holder'] },
+    ],
+    signatures: ['lock-waiting', 'lock-refused'],
+    words: ['long migration is running, holder of the lock is alive', 'долгая миграция базы данных выполняется'],
+  },
+  {
+    id: 'lock-vanished',
+    kind: 'fault',
+    of: 'database/changelog-lock',
+    title: 'the change-log lock changes hands between plan and repair',
+    meaning: 'The row is not as it was when the repair was planned: freed by hand, by a waiter, or taken by another instance. The repair refuses (exit code 4).',
+    causes: ['Somebody else, or the service itself, has freed or taken the lock meanwhile.'],
+    remedies: [{ text: 'Plan again: what is to be done is judged anew.', commands: ['testops-admin unlock-changelog --dry-run'] }],
+    words: ['lock row has changed since the plan', 'plan of unlock-changelog is refused, lock is another one'],
+  },
+  {
+    id: 'lock-half-cleared',
+    kind: 'fault',
+    of: 'database/changelog-lock',
+    title: 'the change-log lock is not as Liquibase expects it',
+    meaning:
+      'The row with id 1 is locked without `lockgranted`, or is missing, or is not the only one, or the table lies in another schema. Liquibase ' +
+      'ends with a NullPointerException ("lockGranted" is null) or with "Did not update change log lock correctly".',
+    causes: ['Somebody cleared a part of the row, removed it, or added another one.', 'The table lies in another schema than the service uses.'],
+    messages: ['did not update change log lock correctly', '"lockgranted" is null'],
+    words: ['no row with id 1 in databasechangeloglock', 'locked true, lockgranted null', 'second row, other schema'],
+  },
+  {
+    id: 'lock-stolen',
+    kind: 'fault',
+    title: 'the change-log lock is released by a waiter that never held it',
+    severities: ['error'],
+    isToldBy: releasesForeignLock,
+    meaning:
+      'A service that waited in vain logs "Successfully released change log lock" right before "Could not acquire change log lock.  Currently ' +
+      'locked by …", and never "Successfully acquired change log lock". Before 4.29.2, Liquibase released the lock at its end even where it had ' +
+      'not got it. The row is free from then on, although the holder that the message names may still be at work: the next start takes the ' +
+      'lock, and two migrations run at once. The same end makes a stuck lock vanish by itself, some 5 minutes after a start that failed.',
+    causes: [
+      'The service bears a Liquibase before 4.29.2, and was started while another instance, pod or job migrated for longer than it waits (5 minutes).',
+      'It was started with nothing to change, and released the lock of an instance that had.',
+    ],
+    verify: [
+      'grep -E "change ?log lock" SERVICE_LOG',
+      'psql DATABASE -c "SELECT id, locked, lockgranted, lockedby FROM databasechangeloglock"',
+      'psql DATABASE -c "SELECT pid, usename, client_addr, state, xact_start, query FROM pg_stat_activity WHERE datname = current_database() AND state <> \'idle\'"',
+    ],
+    remedies: [
+      {
+        text:
+          'Keep the service stopped, with whatever would start it again, until the holder that the message names has ended: no such process ' +
+          'or pod, and no session of it at work. Then start the service: what the other one has done already is not done again.',
+        commands: [],
+      },
+      {
+        text:
+          'Where two migrations have run at once, stop both, and compare databasechangelog with the tables before anything is started: a change ' +
+          'set that ran twice or half is repaired by hand, or from the backup that was taken before the upgrade.',
+        commands: ['psql DATABASE -c "SELECT id, author, dateexecuted, orderexecuted FROM databasechangelog ORDER BY dateexecuted DESC LIMIT 20"'],
+      },
+      {
+        text: 'A plan to release the lock that was saved before is refused, since its row has changed: plan again.',
+        commands: ['testops-admin unlock-changelog --dry-run'],
+      },
+    ],
+    source: 'FIELD-NOTES.md 2',
+    words: [
+      'successfully released change log lock',
+      'waiter released a lock that it did not hold, lock vanished by itself',
+      'блокировка освободилась сама',
+    ],
+    see: ['database/changelog-lock'],
+  },
+  {
+    id: 'database-down',
+    kind: 'fault',
+    of: 'database/reachable',
+    title: 'the database does not answer',
+    meaning: 'The service ends at its start, or answers with errors; what needs the database fails or cannot be judged.',
+    messages: [
+      /connection to \S{1,200} refused\. check that the hostname and port are correct/,
+      /password authentication failed for user/,
+      'the database system is starting up',
+      'the database system is shutting down',
+    ],
+    words: ['database connection refused', 'postgresql is down, database unreachable', 'база данных недоступна, postgresql не отвечает'],
+  },
+  {
+    id: 'disk-full',
+    kind: 'fault',
+    of: 'database/disk',
+    title: "the database's disk is full",
+    meaning: 'What the service would store is refused.',
+    messages: ['no space left on device', /could not extend file "[^"]{1,200}"/],
+    words: ['postgresql disk is full', 'диск базы данных переполнен, закончилось место на диске'],
+  },
+  {
+    id: 'connections-exhausted',
+    kind: 'fault',
+    of: 'database/connections',
+    title: 'the database admits no further connection',
+    meaning: 'Requests hang and fail while the service waits for a connection.',
+    signatures: ['pool-exhausted'],
+    messages: ['sorry, too many clients already', 'remaining connection slots are reserved'],
+    words: [
+      'database connections are exhausted, no free connections, max_connections',
+      'закончились соединения с базой данных, пул соединений исчерпан',
+    ],
+  },
+]

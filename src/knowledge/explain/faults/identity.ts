@@ -1,0 +1,115 @@
+import type { ExplainText } from '../entry.ts'
+
+/** Of results that are matched to no test case, or to the wrong one. Ids are those of the fault matrix. */
+export const identityFaults: readonly ExplainText[] = [
+  {
+    id: 'no-identifier',
+    kind: 'fault',
+    title: 'a result cannot be matched to a test case',
+    severities: ['error'],
+    meaning:
+      'A result stays `Несвязанный` (unlinked). It is matched by the identifier in its labels (`vendor_id` or `as_id`), or by `testCaseId`, which the service derives from ' +
+      '`fullName`, and this one has neither a valid identifier nor a full name.',
+    causes: ['The adapter writes no `fullName`, as older ones and some frameworks do.', 'The test bears no identifier.'],
+    verify: ['testops-admin lint-results RESULTS', `jq -r 'select((.fullName // "") == "" and ([(.labels // [])[].name | ascii_downcase] | any(. == "vendor_id" or . == "as_id" or . == "allure_id") | not)) | .name' RESULTS/*-result.json`],
+    remedies: [
+      { text: 'Set the identifier of the test case in the code of the test, by the annotation of the adapter, which puts it into the labels.', commands: [] },
+      { text: 'Bring the dependencies of the adapter up to date.', commands: [] },
+      { text: 'Where the framework has no support in the IDE: create a manual test case, and copy its ID into the code. The next result replaces it by the automated one.', commands: [] },
+    ],
+    source: 'SPEC.md 2, 3 and 7, FIELD-NOTES.md 6',
+    words: [
+      'allure_id label is missing',
+      'set the test identifier explicitly in code by the adapter annotation, update the adapter dependencies',
+      'framework lacks IDE support, create a manual test case and copy its ID into code',
+      'results are Несвязанный',
+      'results are unlinked',
+      'no valid identifier label and no fullName',
+      'результаты несвязанные, результат не привязан к тест-кейсу',
+    ],
+    see: ['invented-identifier'],
+  },
+  {
+    id: 'invented-identifier',
+    kind: 'fault',
+    title: 'a result bears an identifier that the service has not assigned',
+    severities: ['error'],
+    meaning:
+      'A result stays `Несвязанный` (unlinked), although it bears an identifier. The label holds the ID of a test case, which the service assigns: a positive ' +
+      'whole number that is there. Anything else, or two different ones, match nothing.',
+    causes: ['The identifier was made up, or copied from another instance.', 'Its test case was deleted.'],
+    verify: ['testops-admin lint-results RESULTS', `jq -r '.name + ": " + ([(.labels // [])[] | select(.name | ascii_downcase | . == "vendor_id" or . == "as_id" or . == "allure_id") | .value | tostring] | join(", "))' RESULTS/*-result.json`],
+    remedies: [{ text: 'Copy the ID of the test case from the service into the code, or leave the identifier out where the adapter writes `fullName`.', commands: [] }],
+    source: 'SPEC.md 2 and 3, FAULTS.md, FIELD-NOTES.md 6',
+    words: [
+      'allure_id',
+      'the identifier label value does not exist in the service',
+      'vendor_id as_id label is wrong',
+      'выдуманный идентификатор, неверный id тест-кейса',
+    ],
+    see: ['unlinked'],
+  },
+  {
+    id: 'name-collision',
+    kind: 'fault',
+    title: 'results of different tests bear one full name, and collapse into one',
+    severities: ['warning'],
+    meaning: 'Result files with the same full name and equal or no parameters become one result, with the others under `Перезапуски` (reruns).',
+    causes: ['Tests of several projects or modules have the same path and name.', 'A parameterized test writes no parameters.'],
+    verify: ['testops-admin lint-results RESULTS', `jq -r '.fullName' RESULTS/*-result.json | sort | uniq -d`],
+    remedies: [
+      { text: 'Tests without parameters: set an explicit identifier, and rename the methods; both is safest.', commands: [] },
+      { text: 'Tests with parameters: write each of them into the result.', commands: ['testops-admin explain parameters-missing'] },
+    ],
+    source: 'SPEC.md 2 and 7',
+    words: [
+      'non-parameterized: set an explicit identifier and rename methods; parameterized: write every parameter as a parameters entry in the result',
+      'many result files, one result shown',
+      'identical full names across projects',
+      'много файлов результатов, а показан один результат, одинаковые имена тестов',
+    ],
+    see: ['reruns', 'parameters-missing'],
+  },
+  {
+    id: 'parameters-missing',
+    kind: 'fault',
+    title: 'a parameterized test writes no parameters into its results',
+    severities: ['warning'],
+    meaning: 'Without parameters the runs of a parameterized test cannot be told apart: they become one result with reruns, whatever their outcomes are.',
+    causes: ['The adapter does not report the parameters of this kind of test, or is out of date.'],
+    verify: ['testops-admin lint-results RESULTS', `jq -r 'select((.parameters // []) == []) | .fullName' RESULTS/*-result.json | sort | uniq -d`],
+    remedies: [{ text: 'Write every parameter as an entry of `parameters` (`name` and `value`) in the result.', commands: [] }],
+    source: 'SPEC.md 2 and 7, FAULTS.md',
+    words: ['parameterized test without parameters in results', 'параметризованный тест без параметров в результатах'],
+    see: ['name-collision', 'parameter-combinations'],
+  },
+  {
+    id: 'volatile-parameter',
+    kind: 'fault',
+    title: 'a parameter or environment variable changes its value from run to run',
+    severities: ['warning'],
+    meaning:
+      'Tests stay `В очереди` (queued), although they have run. The service waits for a result with the value that it expects of a parameter or environment variable. A result with another value becomes a ' +
+      'new one, and the expected one never arrives.',
+    causes: [
+      'A parameter holds what differs each time: a time, a random id, a path, a port.',
+      'A variable of the environment, or one of two, changes its value during the run.',
+    ],
+    verify: [
+      'testops-admin lint-results RESULTS --previous EARLIER_RESULTS',
+      `jq -r '.fullName as $test | (.parameters // [])[] | "\\($test) \\(.name)=\\(.value)"' RESULTS/*-result.json | sort   # compare two runs`,
+    ],
+    remedies: [
+      { text: 'Put values that change into attachments.', commands: [] },
+      { text: 'Where the adapter allows it, mark such parameters as excluded.', commands: [] },
+    ],
+    source: 'SPEC.md 3 and 7, FIELD-NOTES.md 6',
+    words: [
+      'tests stay queued',
+      'a parameter or environment variable changes its value during the run, so the service waits for a result that never arrives',
+      'dynamic parameters, dynamic values, environment variables',
+      'тесты остаются в очереди, зависли в очереди, динамические параметры, переменные окружения меняются',
+    ],
+    see: ['queued'],
+  },
+]

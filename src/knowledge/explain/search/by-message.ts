@@ -1,0 +1,30 @@
+import { signatures } from '../../signatures.ts'
+import type { ExplainText } from '../entry.ts'
+import type { Pasted } from './pasted.ts'
+
+/** what tells of it in more than one line; what the web interface itself shows; a fault; a check; one that is no problem; a mere line */
+const [certain, asShown, told, checked, harmless, line] = [0.97, 0.96, 0.95, 0.93, 0.9, 0.85] as const
+
+/** The entries of which a pasted text tells for certain, best first, with the checks that find them. */
+export function byMessage(query: Pasted, texts: readonly ExplainText[]): { text: ExplainText; score: number }[] {
+  const seen = new Set<string>(signatures.filter(({ pattern }) => new RegExp(pattern.source, 'i').test(query.flat)).map(({ id }) => id))
+  const whole = query.lines.join('\n')
+  const isTold = ({ signatures: ids = [], messages = [], isToldBy }: ExplainText): boolean =>
+    ids.some((id) => seen.has(id)) ||
+    messages.some((message) => (typeof message === 'string' ? query.flat.includes(message) : message.test(query.flat))) ||
+    isToldBy?.(whole) === true
+  const found = texts.filter(isTold)
+  const behind = new Set(found.flatMap((text) => ('of' in text ? [text.of] : [])))
+  const checks = texts.filter((text) => behind.has(text.id) && !found.includes(text))
+  return [
+    ...found.map((text) => ({ text, score: text.isToldBy?.(whole) === true ? certain : scoreOf(text) })),
+    ...checks.map((text) => ({ text, score: harmless })),
+  ].sort((a, b) => b.score - a.score)
+}
+
+function scoreOf({ kind, severities }: ExplainText): number {
+  if (kind === 'signature') return line
+  if (kind === 'check') return checked
+  if (kind === 'term') return asShown
+  return kind === 'fault' && severities?.length === 0 ? harmless : told
+}

@@ -1,0 +1,49 @@
+/** The words of a text that mean something, in lower case, without their endings. */
+export function stemsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}_]+/u)
+    .filter((word) => word.length > 1 && !stopWords.has(word) && !/^(?:\d{1,2}|0+)$/.test(word))
+    .map(stem)
+}
+
+/** A setting bears the vendor's own prefix. */
+const prefix = /^[a-z]+_(?=[a-z]+_)/
+
+/** A word without its ending: near enough for English, and for the cases of Russian nouns and adjectives. */
+function stem(word: string): string {
+  return cyrillic.test(word) ? russian(word) : /^[a-z]+$/.test(word) ? english(word) : word.replace(prefix, '')
+}
+
+function english(word: string): string {
+  if (word.length < 4) return word
+  const singular = word.replace(/ies$/, 'y').replace(/(?<!s)s$/, '')
+  const root = singular.replace(/(?<=.{3})(?:ing|ed|ion)$/, '')
+  // stopped, stop; queue, queued
+  return root.replace(/([bdgmnprt])\1$/, '$1').replace(/(?<=.{3})e$/, '')
+}
+
+// made of texts: in the bundle, which is loaded as Latin-1, an expression holds ASCII alone
+const cyrillic = new RegExp('^[а-я]+$')
+const endings = new RegExp(
+  '(?<=.{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ться|ется|ются|ится|ия|ие|ию|ием|ии|ий|ый|ой|ей|ая|яя|ое|ее|ые|ую|юю|ах|ях|ов|ев|ом|ем|ам|ям|ым|им|ых|их|ет|ют|ит|ят|ть|ла|ло|ли|лся|лась|лось|лись|а|о|е|и|ы|у|ю|я|й|л)$',
+)
+const doubled = new RegExp('нн$')
+const softSign = new RegExp('(?<=.{3})ь$')
+
+function russian(word: string): string {
+  // карантина, карантин; очередь, очереди; несвязанный, несвязан
+  return word.replace(endings, '').replace(softSign, '').replace(doubled, 'н')
+}
+
+/** What every text is full of, and what ordinary lines of a log are. */
+const stopWords = new Set(
+  `a an the of to in on at by for from with and or not no is are was were be been being it its this that these those as but if then than so such
+  only also can could cannot may might must will would should do does did has have had what which who whose where when why how i we you he she they me my
+  your our their all any some each every more most other another there here up out into over under after again same too very just about because
+  while between please help get got see error errors problem issue failed exception info warn debug trace start started starting
+  application seconds part parts row rule minutes ms completed finished further information expected expects main thread java null nullpointerexception http https using with via
+  и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее мне было вот от меня еще нет о из когда даже ли если уже или ни
+  быть был него до вас вам там потом себя может они тут где есть надо для мы их чем была без раз тоже под будет тогда кто этот того этого какой при об это
+  эта эти почему ошибка проблема`.split(/\s+/),
+)

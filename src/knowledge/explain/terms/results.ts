@@ -1,0 +1,118 @@
+import type { ExplainText } from '../entry.ts'
+
+/** Words of the web interface about results and launches. */
+export const resultsTerms: readonly ExplainText[] = [
+  {
+    id: 'unlinked',
+    kind: 'term',
+    of: 'no-identifier',
+    title: 'Несвязанный (unlinked): status of a result that belongs to no test case',
+    severities: [],
+    meaning: 'The service has got the result, and found no test case for it.',
+    names: ['Несвязанный'],
+    words: ['unlinked results', 'несвязанные результаты, статус несвязанный'],
+    see: ['invented-identifier'],
+  },
+  {
+    id: 'unknown-status',
+    kind: 'term',
+    title: 'Неизвестный (unknown): status of a result that never arrived',
+    severities: [],
+    meaning: 'When a launch that was started from the service is closed, tests of which no result has arrived go from `В очереди` (queued) to this status.',
+    causes: ['No results arrived: the results directory is wrong or empty.', 'Results arrived with other parameters than were expected.'],
+    verify: ['# in the web interface: the results that the launch does hold', 'grep -iE "indexed|processed" AGENT_LOG'],
+    remedies: [{ text: 'See to the results directory first, then to parameters that change.', commands: ['testops-admin explain empty-results', 'testops-admin explain volatile-parameter'] }],
+    source: 'SPEC.md 3',
+    names: ['Неизвестный'],
+    words: ['unknown status after the launch is closed', 'статус неизвестный, неизвестные результаты после закрытия запуска'],
+    see: ['empty-results', 'volatile-parameter'],
+  },
+  {
+    id: 'queued',
+    kind: 'term',
+    title: 'В очереди (queued): progress of a test whose result is waited for',
+    severities: [],
+    meaning:
+      'A launch that was started from the service waits for a result of each of its tests. What stays so although the tests have run was ' +
+      'never matched: nothing has arrived, or only results with other values of a parameter or environment variable.',
+    causes: ['The results directory that is uploaded is wrong or empty.', 'A parameter or environment variable changes its value during the run.'],
+    verify: ['# in the web interface: whether the launch holds the same tests a second time, with other parameters', 'grep -iE "indexed|processed" AGENT_LOG'],
+    remedies: [
+      { text: 'Where nothing has arrived.', commands: ['testops-admin explain empty-results'] },
+      { text: 'Where results have arrived with other values.', commands: ['testops-admin explain volatile-parameter'] },
+      { text: 'Closing the launch makes them `Неизвестный` (unknown).', commands: [] },
+    ],
+    source: 'SPEC.md 2, 3 and 7',
+    names: ['В очереди'],
+    words: ['queued results, status queued', 'результаты в очереди, статус в очереди'],
+    see: ['volatile-parameter', 'empty-results'],
+  },
+  {
+    id: 'reruns',
+    kind: 'term',
+    title: 'Перезапуски (reruns): tab of a result with the other results of the same test',
+    severities: [],
+    meaning: 'It lists repeated results of one test within a launch. Real reruns belong there; results of different tests do not.',
+    causes: ['The test has run more than once.', 'Different tests bear one full name, or a parameterized test writes no parameters.'],
+    verify: [`jq -r '.fullName' RESULTS/*-result.json | sort | uniq -c | sort -rn | head`],
+    remedies: [{ text: 'Where results of different tests stand there.', commands: ['testops-admin explain name-collision', 'testops-admin explain parameters-missing'] }],
+    source: 'SPEC.md 2',
+    names: ['Перезапуски'],
+    words: ['tab reruns, retries', 'вкладка перезапуски'],
+    see: ['name-collision'],
+  },
+  {
+    id: 'parameter-combinations',
+    kind: 'term',
+    title: 'Комбинации параметров (parameter combinations): section of a parameterized test case',
+    severities: [],
+    meaning:
+      'A table with a column for each name of a parameter, and a row for each set of values that was received. The parameterized test case is made ' +
+      'when the launch is closed, so before that the section is not there.',
+    causes: ['The launch has not been closed yet.', 'The results hold no parameters.'],
+    verify: [`jq -c '.parameters' RESULTS/*-result.json | sort | uniq -c`],
+    remedies: [
+      { text: 'Close the launch.', commands: [] },
+      { text: 'Write every parameter into the results.', commands: ['testops-admin explain parameters-missing'] },
+    ],
+    source: 'SPEC.md 2 and 3',
+    names: ['Комбинации параметров'],
+    words: ['parameter combinations, parameterized test case', 'комбинации параметров тест-кейса'],
+    see: ['parameters-missing', 'volatile-parameter'],
+  },
+  {
+    id: 'quarantine',
+    kind: 'term',
+    title: 'quarantine of test cases (Убрать из карантина: remove from quarantine)',
+    severities: [],
+    meaning:
+      'Results of a test case in quarantine show in the tab `Результаты тестов` (test results) of the launch, and are left out of its counter of tests, of ' +
+      'analytics and of statistics; they count as resolved even where no defect is linked. So results seem to be missing in a launch that ' +
+      'is not empty. Who moved the test case there, and when, is on record with it.',
+    causes: ['A member moved the test case to quarantine.'],
+    verify: ['# in the web interface: filter the test cases of the project by quarantine = Да (yes)'],
+    remedies: [{ text: 'Where its trouble is resolved, press `Убрать из карантина` on the card of a result of it.', commands: [] }],
+    source: 'SPEC.md 2, 3 and 7',
+    names: ['карантин', 'Убрать из карантина'],
+    words: [
+      'тест не учитывается в статистике, тест не попадает в аналитику',
+      'test is left out of statistics and analytics',
+      'some results missing in a non-empty launch',
+      'tests are in quarantine',
+      'button Убрать из карантина, tab Результаты тестов',
+      'часть результатов отсутствует, тест в карантине, не хватает результатов в запуске',
+    ],
+  },
+  {
+    id: 'manual-to-automated',
+    kind: 'term',
+    title: 'a manual test case that is replaced by an automated one',
+    severities: [],
+    meaning: 'When a result arrives that bears the identifier of a manual test case, the manual one is replaced by the data of the automated test case. That is how it is meant.',
+    causes: ['The ID of the manual test case stands in the code of a test.'],
+    verify: ["grep -rniE 'ALLURE_ID|AS_ID|vendor_id' SOURCES | head"],
+    remedies: [{ text: 'Where that was not meant, take the ID of that test case out of the code.', commands: [] }],
+    source: 'SPEC.md 2',
+    words: ['manual test case was replaced by automated', 'ручной тест-кейс заменился автоматизированным, стал автоматическим'],
+  },
+]

@@ -1,0 +1,74 @@
+import type { ExplainText } from '../entry.ts'
+
+/** What an operator meets in the service that no check judges. */
+export const serviceTerms: readonly ExplainText[] = [
+  {
+    id: 'tree-settings',
+    kind: 'term',
+    of: 'trees/migrated',
+    title: 'Деревья (trees): the part of a project\'s settings where its trees of test cases are set',
+    severities: [],
+    meaning:
+      'They stand under `Настройки` → `Деревья` (settings, trees), where a tree can be renamed, and levels of grouping added or removed.',
+    names: ['Деревья', 'Настройки → Деревья'],
+    words: [
+      'edit tree settings: rename or add a grouping level, save, revert',
+      'test case trees settings, grouping levels',
+      'настройки деревьев, настройки деревья, уровень группировки',
+    ],
+  },
+  {
+    id: 'api-definition',
+    kind: 'term',
+    title: 'Select a definition: which part of the API the reference shows',
+    severities: [],
+    meaning:
+      'The reference of the API (BASE_URL/swagger-ui.html) has this selector in its upper right corner. Report Service: methods to create, change and ' +
+      'read test cases, results, launches and the like. UAA Service: access rights, users and licences. All Services: both. A method that ' +
+      'is not there is in another view. There is no public API: these are the calls of the web interface, and may change with it.',
+    causes: ['Another view is selected than the one that has the method.'],
+    verify: ['curl -sS -o /dev/null -w "%{http_code}\\n" BASE_URL/swagger-ui.html'],
+    remedies: [
+      { text: 'Select All Services, expand the method, and press `Try it out`: it shows the result and the same call for cURL. The browser\'s cookie signs it.', commands: [] },
+      { text: 'For calls from outside use a Bearer token.', commands: ['testops-admin explain bearer-token'] },
+    ],
+    source: 'SPEC.md 1, 4.5 and 9',
+    names: ['Select a definition', 'Report Service', 'UAA Service', 'All Services'],
+    words: [
+      'select a definition, swagger-ui, api reference, report service, uaa service, all services',
+      'выбор определения api, документация api, swagger',
+    ],
+    see: ['bearer-token', 'result-import'],
+  },
+  {
+    id: 'flush-disabled',
+    kind: 'term',
+    title: "ERR unknown command 'FLUSHALL': the session store has no command that empties it",
+    severities: [],
+    meaning:
+      'Redis answers so where its administrator has taken FLUSHALL and FLUSHDB away. The Redis that comes with the Helm chart is set up like ' +
+      'that (`disableCommands`). Sessions can be deleted all the same.',
+    causes: ['The commands are disabled or renamed in the configuration of Redis.'],
+    verify: ["redis-cli -h HOST COMMAND INFO flushall   # an empty answer: there is none"],
+    remedies: [{ text: 'Delete the sessions one by one, which needs neither of the two, and leaves what else is in the store alone.', commands: ['testops-admin flush-sessions'] }],
+    source: 'FIELD-NOTES.md 1.1 and 4',
+    messages: [/unknown command '?`?flush(?:all|db)/],
+    words: ['flushall disabled, flushdb renamed, redis unknown command', 'команда flushall отключена'],
+    see: ['stale-sessions'],
+  },
+  {
+    id: 'result-import',
+    kind: 'term',
+    title: 'import of results: by the plugins and the uploader alone',
+    severities: [],
+    meaning:
+      'The methods of the API that import results are not for use from outside: they can change at any time, without notice and without support. All others ' +
+      'that the reference describes may be used.',
+    causes: ['A program of one\'s own uploads results by the API.'],
+    verify: ['# in the CI system: what uploads the results'],
+    remedies: [{ text: 'Upload with a plugin of the CI system, or with the uploader\'s command `upload`.', commands: [] }],
+    source: 'SPEC.md 1, 4.6 and 9',
+    words: ['allurectl', 'import test results through the api, uploader, agent', 'импорт результатов через api, загрузка результатов'],
+    see: ['files-before-agent', 'empty-results'],
+  },
+]

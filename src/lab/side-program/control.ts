@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { isAlive } from '../../adapters/process-identity.ts'
+import type { ProcessIdentity } from '../../adapters/process-identity.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Lab } from '../lab.ts'
+import { builtProgram } from '../layout.ts'
+import { markOf } from '../servers/local/processes.ts'
+import { writePrivate } from '../servers/private-file.ts'
+import { until } from '../service.ts'
+import { readReport } from './files.ts'
+import type { SideProgram } from './files.ts'
+
+/** Starts it, in place of one that runs; returns what it says of itself once that is as wanted. */
+export async function startSideProgram<Report extends ProcessIdentity>(
+  lab: Lab,
+  side: SideProgram,
+  orders: object,
+  isReady: (report: Report) => boolean = () => true,
+): Promise<Report> {
+  const { program, what, folder } = side
+  await endSideProgram(side)
+  await writePrivate(side.orders, JSON.stringify(orders))
+  const child = spawn(process.execPath, [await builtProgram(program), folder], { detached: true, stdio: 'ignore', env: { PATH: '/usr/bin:/bin', ...markOf(folder) } })
+  let failed = false
+  child.once('exit', () => (failed = true))
+  child.once('error', () => (failed = true))
+  child.unref()
+  let report: Report | null = null
+  await until(lab, `${what} is ready`, async () => {
+    if (failed) throw new AdminError('FAILED', `${what} ended`, ['testops-admin lab mend'])
+    report = await readReport<Report>(side)
+    return report !== null && isReady(report)
+  })
+  return report!
+}
+
+/** Ends it; what else it wrote stays. Gives whether it ran. */
+async function endSideProgram(side: SideProgram): Promise<boolean> {
+  const report = await readReport<ProcessIdentity>(side)
+  // it ends by itself once its orders are gone, should it not have said yet who it is
+  await rm(side.orders, { force: true })
+  await rm(side.report, { force: true })
+  if (!report || !(await isAlive(report))) return false
+  process.kill(report.pid, 'SIGKILL')
+  await until({}, `${side.what} has gone`, async () => !(await isAlive(report)))
+  return true
+}
+
+/** As `endSideProgram`, and removes its folder. */
+export async function removeSideProgram(side: SideProgram): Promise<boolean> {
+  const ran = await endSideProgram(side)
+  await rm(side.folder, { recursive: true, force: true, maxRetries: 5 })
+  return ran
+}

@@ -1,0 +1,27 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { identify } from '../../adapters/process-identity.ts'
+import type { SideProgram } from './files.ts'
+
+/** What this program is told; null: it is to end. */
+export async function readOrders<Orders>({ orders }: Pick<SideProgram, 'orders'>): Promise<Orders | null> {
+  return readFile(orders, 'utf8').then((text) => JSON.parse(text) as Orders, () => null)
+}
+
+/** Says who this program is, and more; harmless where its folder has gone. */
+export async function writeReport({ report }: Pick<SideProgram, 'report'>, more: object): Promise<void> {
+  try {
+    await writeFile(`${report}.new`, JSON.stringify({ ...(await identify(process.pid))!, ...more }), { mode: 0o600 })
+    await rename(`${report}.new`, report)
+  } catch {
+    // it is to end: its orders are gone, too
+  }
+}
+
+/** Listens on a free port of this machine. */
+export async function listenHere(server: Server): Promise<number> {
+  server.listen({ host: '127.0.0.1', port: 0 })
+  await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject))
+  return (server.address() as AddressInfo).port
+}

@@ -1,0 +1,60 @@
+/** A line in which a signature was found, as far as it is near. */
+export interface Sample {
+  /** what samples are told apart by: the text from the match on, without its numbers */
+  readonly kind: string
+  /** of the line before the match, and from there on */
+  readonly before: string
+  readonly after: string
+  /** whether these reach to the line's beginning and to its end */
+  readonly isStart: boolean
+  readonly isEnd: boolean
+}
+
+/** so many bytes from a match on are what samples are told apart by */
+const told = 100
+const zero = 0x30
+const isDigit = (byte: number): boolean => byte >= zero && byte <= zero + 9
+
+/** What the sample of a match at `at` in a line that ends at `end` is told apart by. */
+export function kindAt(text: Buffer, at: number, end: number): string {
+  return text.toString('latin1', at, Math.min(end, at + told)).replace(/[0-9]+/g, '0')
+}
+
+/** Whether it is this one: without making a text of it, since most matches are of a kind that is there already. */
+export function isOfKind(bytes: Uint8Array, at: number, end: number, kind: string): boolean {
+  const to = Math.min(end, at + told)
+  let index = 0
+  for (let from = at; from < to; index += 1) {
+    const byte = bytes[from]!
+    if (kind.charCodeAt(index) !== (isDigit(byte) ? zero : byte)) return false
+    from += 1
+    if (isDigit(byte)) while (from < to && isDigit(bytes[from]!)) from += 1
+  }
+  return index === kind.length
+}
+
+/** characters of a line that are shown, and of these before the match where the line is longer */
+const [shown, lead] = [300, 80]
+
+const unprintable = /\p{Cc}|\p{Cf}|\p{Co}|\p{Cn}/gu
+const colours = /\x1b\[[0-9;]*[A-Za-z]/g
+
+/** The line, cut around the match where it is long; nothing in it moves a cursor. `hide` takes secrets out before it is cut. */
+export function sampleText({ before, after, isStart, isEnd }: Sample, hide: (text: string) => string): string {
+  const [left, right] = [before, after].map((text) => hide(text.replace(colours, '').replace(unprintable, ' '))) as [string, string]
+  if (isStart && isEnd && left.length + right.length <= shown) return `${left}${right}`.trim()
+  const start = isStart && left.length <= lead * 2 ? left : `…${fromBlank(left.slice(-lead))}`
+  const room = shown - start.length
+  const end = isEnd || right.length > room ? right.slice(0, room) : toBlank(right)
+  return `${start}${end}${isEnd && end.length === right.length ? '' : '…'}`.trim()
+}
+
+/** What is cut within a word may be half of a secret, which is not known again. */
+function fromBlank(text: string): string {
+  const blank = text.search(/\s/)
+  return blank < 0 ? '' : text.slice(blank)
+}
+
+function toBlank(text: string): string {
+  return text.slice(0, Math.max(0, text.search(/\s\S*$/)))
+}

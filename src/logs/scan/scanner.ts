@@ -1,0 +1,223 @@
+import { signatures } from '../../knowledge/signatures.ts'
+import type { SignatureId } from '../../knowledge/signatures.ts'
+import { causeCounter } from './cause-counter.ts'
+import { finders as freshFinders } from './engine.ts'
+import type { Engine, Finders } from './engine.ts'
+import type { Hit } from './finder.ts'
+import type { Keeper } from './keeper.ts'
+import { recordFinder } from './record-finder.ts'
+import type { OpenRecord } from './record-finder.ts'
+import { isOfKind, kindAt } from './sample.ts'
+import type { Sample } from './sample.ts'
+import { backwardMs } from './tally.ts'
+import type { Tally } from './tally.ts'
+
+export interface ScanOptions {
+  /** in which times without an offset are read; null: they stay unknown */
+  timeZone: string | null
+  /** only records from then on; one without a time goes with the one before it */
+  since?: Date | undefined
+  /** only records before then */
+  until?: Date | undefined
+  /** left out: the fastest that this machine has */
+  engine?: Engine | undefined
+  /** left out: the scan has one of its own */
+  finders?: Finders | undefined
+}
+
+/** A stream that is being scanned. */
+export interface Scan {
+  /** takes the next bytes, however the stream is cut; they may be used for something else afterwards */
+  write(chunk: Uint8Array): void
+  /** what was found in all lines that are complete so far */
+  tally(): Tally
+  /** the stream is over, and so is its last line; nothing else may be asked afterwards */
+  end(): Tally
+}
+
+/** The next bytes of the stream can be put right into the scanner's memory. */
+export interface BlockScan extends Scan {
+  /** where the next bytes go; never empty */
+  space(): Uint8Array<ArrayBuffer>
+  /** so many bytes were put there */
+  filled(length: number): void
+}
+
+/** bytes of the block that is looked through at once: it stays in the processor's cache */
+const blockSize = 1 << 19
+/** a line of which more than this is there is gone through in pieces */
+const longLine = 1 << 16
+/** what is read around a match: no pattern, and nothing that is read of it, is longer */
+const around = 1024
+const [newline, carriageReturn] = [10, 13]
+
+/** Scans one stream of log text in bounded memory, however long it or its lines are. */
+export function openScan(options: ScanOptions): Scan {
+  return openBlockScan(options)
+}
+
+/** The same of a part of a stream: `isRecord`, it begins with a dated record; `isInner`, it does not end with the stream. */
+export function openBlockScan({ timeZone, since, until, engine, finders = freshFinders() }: ScanOptions, { isRecord = false, isInner = false }: { isRecord?: boolean; isInner?: boolean } = {}): BlockScan {
+  const finder = finders.take(engine, blockSize + longLine + 4 * around)
+  const { bytes } = finder
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const records = recordFinder(finder, timeZone, isRecord)
+  const counters = new Map(signatures.map(({ id }) => [id, causeCounter(id)]))
+  const patterns = new Map<SignatureId, RegExp>(signatures.map(({ id, pattern }) => [id, pattern]))
+  /** where the last line in which a signature was found begins in the stream */
+  const lastLines = new Map<SignatureId, number>()
+  const lastTimes = new Map<string, number>()
+  /** bytes of the stream before ours, of ours that are there, and that are done with */
+  let [origin, filled, done] = [0, 0, 0]
+  let lines = 0
+  /** where the line begins that is gone through in pieces, which may be before our bytes, and its record */
+  let long: { start: number; record: OpenRecord } | null = null
+  let [backwardSteps, firstHit, lastHit, earliest, latest]: [number, number | null, number | null, number | null, number | null] = [0, null, null, null, null]
+
+  const isWanted = ({ timed }: OpenRecord): boolean =>
+    timed === null || ((!since || timed >= since.getTime()) && (!until || timed < until.getTime()))
+
+  const noteTime = ({ at, key }: OpenRecord): void => {
+    if (at === null) return
+    const before = lastTimes.get(key)
+    if (before !== undefined && at < before - backwardMs) backwardSteps += 1
+    if (lastTimes.size >= 1000) lastTimes.clear()
+    lastTimes.set(key, at)
+    firstHit ??= at
+    lastHit = at
+    earliest = Math.min(earliest ?? at, at)
+    latest = Math.max(latest ?? at, at)
+  }
+
+  const sampleAt = (at: number, start: number, end: number, isKept: Keeper<Sample>['some']): Sample | null => {
+    if (isKept((kind) => isOfKind(bytes, at, end, kind))) return null
+    const [left, right] = [Math.max(start, at - around, 0), Math.min(end, at + around)]
+    return { kind: kindAt(text, at, end), before: text.toString('utf8', left, at), after: text.toString('utf8', at, right), isStart: left === start, isEnd: right === end }
+  }
+
+  /** A needle in a line of which [start, end) is there: the rest of it is further away than anything that is read of a match. */
+  const found = ({ at, needle }: Hit, start: number, end: number, record: OpenRecord, linesUpTo: () => number): void => {
+    const [left, right] = [Math.max(start, at - around, 0), Math.min(end, at + around)]
+    const id = needle.signature
+    if (!needle.isWhole && !patterns.get(id)!.test(text.toString('latin1', left, right))) return
+    if (!isWanted(record)) return
+    if (record.seen === 0) noteTime(record)
+    const counter = counters.get(id)!
+    if (lastLines.get(id) !== origin + start) {
+      lastLines.set(id, origin + start)
+      counter.line(record, () => linesUpTo() + 1, (isKept) => sampleAt(at, start, end, isKept))
+    }
+    counter.place(record, () => text.toString('utf8', needle.isWhole ? at : left, right))
+  }
+
+  const lineEnd = (at: number, end: number): number => {
+    const to = text.indexOf(newline, at)
+    const stop = to < 0 || to >= end ? end : to
+    return stop > at && bytes[stop - 1] === carriageReturn ? stop - 1 : stop
+  }
+
+  const newlinesIn = (from: number, to: number): number => {
+    let count = 0
+    for (let at = text.indexOf(newline, from); at >= 0 && at < to; at = text.indexOf(newline, at + 1)) count += 1
+    return count
+  }
+
+  /** Goes through lines that are there as a whole, up to `stop`; of the first one, what is before `from` may be done with. */
+  const scanLines = (from: number, stop: number): void => {
+    const { hits, lines: ended } = finder.find(from, stop, stop)
+    let [start, end] = [-1, -1]
+    let record: OpenRecord | null = null
+    if (long) {
+      ;({ start, record } = long)
+      end = lineEnd(from, stop)
+      const over = text.indexOf(newline, from)
+      records.skip(over < 0 || over >= stop ? stop : over + 1)
+    }
+    for (const hit of hits) {
+      if (hit.at >= end || record === null) {
+        start = text.lastIndexOf(newline, hit.at) + 1
+        end = lineEnd(hit.at, stop)
+        record = records.of(start, stop)
+      }
+      found(hit, start, end, record, () => lines + newlinesIn(from, hit.at))
+    }
+    long = null
+    records.pass(stop)
+    lines += ended
+  }
+
+  const scanPiece = (from: number, to: number): void => {
+    long ??= { start: from, record: records.of(from, filled) }
+    const { start, record } = long
+    for (const hit of finder.find(from, to, filled).hits) found(hit, start, filled, record, () => lines)
+  }
+
+  /** Makes room: what is done with, and is not near what comes, goes. */
+  const drop = (upTo: number): void => {
+    if (upTo <= 0) return
+    text.copyWithin(0, upTo, filled)
+    filled -= upTo
+    done -= upTo
+    origin += upTo
+    records.moved(upTo)
+    if (long) long.start -= upTo
+  }
+
+  const advance = (): void => {
+    const last = text.subarray(done, filled).lastIndexOf(newline)
+    if (last >= 0) {
+      const stop = done + last + 1
+      scanLines(done, stop)
+      done = stop
+      drop(stop)
+    }
+    if (filled - done > longLine) {
+      const to = filled - around
+      scanPiece(done, to)
+      done = to
+      drop(done - around)
+    }
+  }
+
+  const result = (isOver: boolean): Tally => {
+    const times = records.times()
+    const time = (values: readonly (number | null)[], choose: (...all: number[]) => number): Date | null => {
+      const known = values.filter((it) => it !== null)
+      return known.length === 0 ? null : new Date(choose(...known))
+    }
+    const all = lines + (isOver && filled > done ? 1 : 0)
+    return {
+      bytes: origin + filled,
+      lines: all,
+      from: time([times.earliest, earliest], Math.min),
+      to: time([times.latest, latest, isInner ? null : times.end], Math.max),
+      datesUnknown: all > 0 && !times.isDated,
+      backward: { steps: backwardSteps, first: time([firstHit], Math.min), last: time([lastHit], Math.min) },
+      causes: [...counters.values()].flatMap((it) => it.cause() ?? []),
+    }
+  }
+
+  const space = (): Uint8Array<ArrayBuffer> => bytes.subarray(filled)
+  const take = (length: number): void => {
+    filled += length
+    advance()
+  }
+  return {
+    space,
+    filled: take,
+    write(chunk) {
+      for (let from = 0; from < chunk.length; ) {
+        const part = chunk.subarray(from, from + space().length)
+        bytes.set(part, filled)
+        take(part.length)
+        from += part.length
+      }
+    },
+    tally: () => result(false),
+    end() {
+      if (filled > done) scanLines(done, filled)
+      finders.give(finder)
+      return result(true)
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import type { Certificate, IntegrationCause, IntegrationStep } from '../core/external-system.ts'
+import { paintFor } from './paint.ts'
+import type { Screen } from './screen.ts'
+import { hang, pad, printable } from './text.ts'
+
+export interface CheckedIntegration {
+  /** as the configuration names it; null: it does not */
+  name: string | null
+  url: string
+  from: 'flag' | 'configuration' | 'log'
+  verdict: 'ok' | 'warning' | 'problem' | 'unknown'
+  /** why it cannot connect, or may soon not; the first that has to be seen to comes first */
+  causes: readonly IntegrationCause[]
+  steps: readonly IntegrationStep[]
+  /** the server's own; null: it shows none */
+  certificate: Certificate | null
+}
+
+/** What `check-integration --json` prints. */
+export interface IntegrationDocument {
+  schemaVersion: 1
+  /** whose log and network were asked, too; null: none */
+  deployment: string | null
+  integrations: readonly CheckedIntegration[]
+}
+
+/** 1, 3, 2 in this order (DESIGN.md 3); 3 where there was nothing to look at. */
+export function integrationExitCode({ integrations }: IntegrationDocument): number {
+  const has = (verdict: CheckedIntegration['verdict']): boolean => integrations.some((it) => it.verdict === verdict)
+  if (has('problem')) return 1
+  if (has('unknown') || integrations.length === 0) return 3
+  return has('warning') ? 2 : 0
+}
+
+/** The gravest of the steps, and what they come to. */
+export function checked(it: Omit<CheckedIntegration, 'verdict' | 'causes'>): CheckedIntegration {
+  const verdict = (['problem', 'unknown', 'warning'] as const).find((status) => it.steps.some((step) => step.status === status)) ?? 'ok'
+  const grave = it.steps.filter(({ status }) => status === 'problem').concat(it.steps.filter(({ status }) => status === 'warning'))
+  return { ...it, verdict, causes: [...new Set(grave.flatMap(({ cause }) => cause ?? []))] }
+}
+
+const advice: Readonly<Record<IntegrationCause, { text: string; explain: string }>> = {
+  credentials: { text: "Credentials: enter them anew in the integration's settings, without anything unseen at their ends.", explain: 'integrations/credentials' },
+  connectivity: { text: 'Connectivity: what stands in the way is name, network, proxy or certificate, not the credentials.', explain: 'integrations/reachable' },
+  api: { text: "API: the system is there and answers otherwise than an integration expects: see to the address first, then to what an update has changed.", explain: 'integrations/answers' },
+}
+
+/** Each external system with a line to each step, and what follows. */
+export function integrationText({ integrations }: IntegrationDocument, screen: Screen): string {
+  if (integrations.length === 0) return 'Neither the configuration nor the log names an external system: testops-admin check-integration --url URL\n'
+  return `${integrations.map((it) => textOf(it, screen).join('\n')).join('\n\n')}\n`
+}
+
+function textOf({ name, url, from, steps, causes }: CheckedIntegration, screen: Screen): string[] {
+  const paint = paintFor(screen)
+  const signs = { ok: paint.good('✔'), problem: paint.bad('✖'), warning: paint.warn('!'), unknown: paint.doubt('?'), skipped: paint.faint('-') }
+  const width = Math.max(...steps.map(({ step }) => step.length))
+  const source = { flag: '', configuration: ' (from the configuration)', log: ' (from the log)' }[from]
+  const lines = steps.flatMap(({ step, status, message, next = [] }) => {
+    const [first = '', ...more] = hang(`  ${pad(step, width)}  `, printable(message), screen.columns)
+    return [`${signs[status]} ${first.slice(2)}`, ...more, ...(status === 'ok' ? [] : next.map((command) => `      ${printable(command)}`))]
+  })
+  const told = causes.map((cause) => advice[cause]).flatMap(({ text, explain }) => [...hang('', text, screen.columns), `    testops-admin explain ${explain}`])
+  return [paint.strong(printable(`${name === null ? '' : `${name}: `}${url}${source}`)), ...lines, ...(told.length > 0 ? ['', ...told] : [])]
+}

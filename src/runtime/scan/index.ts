@@ -1,0 +1,5 @@
+export { inputsOf } from './inputs.ts'
+export type { Inputs } from './inputs.ts'
+export { inputsIn } from './named-files.ts'
+export type { ScannedCause, ScanResult } from './result.ts'
+export { startScan } from './run.ts'

@@ -1,0 +1,96 @@
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { inspect, partOfFile, unpackedIfPacked } from '../../adapters/input/file.ts'
+import type { Inspected } from '../../adapters/input/file.ts'
+import { systemCode } from '../../adapters/failure.ts'
+import { openLog } from '../../adapters/log-file.ts'
+import { isRotatedFrom } from '../../adapters/rotated.ts'
+import { AdminError } from '../../core/error.ts'
+import { handover } from '../../core/handover.ts'
+import { nearestNames } from '../../core/nearest.ts'
+import type { FollowedLine, LogPart } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
+import type { Inputs } from './inputs.ts'
+import { inTimeOrder } from './order.ts'
+
+interface FilesWish {
+  timeZone: string | null
+  follow?: ((message: string) => void) | null
+  /** what `-` stands for */
+  input: AsyncIterable<Uint8Array>
+}
+
+/** so many names of a folder are told */
+const mostNames = 3
+
+/** Files that were named, the oldest first; `-` is standard input. Throws USAGE for a folder, and for what is not there. */
+export async function inputsIn(names: readonly string[], { timeZone, follow, input }: FilesWish): Promise<Inputs> {
+  const unique = [...new Set(names)]
+  const found = new Map<string, Inspected | null>()
+  for (const name of unique) if (name !== '-') found.set(name, await look(name))
+  const parts = unique.map((name) => (name === '-' ? standardInput(input) : partOfFile(name)))
+  // what is in a pipe is there once
+  const isFile = ({ file }: LogPart): boolean => file !== undefined && found.get(file)?.kind === 'file'
+  const files = parts.filter(isFile)
+  const ordered = [...(files.length > 1 ? await inTimeOrder(files, timeZone) : files), ...parts.filter((it) => !isFile(it))]
+  if (!follow) return { parts: ordered, following: null }
+  const isLive = ({ file }: LogPart): boolean =>
+    file !== undefined && found.get(file)?.kind === 'file' && found.get(file)?.format === 'plain' && !unique.some((other) => isOlderPart(file, other))
+  const live = ordered.flatMap((it) => (isLive(it) ? [it.name] : []))
+  return { parts: ordered.filter((it) => !isLive(it)), following: live.length === 0 ? null : (signal) => followAll(live, signal, follow) }
+}
+
+function standardInput(input: AsyncIterable<Uint8Array>): LogPart {
+  return { name: 'standard input', blocks: () => unpackedIfPacked(input, 'standard input') }
+}
+
+/** Null: it is there, and what it is shows when it is read. */
+async function look(name: string): Promise<Inspected | null> {
+  try {
+    const found = await inspect(name)
+    if (found.kind !== 'folder') return found
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+    const why = systemCode(error.cause)
+    if (why !== 'ENOENT' && why !== 'ENOTDIR') return null
+    const near = nearestNames(basename(name), await namesIn(dirname(name))).map((other) => join(dirname(name), other))
+    throw new AdminError('USAGE', `there is no file ${name}`, near.map((other) => `testops-admin scan-logs ${typed([other])}`), { cause: error })
+  }
+  throw await folderNamed(name)
+}
+
+async function folderNamed(name: string): Promise<AdminError> {
+  const logs = (await namesIn(name)).filter((it) => /\.(?:log|txt|out|json)\b|\.(?:gz|zst)$/.test(it)).sort()
+  const shown = logs.slice(0, mostNames).map((it) => join(name, it))
+  const pattern = logs.length > mostNames ? [`testops-admin scan-logs ${typed([name.replace(/\/*$/, '')])}/*.log*`] : []
+  const next = shown.length === 0 ? [`ls ${typed([name])}`] : [...pattern, `testops-admin scan-logs ${typed(shown)}`]
+  return new AdminError('USAGE', `${name} is a folder: name the log files in it`, next)
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => [])
+}
+
+function isOlderPart(file: string, other: string): boolean {
+  return dirname(file) === dirname(other) && isRotatedFrom(basename(other), basename(file))
+}
+
+/** The lines of several files as they are written, each from its first on. */
+async function* followAll(files: readonly string[], ended: AbortSignal, tell: (message: string) => void): AsyncGenerator<FollowedLine> {
+  const stop = new AbortController()
+  const signal = AbortSignal.any([ended, stop.signal])
+  const lines = handover<FollowedLine>(signal)
+  const work = files.map(async (file) => {
+    try {
+      for await (const line of openLog({ file }, { timeoutMs: 0 }).follow({ signal, since: new Date(0), tell })) await lines.put(line)
+    } catch (error) {
+      lines.fail(error)
+    }
+  })
+  try {
+    yield* lines.values()
+  } finally {
+    stop.abort()
+    await Promise.all(work)
+  }
+}

@@ -1,0 +1,113 @@
+import { cutDown, inspect } from '../../adapters/input/file.ts'
+import { isBinary } from '../../adapters/input/format.ts'
+import { fileFailure } from '../../adapters/file-failure.ts'
+import { AdminError } from '../../core/error.ts'
+import type { LogPart } from '../../core/sources.ts'
+import { finders } from '../../logs/scan/engine.ts'
+import { openScan } from '../../logs/scan/scanner.ts'
+import type { Scan, ScanOptions } from '../../logs/scan/scanner.ts'
+import { scanFile } from '../../logs/scan/scan-file.ts'
+import { resultOf } from './result.ts'
+import type { ScannedPart, ScanResult, Unread } from './result.ts'
+
+export interface RunOptions extends Pick<ScanOptions, 'timeZone' | 'since' | 'until'> {
+  signal: AbortSignal
+  /** takes secrets out of a line */
+  hide: (text: string) => string
+}
+
+/** What a log goes on to say, by where it comes from. */
+export type Following = (signal: AbortSignal) => AsyncIterable<{ from: string; text: string }>
+
+/** A scan that is under way. */
+export interface ScanRun {
+  /** what was found up to now */
+  result(): ScanResult
+  /** when all was read, or the signal has ended it; never rejects but for a bug */
+  readonly ended: Promise<void>
+}
+
+/** Scans the parts one after the other, each in the quickest way, and then what follows, if any. */
+export function startScan(parts: readonly LogPart[], following: Following | null, { signal, hide, ...window }: RunOptions): ScanRun {
+  const options = { ...window, finders: finders() }
+  const done: ScannedPart[] = []
+  const unread: Unread[] = []
+  const open = new Map<string, OpenPart>()
+  const goneOver = (name: string, error: unknown): void => {
+    if (!(error instanceof AdminError)) throw error
+    unread.push({ name, error })
+  }
+
+  const readStream = async (part: LogPart): Promise<void> => {
+    const it = openPart(part.name, options)
+    open.set(part.name, it)
+    try {
+      for await (const block of part.blocks(signal)) {
+        it.write(block)
+        if (signal.aborted) break
+      }
+    } catch (error) {
+      if (!signal.aborted) goneOver(part.name, error)
+    }
+    open.delete(part.name)
+    done.push(it.end())
+  }
+
+  const read = async (part: LogPart): Promise<void> => {
+    const { name, file } = part
+    if (file === undefined) return readStream(part)
+    try {
+      const found = await inspect(file)
+      if (found.kind !== 'file' || found.format !== 'plain') return await readStream(part)
+      const tally = await scanFile(file, options, signal).catch((error: unknown) => {
+        throw fileFailure(error, file)
+      })
+      done.push({ name, tally, isBinary: found.isBinary })
+      if (tally.bytes < found.size) goneOver(name, cutDown(file, tally.bytes, found.size))
+    } catch (error) {
+      goneOver(name, signal.aborted ? new AdminError('INTERRUPTED', 'interrupted while it was read: nothing of it is counted') : error)
+    }
+  }
+
+  const follow = async (more: Following): Promise<void> => {
+    try {
+      for await (const { from, text } of more(signal)) {
+        const it = open.get(from) ?? openPart(from, options)
+        open.set(from, it)
+        it.write(Buffer.from(`${text}\n`))
+      }
+    } catch (error) {
+      if (!signal.aborted) goneOver('what follows', error)
+    }
+    for (const it of open.values()) done.push(it.end())
+    open.clear()
+  }
+
+  const all = async (): Promise<void> => {
+    for (const part of parts) {
+      if (signal.aborted) return
+      await read(part)
+    }
+    if (following) await follow(following)
+  }
+  return { result: () => resultOf([...done, ...[...open.values()].map((it) => it.soFar())], unread, hide), ended: all() }
+}
+
+interface OpenPart {
+  write: Scan['write']
+  soFar(): ScannedPart
+  end(): ScannedPart
+}
+
+function openPart(name: string, options: ScanOptions): OpenPart {
+  const scan = openScan(options)
+  let binary: boolean | null = null
+  return {
+    write(block) {
+      binary ??= isBinary(block)
+      scan.write(block)
+    },
+    soFar: () => ({ name, tally: scan.tally(), isBinary: binary ?? false }),
+    end: () => ({ name, tally: scan.end(), isBinary: binary ?? false }),
+  }
+}

@@ -1,0 +1,186 @@
+import { execFileSync, spawn } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { ScanDocument } from '../../src/output/scan/document.ts'
+import { faultsOf } from '../output/schemas.ts'
+import { freshPlace, program } from './program.ts'
+import type { Ended, Place } from './program.ts'
+
+let place: Place
+beforeEach(async () => {
+  place = await freshPlace()
+})
+afterEach(async () => place.remove())
+
+const line = (at: string, text: string): string => `2026-11-22 ${at}.000  INFO 1 --- [main] a.B : ${text}\n`
+const failed = line('10:00:00', 'HTTP FAILED: x')
+const conflict = line('10:00:01', 'Request failed with status code 409')
+
+function documentIn({ stdout }: Ended): ScanDocument {
+  const document = JSON.parse(stdout) as ScanDocument
+  expect(faultsOf('scan-logs', document)).toEqual([])
+  return document
+}
+/** The program with an open pipe as its standard input. */
+function piped(...words: string[]): ChildProcessWithoutNullStreams {
+  const child = spawn(process.execPath, [program, ...words], { cwd: place.directory, env: { PATH: process.env.PATH ?? '', HOME: place.directory, TZ: 'UTC' } })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  child.stdin.on('error', () => undefined)
+  return child
+}
+const counted = ({ matches }: ScanDocument): Record<string, number> => Object.fromEntries(matches.map(({ signature, count }) => [signature, count]))
+
+describe('what is found decides the exit code', () => {
+  test.each<[what: string, log: string, words: string[], code: number]>([
+    ['nothing', line('10:00:00', 'all is well'), [], 0],
+    ['an error', failed + conflict, [], 1],
+    ['a warning', conflict, [], 2],
+    ['a warning that is forgiven', conflict, ['--fail-on', 'error'], 0],
+    ['what is no problem', line('10:00:00', 'Successfully acquired change log lock'), [], 0],
+    ['an error, but not of the time that is wanted', failed, ['--since', '2026-11-22T10:30Z'], 0],
+    ['dates that are not known where a time is wanted', '22/Nov/2026 nothing\n', ['--since', '2h'], 3],
+    ['the same, where that counts as failed', '22/Nov/2026 nothing\n', ['--since', '2h', '--fail-on', 'unknown'], 1],
+    ['an empty log', '', [], 3],
+  ])('%s', async (_, log, words, code) => {
+    const file = await place.write('app.log', log)
+    const [json, text] = await Promise.all([place.run(['scan-logs', file, '--json', ...words]), place.run(['scan-logs', file, ...words])])
+    expect([json.exitCode, json.stderr, text.exitCode, text.stderr]).toEqual([code, '', code, ''])
+    documentIn(json)
+    expect(text.stdout.replace(/\s+/g, ' ')).toContain(`Exit code ${code}.`)
+  })
+})
+
+test('counts are those of grep, whatever is in the file', async () => {
+  const log = Buffer.concat([Buffer.from(failed.repeat(3)), Buffer.from([0, 255, 254, 13, 10]), Buffer.from('HTTP FAILED HTTP FAILED\r\nHTTP\nFAILED\nlast HTTP FAILED')])
+  const file = await place.write('app.log', '')
+  await appendFile(file, log)
+  const grep = Number(execFileSync('grep', ['-a', '-c', '-E', 'HTTP FAILED', file]).toString())
+  const ended = await place.run(['scan-logs', file, '--json'])
+  expect(counted(documentIn(ended))).toEqual({ 'http-failed': grep })
+  expect(documentIn(ended).notes.map(({ kind }) => kind)).toEqual(['binary'])
+})
+
+describe('standard input', () => {
+  test('is read where something is piped in and nothing else is named', async () => {
+    const ended = await place.run(['scan-logs', '--json'], { input: failed })
+    expect([ended.exitCode, counted(documentIn(ended)), documentIn(ended).files.map(({ name }) => name)]).toEqual([1, { 'http-failed': 1 }, ['standard input']])
+  })
+
+  test('may be compressed, and empty', async () => {
+    const packed = await place.run(['scan-logs', '-', '--json'], { input: gzipSync(failed.repeat(2)) })
+    expect(counted(documentIn(packed))).toEqual({ 'http-failed': 2 })
+    const empty = await place.run(['scan-logs', '-'], { input: '' })
+    expect([empty.exitCode, empty.stdout]).toEqual([3, expect.stringContaining('standard input held nothing at all')])
+  })
+
+  test('is not taken for one where nothing is configured and nothing is piped in', async () => {
+    const { exitCode, stderr } = await place.run(['scan-logs'], { environment: { PATH: '/nonexistent', KUBECONFIG: '/nonexistent' } })
+    expect([exitCode, stderr]).toEqual([64, expect.stringMatching(/^Error: no configuration found/)])
+  })
+
+  test('is waited for in words', async () => {
+    const child = piped('scan-logs', '--json')
+    let said = ''
+    child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()))
+    await expect.poll(() => said, { timeout: 30_000 }).toBe('waiting for a log on standard input: name files, or a deployment with -d, if that was not meant\n')
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+    child.stdin.end(failed)
+    expect(await ended).toBe(1)
+  })
+})
+
+describe('what cannot be read', () => {
+  test.each<[string, string[], string]>([
+    ['a folder', ['logs'], 'logs is a folder: name the log files in it'],
+    ['what is not there', ['ap.log'], 'there is no file ap.log'],
+    ['a time that is none', ['app.log', '--since', 'noon'], '--since: `noon` is no time'],
+    ['times that leave nothing', ['app.log', '--since', '1h', '--until', '2h'], '--since is not before --until: nothing is left between them'],
+    ['a zone that is none', ['app.log', '--time-zone', 'Mars/Base'], '--time-zone: there is no time zone `Mars/Base`'],
+  ])('%s is wrong usage', async (_, words, message) => {
+    await place.write('app.log', failed)
+    await mkdir(join(place.directory, 'logs'))
+    const { exitCode, stdout } = await place.run(['scan-logs', ...words, '--json'])
+    expect(exitCode).toBe(64)
+    const document = JSON.parse(stdout) as { error: { code: string; message: string } }
+    expect(faultsOf('error', document)).toEqual([])
+    expect(document.error).toMatchObject({ code: 'USAGE', message })
+  })
+
+  test('one file of several is told, and hides no other', async () => {
+    const good = await place.write('app.log', failed)
+    const packed = gzipSync(conflict.repeat(1000) + line('11:00:00', `${Math.random()}`).repeat(50))
+    const cut = await place.write('cut.gz', '')
+    await appendFile(cut, packed.subarray(0, packed.length - 9))
+    const xz = await place.write('old.log.xz', '')
+    await appendFile(xz, Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0, 0]))
+    const ended = await place.run(['scan-logs', good, cut, xz, '--json'])
+    const document = documentIn(ended)
+    expect(ended.exitCode).toBe(1)
+    expect(counted(document)).toMatchObject({ 'http-failed': 1, conflict: 1000 })
+    expect(document.unread.map(({ name, message }) => [name, message.replace(/[\d,]+ bytes/, 'N bytes')])).toEqual([
+      [cut, 'the gzip archive is cut short: only the first N bytes of what it holds could be read'],
+      [xz, `${xz} is compressed by xz, which this program does not unpack`],
+    ])
+    const alone = await place.run(['scan-logs', xz])
+    expect([alone.exitCode, alone.stdout]).toEqual([3, expect.stringContaining(`xzcat ${xz} | testops-admin scan-logs -`)])
+  })
+
+  test('a file that is for no user, root included', async () => {
+    const ended = await place.run(['scan-logs', '/proc/1/mem', '--json'])
+    expect([ended.exitCode, documentIn(ended).unread.length]).toEqual([3, 1])
+  })
+})
+
+describe('what has no end', () => {
+  test('Ctrl-C ends it with what was found until then', async () => {
+    const child = piped('scan-logs', '--json')
+    let stdout = ''
+    child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()))
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+    // no pipe holds that much: most of it has been read once it was taken
+    const block = failed.repeat(1000)
+    for (let index = 0; index < 50; index++) if (!child.stdin.write(block)) await once(child.stdin, 'drain')
+    child.kill('SIGINT')
+    expect(await ended).toBe(6)
+    const document = documentIn({ stdout, stderr: '', exitCode: 6, milliseconds: 0 })
+    expect(document.notes.map(({ kind }) => kind)).toEqual(['interrupted'])
+    expect(counted(document)['http-failed']).toBeGreaterThan(10_000)
+  })
+
+  test('a file is followed until Ctrl-C: a line where something has come, then the summary', async () => {
+    const file = await place.write('app.log', failed)
+    let seen = ''
+    const ended = await place.run(['scan-logs', file, '--follow'], {
+      meanwhile: (child) => {
+        child.stdout?.on('data', (text: string) => {
+          const before = seen
+          seen += text
+          if (before === '') void appendFile(file, line('10:05:00', 'java.net.UnknownHostException: tracker.example.org'))
+          if (!before.includes('tracker') && seen.includes('tracker')) child.kill('SIGINT')
+        })
+      },
+    })
+    expect([ended.exitCode, ended.stderr]).toEqual([1, ''])
+    const lines = ended.stdout.split('\n')
+    expect(lines[0]).toBe(`2026-11-22 10:00:00Z  error http-failed 1  ${failed.trim()}`)
+    expect(lines[1]).toBe('2026-11-22 10:05:00Z  error unknown-host 1  tracker.example.org')
+    expect(lines.at(-2)).toMatch(/^Next: /)
+  })
+
+  test('who stops reading ends it', async () => {
+    const file = await place.write('app.log', failed)
+    const ended = await place.run(['scan-logs', file, '--follow'], {
+      meanwhile: (child) => {
+        child.stdout?.once('data', () => {
+          child.stdout?.destroy()
+          void appendFile(file, line('10:05:00', 'java.net.UnknownHostException: a.b'))
+        })
+      },
+    })
+    expect(ended.stderr).toBe('')
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import type { ScanOptions } from '../../../src/logs/scan/scanner.ts'
+import { cause, lineCounts, scanned } from './scanned.ts'
+
+/** Lines, records and the times of what was found. */
+function found(log: string, options: Partial<ScanOptions> = {}): unknown {
+  const cut = [[Infinity], [1], [100]].map((sizes) => scanned(log, options, sizes))
+  for (const it of cut) expect(it).toEqual(cut[0])
+  return Object.fromEntries(cut[0]!.causes.map(({ id, count, records, first, last }) => [id, [count, records, first?.toISOString() ?? null, last?.toISOString() ?? null]]))
+}
+const at = (second: number): string => `2026-11-22T12:00:0${second}.000Z`
+const colour = (text: string): string => `\x1b[32m${text}\x1b[0m`
+
+describe('records in a stream', () => {
+  it.each([
+    ['blank and comma', '', '2026-11-22 12:00:01,000 ERROR'],
+    ['T and offset', '', '2026-11-22T13:00:01.000+01:00 ERROR'],
+    ['T and Z', '', '2026-11-22T12:00:01.000Z ERROR'],
+    ['kubectl logs --prefix', '[pod/testops-7d9/testops] ', '2026-11-22 12:00:01.000 ERROR'],
+    ['kubectl logs --timestamps', '2026-11-22T12:00:05.123456789Z ', '2026-11-22 12:00:01.000 ERROR'],
+    ['both', '[pod/testops-7d9/testops] 2026-11-22T12:00:05.123456789+03:00 ', '2026-11-22 12:00:01.000 ERROR'],
+    ['docker compose logs', 'testops-1  | ', '2026-11-22 12:00:01.000 ERROR'],
+    ['the same in colours', colour('testops-1  | '), `${colour('2026-11-22 12:00:01.000')} ERROR`],
+    ['Compose 1', 'testops_1  | ', '2026-11-22 12:00:01.000 ERROR'],
+    ['journalctl', 'Nov  2 12:00:07 box testops[123]: ', '2026-11-22 12:00:01.000 ERROR'],
+  ])('begin with their date: %s', (_, prefix, date) => {
+    const log = `${prefix}${date} java.net.UnknownHostException: a.b\n${prefix}${date} x\n${prefix}\tat HTTP FAILED\n${prefix}HTTP FAILED\n`
+    expect(found(log)).toEqual({ 'unknown-host': [1, 1, at(1), at(1)], 'http-failed': [2, 1, at(1), at(1)] })
+  })
+
+  it.each([
+    ['Logstash', '{"@timestamp":"2026-11-22T12:00:01.000Z","message":"HTTP FAILED"}'],
+    ['milliseconds', '{"message":"HTTP FAILED","timestamp":1795348801000}'],
+    ['seconds', '{"time":1795348801.0,"message":"HTTP FAILED"}'],
+    ['docker compose logs', 'testops-1  | {"time" : "2026-11-22T12:00:01Z","message":"HTTP FAILED \\"time\\": \\"2020-01-01T00:00:00Z\\""}'],
+  ])('are one a line of JSON: %s', (_, line) => {
+    expect(found(`${line}\n${line}\n`)).toEqual({ 'http-failed': [2, 2, at(1), at(1)] })
+  })
+
+  it('name hosts in JSON without what quotes them', () => {
+    const exception = 'java.net.UnknownHostException: jira.example.org'
+    const log = [`${exception}`, `${exception}\n\tat x\nCaused by: ${exception}: y`].map((message) => `${JSON.stringify({ time: at(1), message })}\n`).join('')
+    expect(Object.fromEntries(cause(scanned(log), 'unknown-host').hosts)).toEqual({ 'jira.example.org': 2 })
+  })
+
+  it('of several containers are kept apart by their prefixes', () => {
+    const log = [
+      '[pod/a/x] 2026-11-22 12:00:01.000 ERROR x : failed',
+      '[pod/b/x] 2026-11-22 12:00:02.000 ERROR x : failed',
+      '[pod/a/x] Caused by: java.net.UnknownHostException: a.b',
+      '[pod/b/x] Caused by: HTTP FAILED',
+      '[pod/a/x] Caused by: java.net.UnknownHostException: a.b',
+      '[pod/b/x] 2026-11-22 12:00:04.000 ERROR x : java.net.UnknownHostException: a.b',
+      '[pod/a/x] 2026-11-22 12:00:03.000 ERROR x : java.net.UnknownHostException: a.b',
+      '',
+    ].join('\n')
+    expect(found(log)).toEqual({ 'unknown-host': [4, 3, at(1), at(4)], 'http-failed': [1, 1, at(2), at(2)] })
+    // the clocks of two containers have nothing to do with each other
+    expect(scanned(log).backward.steps).toBe(0)
+  })
+
+  it('are kept apart so late in a stream, too', () => {
+    const filler = '[pod/a/x] 2026-11-22 12:00:01.000 INFO x : ok\n'.repeat(3000)
+    const log = `${filler}[pod/b/x] 2026-11-22 12:00:02.000 ERROR x : failed\n${filler}[pod/b/x] Caused by: HTTP FAILED\n`
+    expect(cause(scanned(log, {}, [1000]), 'http-failed')).toMatchObject({ records: 1, first: new Date(at(2)), firstLine: 6002 })
+  })
+
+  it('are not begun by what only looks like a prefix', () => {
+    const log = '2026-11-22 12:00:01.000 ERROR x : failed\nname    | HTTP FAILED\n2026-11-22 12:00:02.000 INFO x : {"a":\n{"b": "400 bad request"}\n'
+    expect(found(log)).toEqual({ 'http-failed': [1, 1, at(1), at(1)], 'bad-request': [1, 1, at(2), at(2)] })
+  })
+
+  it('bear times of a zone where there is no offset, and unknown ones where no zone is known', () => {
+    const log = '2026-11-22 12:00:01.000 ERROR x : HTTP FAILED\n'
+    expect(found(log, { timeZone: 'Europe/Berlin' })).toEqual({ 'http-failed': [1, 1, '2026-11-22T11:00:01.000Z', '2026-11-22T11:00:01.000Z'] })
+    expect(found(log, { timeZone: null })).toEqual({ 'http-failed': [1, 1, null, null] })
+    expect(scanned(log, { timeZone: null })).toMatchObject({ datesUnknown: false, from: null, to: null, causes: [{ untimed: 1 }] })
+  })
+
+  it('with dates in an unknown form are told by their look, and their times are unknown', () => {
+    const log = 'Nov 22, 2026 12:00 PM failed\n\tat HTTP FAILED\nCaused by: HTTP FAILED\n... 3 more\n}\nNov 22, 2026 12:01 PM HTTP FAILED\n'.repeat(2000)
+    expect(found(log)).toEqual({ 'http-failed': [6000, 4000, null, null] })
+    expect(scanned(log)).toMatchObject({ datesUnknown: true, from: null, to: null, lines: 12_000, causes: [{ untimed: 6000, firstLine: 2 }] })
+  })
+
+  it('may come before the first date, where what the C library prints is one of its own', () => {
+    const fatal = 'Fatal glibc error: CPU does not support x86-64-v3\n'
+    expect(found(fatal)).toEqual({ 'cpu-level': [1, 1, null, null] })
+    const log = `2026-11-22 12:00:01.000 INFO x : HTTP FAILED\n${fatal}2026-11-22 12:00:03.000 INFO x : y\n`
+    expect(found(log)).toEqual({ 'http-failed': [1, 1, at(1), at(1)], 'cpu-level': [1, 1, null, null] })
+    // it goes with the record before it
+    expect(lineCounts(scanned(log, { since: new Date(at(2)) }))).toEqual({})
+    expect(lineCounts(scanned(log, { until: new Date(at(2)) }))).toEqual({ 'http-failed': 1, 'cpu-level': 1 })
+    expect(lineCounts(scanned(fatal, { since: new Date(at(2)) }))).toEqual({ 'cpu-level': 1 })
+  })
+
+  it('tell of a clock that runs backwards, by more than a second', () => {
+    const log = ['05.000', '04.000', '02.999', '04.000', '01.000'].map((second) => `2026-11-22 12:00:${second} ERROR x : HTTP FAILED\n`).join('')
+    expect(scanned(log)).toMatchObject({ backward: { steps: 2 }, from: new Date(at(1)), to: new Date(at(5)) })
+  })
+})

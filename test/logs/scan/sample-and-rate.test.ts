@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { rateCounter } from '../../../src/logs/scan/rate.ts'
+import { isOfKind, kindAt, sampleText } from '../../../src/logs/scan/sample.ts'
+import { cause, scanned } from './scanned.ts'
+
+const date = '2026-11-22 12:00:01.000'
+
+describe('samples', () => {
+  it('are the first ones that differ in more than numbers', () => {
+    const log = ['a1', 'a2', 'b', 'c', 'd', 'a3'].map((host) => `${date} ERROR x : java.net.UnknownHostException: ${host}\n`).join('')
+    const { samples, hosts } = cause(scanned(log), 'unknown-host')
+    expect(samples.map((it) => sampleText(it, (text) => text))).toEqual(['a1', 'b', 'c'].map((host) => `${date} ERROR x : java.net.UnknownHostException: ${host}`))
+    expect(hosts.size).toBe(6)
+  })
+
+  it('are known to be of a kind by their bytes as by their text', () => {
+    const piece = fc.constantFrom('0', '7', '12', '.', 'x', '\xe9', 'x'.repeat(48))
+    const text = fc.array(piece, { maxLength: 8 }).map((pieces) => Buffer.from(pieces.join(''), 'latin1'))
+    let same = 0
+    fc.assert(
+      fc.property(text, text, fc.nat(3), (one, other, at) => {
+        const kind = kindAt(other, 0, other.length)
+        const isSame = at <= one.length && kindAt(one, at, one.length) === kind
+        if (isSame) same += 1
+        expect(at <= one.length && isOfKind(one, at, one.length, kind)).toBe(isSame)
+        expect(isOfKind(other, 0, other.length, kind)).toBe(true)
+      }),
+      { numRuns: 3000 },
+    )
+    expect(same).toBeGreaterThan(0)
+  })
+
+  it('are hidden before they are cut, and move no cursor', () => {
+    const { samples } = cause(scanned(`${date} token=${'s'.repeat(400)} HTTP FAILED \x1b[31m\x07\u202ered\x1b[0m\n`), 'http-failed')
+    expect(sampleText(samples[0]!, (it) => it.replace(/s{300,}/, '[secret]'))).toBe(`${date} token=[secret] HTTP FAILED   red`)
+    // where nothing hides it, no half of a word is shown
+    expect(sampleText({ ...samples[0]!, isStart: false }, (it) => it)).toBe('… HTTP FAILED   red')
+    expect(sampleText({ ...samples[0]!, after: 'HTTP FAILED https://bob:hun', isStart: false, isEnd: false }, (it) => it)).toBe('… HTTP FAILED…')
+  })
+})
+
+describe('the rate', () => {
+  it('counts in stretches that grow, the same in whatever order', () => {
+    const times = Array.from({ length: 5000 }, (_, index) => index * 7919 * 1000)
+    const [one, other, joined] = [rateCounter(), rateCounter(), rateCounter()]
+    for (const at of times) one.add(at)
+    for (const at of times.toReversed()) (at % 3000 === 0 ? other : joined).add(at)
+    joined.join(other.rate())
+    const { width, counts } = one.rate()
+    expect(joined.rate()).toEqual({ width, counts })
+    expect([...counts.values()].reduce((sum, it) => sum + it, 0)).toBe(5000)
+    expect(counts.size).toBeLessThanOrEqual(512)
+    expect(Math.log2(width / 1000) % 1).toBe(0)
+    expect([...counts.keys()]).toEqual([...counts.keys()].sort((a, b) => a - b))
+  })
+})

@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packageFolder } from '../../../src/core/package-folder.ts'
+import { joinTallies } from '../../../src/logs/scan/merge.ts'
+import { partsOfFile } from '../../../src/logs/scan/parts-of-file.ts'
+import { scanFile } from '../../../src/logs/scan/scan-file.ts'
+import type { Tally } from '../../../src/logs/scan/tally.ts'
+import { anyLog } from './logs.ts'
+import { grepCounts } from './reference.ts'
+import { lineCounts, scanned } from './scanned.ts'
+
+const program = join(packageFolder(), 'dist/logs/scan/worker.js')
+const options = { timeZone: 'UTC' }
+
+/** So much of a log that it is worth parts, with clocks that run backwards in between. */
+const muchLog = fc.array(anyLog, { minLength: 10, maxLength: 20 }).map((logs) => {
+  const some = Buffer.concat(logs.flatMap((it) => [it, Buffer.from('\n')]))
+  return Buffer.concat(Array.from({ length: Math.ceil(400_000 / some.length) }, () => some))
+})
+
+describe('a file', () => {
+  let folder: string
+  let file: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'scan-'))
+    file = join(folder, 'service.log')
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it('is taken apart into parts that hold together what it holds', async () => {
+    await fc.assert(
+      fc.asyncProperty(muchLog, fc.integer({ min: 2, max: 9 }), async (bytes, count) => {
+        writeFileSync(file, bytes)
+        const opened = await open(file)
+        const parts = await partsOfFile(opened, bytes.length, count, 'UTC').finally(() => opened.close())
+        expect(parts.length).toBeGreaterThan(1)
+        const tallies = parts.map(({ from, to }) => scanned(bytes.subarray(from, to), {}, [Infinity], { isRecord: from > 0, isInner: to !== Infinity }))
+        expect(joinTallies(tallies)).toEqual(scanned(bytes))
+      }),
+      { numRuns: 5 },
+    )
+  }, 120_000)
+
+  it.each([
+    ['several containers wrote', '[pod/a/x] 2026-11-22 12:00:01.000 ERROR x : HTTP FAILED\n'],
+    ['there are no dates', 'HTTP FAILED\n'],
+    ['there is no zone', '2026-11-22 12:00:01.000 ERROR x : HTTP FAILED\n'],
+    ['there are no lines', 'HTTP FAILED '],
+  ])('is not taken apart where %s', async (_, line) => {
+    writeFileSync(file, line.repeat(50_000))
+    const opened = await open(file)
+    expect(await partsOfFile(opened, line.length * 50_000, 4, null).finally(() => opened.close())).toEqual([{ from: 0, to: Infinity }])
+  })
+
+  it('is scanned in threads, with the answers of one, and of grep', async () => {
+    expect(existsSync(program), 'npm run build').toBe(true)
+    const [bytes] = fc.sample(muchLog, { numRuns: 1, seed: 22 }) as [Buffer]
+    writeFileSync(file, bytes)
+    const window = { ...options, since: new Date(Date.UTC(2026, 10, 5)), until: new Date(Date.UTC(2026, 10, 25)) }
+    expect(await scanFile(file, options, undefined, 50_000)).toEqual(scanned(bytes))
+    expect(await scanFile(file, { ...window, engine: 'script' }, undefined, 50_000)).toEqual(scanned(bytes, window))
+    expect(await scanFile(file, options)).toEqual(scanned(bytes))
+    expect(lineCounts(scanned(bytes))).toEqual(grepCounts(file))
+  })
+
+  it('gives the same on a processor without SSE4.1, for which WebAssembly has no SIMD', () => {
+    const [bytes] = fc.sample(muchLog, { numRuns: 1, seed: 23 }) as [Buffer]
+    writeFileSync(file, bytes)
+    const script = `
+      const {openSync} = require('node:fs')
+      const {Worker} = require('node:worker_threads')
+      const workerData = {descriptor: openSync(process.argv[1]), part: {from: 0, to: Infinity}, options: {timeZone: 'UTC', engine: process.argv[3]}}
+      new Worker(process.argv[2], {workerData}).once('message', ({causes}) => console.log(JSON.stringify(causes.map(({id, count}) => [id, count]))))`
+    const run = (...engine: string[]): unknown =>
+      JSON.parse(execFileSync(process.execPath, ['--no-enable-sse4-1', '--no-enable-avx', '-e', script, file, program, ...engine], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }))
+    expect(Object.fromEntries(run() as [string, number][])).toEqual(lineCounts(scanned(bytes)))
+    // it really has none
+    expect(() => run('simd')).toThrow('SIMD')
+  })
+
+  it('may grow, be missing, or be given up', async () => {
+    writeFileSync(file, readFileSync(file).subarray(0, 1000))
+    expect((await scanFile(file, options)).bytes).toBe(1000)
+    await expect(scanFile(join(folder, 'none'), options)).rejects.toThrow('ENOENT')
+    await expect(scanFile(folder, options)).rejects.toThrow('EISDIR')
+    await expect(scanFile(file, options, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
+    writeFileSync(file, '2026-11-22 12:00:01.000 ERROR x : HTTP FAILED\n'.repeat(1_000_000))
+    const later = new AbortController()
+    const given: Promise<Tally> = scanFile(file, options, later.signal, 1_000_000)
+    setTimeout(() => later.abort(new Error('enough')), 5)
+    await expect(given).rejects.toThrow('enough')
+  })
+})
