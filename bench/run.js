@@ -4,13 +4,14 @@ import {fileURLToPath} from 'node:url'
 import {doctor} from './doctor.js'
 import {flushSessions} from './flush-sessions.js'
 import {kubernetes} from './kubernetes.js'
+import {lintResults} from './lint-results.js'
 import {migrateTrees} from './migrate-trees.js'
 import {moveMessages} from './move-messages.js'
 import {resetQueues} from './reset-queues.js'
 import {scanLogs} from './scan-logs.js'
 import {startUp} from './start-up.js'
 
-const measures = {startUp, doctor, kubernetes, flushSessions, resetQueues, moveMessages, migrateTrees, scanLogs}
+const measures = {startUp, doctor, kubernetes, flushSessions, resetQueues, moveMessages, migrateTrees, scanLogs, lintResults}
 const file = fileURLToPath(new URL('results.json', import.meta.url))
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !(name in measures))

@@ -90,7 +90,7 @@ await build({
 // bin/load.cjs takes it as Latin-1; esbuild escapes what is foreign in texts, not in regular expressions (one of ansis has U+009B)
 const foreign = /.{0,80}[^\x00-\x7f\x9b].{0,80}/.exec(await readFile(join(next, 'main.cjs'), 'utf8'))
 if (foreign) throw new Error(`not in ASCII, so it has to be made by new RegExp('…'): ${foreign[0]}`)
-const programs = ['src/docs.ts', 'src/logs/scan/worker.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts', 'src/lab/reverse-proxy/main.ts', 'src/lab/external-system/main.ts']
+const programs = ['src/docs.ts', 'src/logs/scan/worker.ts', 'src/results/run/worker.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts', 'src/lab/reverse-proxy/main.ts', 'src/lab/external-system/main.ts']
 await build({
   ...common,
   entryPoints: programs.map((path) => ({in: path, out: relative('src', path).replace(/\.ts$/, '')})),

@@ -17,6 +17,7 @@ export const commands: Readonly<Record<string, () => Promise<{ default: Command.
   'lab:mend': () => import('./lab/mend.ts'),
   'lab:status': () => import('./lab/status.ts'),
   'lab:up': () => import('./lab/up.ts'),
+  'lint-results': () => import('./lint-results.ts'),
   'migrate-trees': () => import('./migrate-trees.ts'),
   'reset-queues': () => import('./reset-queues.ts'),
   resume: () => import('./resume.ts'),

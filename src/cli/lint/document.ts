@@ -1,0 +1,68 @@
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { ruleIds } from '../../knowledge/result-rules.ts'
+import type { LintDocument, LintFix } from '../../output/lint/document.ts'
+import type { LintOptions, LintReport } from '../../results/report.ts'
+
+/** What is known beside the report. */
+export interface About {
+  severities: LintOptions['severities']
+  settings?: string
+  fix?: LintFix
+  workingDirectory: string
+}
+
+/** What was found, as it is printed: all files relative to one directory. */
+export function lintDocument(report: LintReport, { severities, settings, fix, workingDirectory }: About): LintDocument {
+  const { directories, counts, undeterminedCount } = report
+  const directory = commonParent(directories.map((it) => it.directory), workingDirectory)
+  const withins = new Map(directories.map((it) => [it.directory, withinOf(it.directory)]))
+  // logs of agents are in no directory
+  const fileOf = (of: string, file: string): string => (of === '' ? withinOf(file) : posix(join(withins.get(of) ?? withinOf(of), file)))
+  const sum = (of: 'files' | 'results' | 'bytes'): number => directories.reduce((total, it) => total + it[of], 0)
+  const total = (of: 'error' | 'warning'): number => [...counts.values()].reduce((all, it) => all + it[of], 0)
+  return {
+    schemaVersion: 1,
+    directory,
+    ...(settings !== undefined && { settings }),
+    files: sum('files'),
+    results: sum('results'),
+    bytes: sum('bytes'),
+    summary: { error: total('error'), warning: total('warning') },
+    rules: Object.fromEntries(ruleIds.flatMap((id) => (counts.has(id) ? [[id, counts.get(id)]] : []))),
+    off: ruleIds.filter((id) => severities.get(id) === 'off'),
+    directories: directories.map((it) => ({ directory: it.directory, within: withins.get(it.directory)!, files: it.files, results: it.results, bytes: it.bytes })),
+    problems: report.problems.map(({ rule, severity, directory: of, file, place, message, effect, remedy, result, together, togetherCount }) => ({
+      rule,
+      severity,
+      file: fileOf(of, file),
+      ...(place !== undefined && { place }),
+      message,
+      effect,
+      remedy,
+      ...(result && { result }),
+      ...(together && { together: together.map(({ directory: its, file: name, ...rest }) => ({ file: fileOf(its, name), ...rest })), togetherCount: togetherCount ?? together.length }),
+    })),
+    undetermined: report.undetermined.map(({ directory: of, file, message }) => ({ file: fileOf(of, file), message })),
+    undeterminedCount,
+    ...(fix && { fix }),
+  }
+
+  function withinOf(of: string): string {
+    return posix(relative(resolve(workingDirectory, directory), resolve(workingDirectory, of))) || '.'
+  }
+}
+
+/** The nearest directory that all are in, as one would type it here; a single one as it was given. */
+export function commonParent(directories: readonly string[], workingDirectory: string): string {
+  const [first = '.', ...others] = directories
+  if (others.length === 0) return first
+  const absolute = directories.map((it) => resolve(workingDirectory, it))
+  let parent = absolute[0]!
+  while (!absolute.every((it) => it === parent || it.startsWith(parent === sep ? sep : `${parent}${sep}`))) parent = dirname(parent)
+  const path = relative(workingDirectory, parent)
+  return path.startsWith('..') ? parent : path || '.'
+}
+
+function posix(path: string): string {
+  return sep === '/' ? path : path.replaceAll(sep, '/')
+}

@@ -1,0 +1,75 @@
+import { AdminError } from '../../core/error.ts'
+import { closestTo, didYouMean } from '../../core/nearest.ts'
+import { typed } from '../../core/typed.ts'
+import { ruleIds } from '../../knowledge/result-rules.ts'
+import type { RuleId } from '../../knowledge/result-rules.ts'
+import { distinctDirectories } from '../../results/directories.ts'
+import type { LintOptions } from '../../results/report.ts'
+import { levels, lintSettings } from '../../runtime/lint/index.ts'
+import type { Level, LintSettings } from '../../runtime/lint/index.ts'
+
+/** The flags that say what is judged, and how. */
+export interface WantedFlags {
+  previous?: string | undefined
+  'agent-log'?: readonly string[] | undefined
+  rule?: readonly string[] | undefined
+  settings?: string | undefined
+  fix: boolean
+  output?: string | undefined
+}
+
+export interface Wanted {
+  options: LintOptions
+  settings: LintSettings | null
+  /** the directory that gets the mended copy; null: none is wanted */
+  output: string | null
+}
+
+/** What flags and settings ask for; flags stand above settings. Throws USAGE, CONFIGURATION. */
+export async function wantedLint(names: readonly string[], flags: WantedFlags): Promise<Wanted> {
+  if (names.length === 0 || names.includes('')) throw new AdminError('USAGE', 'name the results directory: the one that the tests write their `*-result.json` to', ['testops-admin lint-results build/results', 'testops-admin lint-results --help'])
+  const output = outputOf(names, flags)
+  const asked = (flags.rule ?? []).map(ruleFlag)
+  const directories = distinctDirectories(names)
+  const settings = flags.settings === 'none' ? null : await lintSettings({ file: flags.settings ?? null, directories, workingDirectory: process.cwd(), home: process.env.HOME })
+  return {
+    output,
+    settings,
+    options: {
+      directories,
+      previous: flags.previous ?? settings?.previous ?? null,
+      agentLogs: flags['agent-log'] ?? settings?.agentLogs ?? [],
+      severities: new Map([...(settings?.rules ?? []), ...asked]),
+      changing: settings?.changing ?? [],
+    },
+  }
+}
+
+function outputOf(names: readonly string[], { fix, output }: WantedFlags): string | null {
+  if (!fix && output === undefined) return null
+  if (!fix) throw new AdminError('USAGE', '--output is where --fix writes its mended copy, and --fix is not there', [typed(['--fix', '--output', output!])])
+  if (names.length > 1) throw new AdminError('USAGE', '--fix mends one directory at a time', names.map((name) => typed(['testops-admin', 'lint-results', name, '--fix', '--output', `${name.replace(/\/+$/, '')}-mended`])))
+  if (output === undefined || output === '') throw new AdminError('USAGE', '--fix never changes the directory itself: --output says where the mended copy is to be written', [typed(['testops-admin', 'lint-results', names[0]!, '--fix', '--output', `${names[0]!.replace(/\/+$/, '')}-mended`])])
+  return output
+}
+
+/** `ID=off`. Throws USAGE. */
+function ruleFlag(text: string): [RuleId, Level] {
+  const [id = '', level, ...more] = text.split('=')
+  const form = `--rule ${isRule(id) ? id : 'ID'}=${levels.join('|')}`
+  if (!isRule(id)) throw new AdminError('USAGE', `--rule: there is no rule \`${id}\`; ${closestTo(id, ruleIds)}`, [form, `rules: ${ruleIds.join(', ')}`])
+  if (level === undefined) throw new AdminError('USAGE', `--rule ${id}: how is it to be judged?`, [form])
+  if (more.length > 0 || !isLevel(level)) {
+    const hint = didYouMean(level, levels)
+    throw new AdminError('USAGE', `--rule ${text}: a rule is judged as ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}${hint ? `; ${hint}` : ''}`, [form])
+  }
+  return [id, level]
+}
+
+function isRule(text: string): text is RuleId {
+  return (ruleIds as readonly string[]).includes(text)
+}
+
+function isLevel(text: string): text is Level {
+  return (levels as readonly string[]).includes(text)
+}

@@ -1,0 +1,45 @@
+import { Args, Flags } from '@oclif/core'
+import { BaseCommand } from '../cli/base-command.ts'
+import { formats, lintPrinted } from '../cli/lint/print.ts'
+import { runLint } from '../cli/lint/run-lint.ts'
+
+export default class LintResults extends BaseCommand {
+  static override summary = 'find what the service will not take as it is meant in results directories, before they are uploaded'
+  static override description =
+    'Judges the `*-result.json` of each DIR with their attachments, and the results of all of them together: what will be unlinked, missing, cut, shown as one, or waited ' +
+    'for in vain, with the place, what the service will do with it, and how it is mended in the code of the tests. Changes nothing; --fix writes a mended copy.\n\n' +
+    'Ends with 0 when nothing is wrong, 1 for an error, 2 for warnings only, 3 when something could not be read, 6 when interrupted, 64 for wrong usage or settings.'
+  static override examples = [
+    { description: 'by hand, after the tests', command: '<%= config.bin %> lint-results build/results' },
+    { description: 'in a pipeline, where no more than 5 warnings are allowed', command: '<%= config.bin %> lint-results build/results --ci --max-warnings 5' },
+    { description: 'compared with the run before, for values that change from run to run', command: '<%= config.bin %> lint-results build/results --previous last/results' },
+    { description: 'a copy with attachments where they belong and texts that are not cut', command: '<%= config.bin %> lint-results build/results --fix --output build/mended' },
+  ]
+  static override strict = false
+  static override args = { dir: Args.string({ description: 'results directories', ignoreStdin: true }) }
+  static override flags = {
+    previous: Flags.string({ summary: 'results directory of an earlier run: values that differ from run to run are told', helpValue: 'DIR' }),
+    'agent-log': Flags.string({ summary: 'log of the agent that uploads; repeatable', helpValue: 'FILE', multiple: true, multipleNonGreedy: true }),
+    rule: Flags.string({ summary: 'how a rule is judged: off, warning or error; repeatable', helpValue: 'ID=LEVEL', multiple: true, multipleNonGreedy: true }),
+    ci: Flags.boolean({ summary: 'one plain line a problem, and no warning is allowed where nothing else is said' }),
+    'max-warnings': Flags.integer({ summary: 'more warnings than that end with 1, and no fewer', helpValue: 'N', min: 0 }),
+    format: Flags.option({ options: formats, summary: 'how to print what was found; `json` is the same as --json', default: 'table' })(),
+    'fail-on': Flags.option({
+      options: ['warning', 'error', 'unknown'] as const,
+      summary: 'what counts as failed: `error` turns 2 and 3 into 0, `unknown` turns 3 into 1',
+      default: 'warning',
+    })(),
+    fix: Flags.boolean({ summary: 'write a copy in which is mended what can be without the code of the tests, and judge that' }),
+    output: Flags.string({ summary: 'directory for that copy: not there yet, or empty', helpValue: 'DIR' }),
+    settings: Flags.string({ summary: "file of settings, `none` for none; else .testops-lint.yaml of the directory's project", helpValue: 'FILE' }),
+  }
+
+  override async run(): Promise<void> {
+    const { flags, argv } = await this.parse(LintResults)
+    const { format, ci, verbose } = flags
+    const linted = await runLint(argv.map(String), flags)
+    const json = flags.json || format === 'json'
+    this.show({ json }, linted.document, (screen) => lintPrinted(linted, { format: format === 'json' ? 'table' : format, ci, verbose, version: this.config.version }, screen))
+    process.exitCode ??= linted.exitCode
+  }
+}

@@ -1,0 +1,53 @@
+import type { LintDocument, LintProblem, LintSeverity } from './document.ts'
+
+/** Problems of one rule; `count` is exact, also where not all are there. */
+export interface RuleGroup {
+  rule: LintProblem['rule']
+  severity: LintSeverity
+  count: number
+  /** with one effect and remedy each, the first one's first */
+  advices: readonly Advice[]
+}
+
+export interface Advice {
+  effect: string
+  remedy: string
+  /** the most frequent first */
+  causes: readonly Cause[]
+}
+
+/** Problems of which the same is said, but for the values that each has. */
+export interface Cause {
+  /** null: each has another one */
+  message: string | null
+  problems: readonly LintProblem[]
+}
+
+/** The problems by rule, by what is to be done, and by what is said of them; in the document's order. */
+export function groupsOf({ problems, rules }: Pick<LintDocument, 'problems' | 'rules'>): RuleGroup[] {
+  return by(problems, ({ rule, severity }) => `${severity} ${rule}`).map((ofRule) => {
+    const { rule, severity } = ofRule[0]!
+    const advices = by(ofRule, ({ effect, remedy }) => JSON.stringify([effect, remedy])).map((alike) => {
+      const causes = by(alike, causeOf).map((same) => ({ message: same.every(({ message }) => message === same[0]!.message) ? same[0]!.message : null, problems: same }))
+      return { effect: alike[0]!.effect, remedy: alike[0]!.remedy, causes: causes.sort((one, other) => other.problems.length - one.problems.length) }
+    })
+    return { rule, severity, count: rules[rule]?.[severity] ?? ofRule.length, advices }
+  })
+}
+
+/** What is said without its numbers and values; names of parameters, entries and labels tell causes apart. */
+function causeOf({ message, together }: LintProblem): string {
+  if (together) return message
+  return message.replace(/(?:\b(parameter|entry|label) )?"(?:[^"\\]|\\.)*"|\d[\d,]*/g, (all, named: string | undefined) => (named === undefined ? '…' : all))
+}
+
+function by<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return [...groups.values()]
+}

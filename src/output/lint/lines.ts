@@ -1,0 +1,31 @@
+import { printable } from '../text.ts'
+import type { LintDocument, LintProblem } from './document.ts'
+import { extent, pathOf, tally, testOf } from './words.ts'
+
+/** One line a problem, `error RULE FILE PLACE: MESSAGE`, then one that sums up: for the log of a pipeline, and for grep. */
+export function lintLines(document: LintDocument, exitCode: number): string {
+  const { directory, problems, undetermined, undeterminedCount, settings, fix } = document
+  const lines = [
+    ...(fix ? [`copy ${fix.output}: ${Object.entries(fix.mended).map(([rule, count]) => `${rule} ${count}`).join(', ') || 'nothing'} mended`] : []),
+    ...(fix?.left ?? []).map(({ rule, file, place, message }) => `left ${rule} ${file}${place === undefined ? '' : ` ${place}`}: ${message}`),
+    ...(fix?.omitted ?? []).map(({ file, message }) => `omitted ${file}: ${message}`),
+    ...problems.map((problem) => problemLine(problem, directory)),
+    ...undetermined.map(({ file, message }) => `unknown ${pathOf(directory, file)}: ${message}`),
+    ...cut(document),
+    `${tally({ summary: document.summary, undeterminedCount }) || 'nothing wrong'} in ${directory}: ${extent(document)}${settings === undefined ? '' : `; settings ${settings}`}; exit code ${exitCode}`,
+  ]
+  return lines.map((line) => `${printable(line)}\n`).join('')
+}
+
+function problemLine({ severity, rule, file, place, message, result, togetherCount }: LintProblem, directory: string): string {
+  const test = testOf(result)
+  const more = [test === null ? '' : `test: ${test}`, togetherCount === undefined ? '' : `results that become one: ${togetherCount}`].filter(Boolean).join('; ')
+  return `${severity} ${rule} ${pathOf(directory, file)}${place === undefined ? '' : ` ${place}`}: ${message}${more === '' ? '' : ` (${more})`}`
+}
+
+/** What the list leaves out. */
+function cut({ problems, summary, undetermined, undeterminedCount }: LintDocument): string[] {
+  const missing = summary.error + summary.warning - problems.length
+  const unread = undeterminedCount - undetermined.length
+  return [...(missing > 0 ? [`and ${missing} problems more, which are not listed`] : []), ...(unread > 0 ? [`and ${unread} files more of which nothing could be told`] : [])]
+}

@@ -1,0 +1,88 @@
+import { grouped } from '../../core/grouped.ts'
+import { resultRules } from '../../knowledge/result-rules.ts'
+import { markdownTable } from '../markdown.ts'
+import { printable } from '../text.ts'
+import type { LintDocument, LintProblem } from './document.ts'
+import { groupsOf } from './groups.ts'
+import type { Cause, RuleGroup } from './groups.ts'
+import { amount, extent, tally, testOf } from './words.ts'
+
+/** of each rule; GitHub takes 1 MiB for the summary of a step (its documentation, "Adding a job summary") */
+const mostBytes = 50_000
+/** so many places of a cause are listed, and so many causes of a rule */
+const most = { places: 20, causes: 50 } as const
+/** what a file says may be of any length */
+const longest = 500
+
+/** A page for a pipeline's summary: a table of the rules, and behind each what it found, which is shown when it is opened. */
+export function lintMarkdown(document: LintDocument, exitCode: number): string {
+  const groups = groupsOf(document)
+  const { directory, settings, off, fix } = document
+  const name = escaped(directory)
+  const head = [
+    `## ${groups.length === 0 && document.undeterminedCount === 0 ? '✅' : exitCode === 0 ? '⚠️' : '❌'} Results of ${name}`,
+    `${escaped(extent(document))}: ${tally(document) || 'nothing wrong'}. Exit code ${exitCode}.${settings === undefined ? '' : ` Settings: ${escaped(settings)}.`}${off.length === 0 ? '' : ` Off: ${off.join(', ')}.`}`,
+    ...(fix ? [`This is a copy of ${escaped(fix.from)}; mended in it: ${Object.entries(fix.mended).map(([rule, count]) => `${rule} ${count}`).join(', ') || 'nothing'}.`] : []),
+    ...(groups.length === 0 ? [] : [markdownTable(['rule', 'what should be', 'problems'], groups.map(({ rule, severity, count }) => [`\`${rule}\``, resultRules[rule].title, amount(count, severity)]))]),
+  ]
+  return `${[...head, ...groups.map((group) => section(group, document)), ...unread(document)].join('\n\n')}\n`
+}
+
+function section({ rule, severity, count, advices }: RuleGroup, document: LintDocument): string {
+  const lines = advices.flatMap(({ effect, remedy, causes }) => [
+    `**Effect:** ${escaped(effect)}`,
+    '',
+    `**Mend:** ${escaped(remedy)}`,
+    '',
+    ...causes.slice(0, most.causes).flatMap((cause) => causeLines(cause, document)),
+    ...(causes.length > most.causes ? [`- and ${grouped(causes.length - most.causes)} causes more`] : []),
+    '',
+  ])
+  return [`<details><summary>${severity === 'error' ? '❌' : '⚠️'} <code>${rule}</code>: ${amount(count, severity)}</summary>`, '', ...bounded(lines), '</details>'].join('\n')
+}
+
+function causeLines({ message, problems }: Cause, document: LintDocument): string[] {
+  const here = problems.slice(0, most.places).flatMap((problem) => [...(message === null ? [`- ${escaped(problem.message)}`] : []), ...places(problem, document)])
+  const more = problems.length - most.places
+  return [...(message === null ? [] : [`- ${escaped(message)}`]), ...here, ...(more > 0 ? [`  - and ${grouped(more)} more`] : [])]
+}
+
+function places({ file, place, result, together, togetherCount }: LintProblem, { directory }: LintDocument): string[] {
+  if (together && together.length > 0) {
+    const more = (togetherCount ?? together.length) - together.length
+    const lines = together.map((it) => `  - ${escaped([it.file, it.name, it.status].filter(Boolean).join(', '))}`)
+    return [...lines, ...(more > 0 ? [`  - and ${grouped(more)} more`] : [])]
+  }
+  const test = testOf(result)
+  return [`  - ${escaped(`${file === '.' ? directory : file}${place === undefined ? '' : `, ${place}`}${test === null ? '' : `: ${test}`}`)}`]
+}
+
+function unread({ undetermined, undeterminedCount }: LintDocument): string[] {
+  if (undeterminedCount === 0) return []
+  const here = undetermined.slice(0, most.places).map(({ file, message }) => `- ${escaped(`${file}: ${message}`)}`)
+  const more = undeterminedCount - here.length
+  return [`### ${amount(undeterminedCount, 'file')} of which nothing could be told`, [...here, ...(more > 0 ? [`- and ${grouped(more)} more`] : [])].join('\n')]
+}
+
+/** As many of the lines as there is room for. */
+function bounded(lines: readonly string[]): string[] {
+  let bytes = 0
+  const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > mostBytes)
+  return end < 0 ? [...lines] : [...lines.slice(0, end), '', 'There is more, which does not fit into this page.', '']
+}
+
+/** Text from outside, of which Markdown and HTML make nothing but code where it stands in backquotes. */
+function escaped(text: string): string {
+  const line = printable(text)
+  const short = line.length > longest ? `${line.slice(0, longest)}…` : line
+  const pieces = short.split(/(`[^`]+`)/)
+  return pieces.map((piece, index) => (index % 2 === 1 ? piece : literal(piece))).join('')
+}
+
+function literal(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/[\\`*_{}[\]~|#!$]/g, '\\$&')
+}

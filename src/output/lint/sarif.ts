@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { resultRules, ruleIds } from '../../knowledge/result-rules.ts'
+import { printable } from '../text.ts'
+import type { LintDocument, LintProblem } from './document.ts'
+import { testOf } from './words.ts'
+
+export interface SarifView {
+  version: string
+  /** the document's directory as an absolute file URL, with a slash at its end */
+  root: string
+  exitCode: number
+}
+
+/** GitHub refuses a run with more results (its documentation, "SARIF results exceed one or more limits") */
+const mostResults = 25_000
+/** what locations of a result are relative to */
+const base = 'RESULTS'
+
+/** SARIF 2.1.0 (OASIS, sarif-v2.1.0-os) with the rules' texts; fingerprints do not depend on the random names of result files. */
+export function lintSarif(document: LintDocument, { version, root, exitCode }: SarifView): string {
+  const results = withFingerprints(document.problems.slice(0, mostResults))
+  const omitted = document.summary.error + document.summary.warning - results.length
+  const notifications = [
+    ...document.undetermined.map(({ file, message }) => ({ level: 'warning', message: { text: printable(message) }, locations: [location(file)] })),
+    ...(omitted > 0 ? [{ level: 'note', message: { text: `${omitted} more problems are not listed` } }] : []),
+  ]
+  const run = {
+    tool: {
+      driver: {
+        name: 'testops-admin lint-results',
+        version,
+        rules: ruleIds.map((id) => ({
+          id,
+          shortDescription: { text: resultRules[id].title },
+          fullDescription: { text: resultRules[id].effect },
+          help: { text: resultRules[id].remedy },
+          defaultConfiguration: { level: resultRules[id].severity },
+        })),
+      },
+    },
+    originalUriBaseIds: { [base]: { uri: root } },
+    columnKind: 'utf16CodeUnits',
+    invocations: [{ executionSuccessful: document.undeterminedCount === 0, exitCode, ...(notifications.length > 0 && { toolExecutionNotifications: notifications }) }],
+    results,
+  }
+  return `${JSON.stringify({ $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }, null, 2)}\n`
+}
+
+function withFingerprints(problems: readonly LintProblem[]): object[] {
+  const seen = new Map<string, number>()
+  return problems.map((problem) => {
+    const { rule, severity, file, place, message, effect, remedy, result, together } = problem
+    const key = createHash('sha256').update(JSON.stringify([rule, result?.fullName ?? result?.name ?? file, place ?? ''])).digest('hex').slice(0, 32)
+    const before = seen.get(key) ?? 0
+    seen.set(key, before + 1)
+    const test = testOf(result)
+    return {
+      ruleId: rule,
+      ruleIndex: ruleIds.indexOf(rule),
+      level: severity,
+      message: { text: printable([`${sentence(test === null ? message : `${test}: ${message}`)}`, sentence(effect), sentence(remedy)].join(' ')) },
+      locations: [location(file, place)],
+      ...(together && together.length > 0 && { relatedLocations: together.map((it, id) => ({ id: id + 1, ...location(it.file), message: { text: printable(it.name ?? it.file) } })) }),
+      partialFingerprints: { 'testRulePlace/v1': before === 0 ? key : `${key}:${before}` },
+    }
+  })
+}
+
+function location(file: string, place?: string): object {
+  const uri = file === '.' ? './' : file.replace(/\p{Surrogate}/gu, '\ufffd').split('/').map(encodeURIComponent).join('/')
+  const at = /^line (\d+)(?:, column (\d+))?/.exec(place ?? '')
+  const region = at && { region: { startLine: Number(at[1]), ...(at[2] !== undefined && { startColumn: Number(at[2]) }) } }
+  return {
+    physicalLocation: { artifactLocation: { uri, uriBaseId: base }, ...region },
+    ...(place !== undefined && !at && { logicalLocations: [{ fullyQualifiedName: pointerOf(printable(place)), kind: 'value' }] }),
+  }
+}
+
+/** `labels[3].value` as a JSON pointer (RFC 6901), by which SARIF names places in JSON (3.33.5). */
+function pointerOf(place: string): string {
+  return `/${place.replace(/\[(\d+)\]/g, '.$1').replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('.', '/')}`
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}

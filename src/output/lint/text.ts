@@ -1,0 +1,147 @@
+import { moment } from '../../core/figures.ts'
+import { grouped } from '../../core/grouped.ts'
+import { typed } from '../../core/typed.ts'
+import { badge } from '../doctor/status.ts'
+import { paintFor } from '../paint.ts'
+import type { Paint } from '../paint.ts'
+import type { Screen } from '../screen.ts'
+import { hang, printable } from '../text.ts'
+import type { LintDocument, LintedTogether, LintProblem } from './document.ts'
+import { fixLines, isMendable } from './fix.ts'
+import { groupsOf } from './groups.ts'
+import type { Advice, Cause, RuleGroup } from './groups.ts'
+import { amount, extent, short, tally, testOf } from './words.ts'
+
+export interface LintView {
+  screen: Screen
+  exitCode: number
+  verbose: boolean
+}
+
+/** so many are shown of what is told of one rule, of the places of one cause, of results that become one, and of what could not be read */
+const most = { causes: 10, places: 3, together: 5, undetermined: 5 } as const
+/** and so much of a name, or of a place */
+const longest = 60
+
+/** What was found for people: the worst first, a rule once with what follows from it and how it is mended, and what it comes to. */
+export function lintText(document: LintDocument, view: LintView): string {
+  const { screen } = view
+  const paint = paintFor(screen)
+  const groups = groupsOf(document)
+  if (groups.length === 0 && document.undeterminedCount === 0 && !document.fix) return `${hang('', untroubled(document), screen.columns).join('\n')}\n`
+  const blocks = [
+    heading(document, screen, paint),
+    ...(document.fix ? [fixLines(document.fix, screen)] : []),
+    ...groups.map((group) => groupLines(group, document, view, paint)),
+    undetermined(document, view, paint),
+    verdict(document, groups, view),
+  ]
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`
+}
+
+function untroubled({ results, directory, settings, off }: LintDocument): string {
+  const judged = [settings === undefined ? '' : `settings: ${settings}`, off.length === 0 ? '' : `off: ${off.join(', ')}`].filter(Boolean).join('; ')
+  return printable(`${amount(results, 'result')} in ${directory}: nothing wrong${judged === '' ? '' : ` (${judged})`}`)
+}
+
+function heading(document: LintDocument, { columns }: Screen, paint: Paint): string[] {
+  const { directory, directories, settings, off } = document
+  const name = printable(directory)
+  const several = directories.length > 1 ? `${grouped(directories.length)} directories, ` : ''
+  const judged = `${settings === undefined ? '' : `; settings: ${printable(settings)}`}${off.length === 0 ? '' : `; off: ${off.join(', ')}`}`
+  const [line = '', ...more] = hang('', `${name}: ${several}${extent(document)}${judged}`, columns)
+  return [line.startsWith(name) ? paint.strong(name) + line.slice(name.length) : line, ...more]
+}
+
+function groupLines({ rule, severity, count, advices }: RuleGroup, document: LintDocument, view: LintView, paint: Paint): string[] {
+  const shown = { left: view.verbose ? Infinity : most.causes }
+  const lines = advices.flatMap((advice) => adviceLines(advice, document, view, shown))
+  const told = advices.reduce((sum, { causes }) => sum + causes.reduce((all, { problems }) => all + problems.length, 0), 0)
+  const skipped = advices.flatMap(({ causes }) => causes).slice(view.verbose ? Infinity : most.causes)
+  const hidden = skipped.reduce((sum, { problems }) => sum + problems.length, 0)
+  const rest = [
+    hidden > 0 ? `  and ${grouped(hidden)} more: --verbose shows all` : '',
+    told < count ? `  of ${grouped(count)} only the first ${grouped(told)} are listed` : '',
+  ].filter(Boolean)
+  return [`${badge(severity, paint)}  ${paint.strong(rule)}: ${amount(count, 'problem')}`, ...lines, ...rest]
+}
+
+function adviceLines({ effect, remedy, causes }: Advice, document: LintDocument, view: LintView, shown: { left: number }): string[] {
+  const here = causes.slice(0, Math.max(0, shown.left))
+  shown.left -= causes.length
+  if (here.length === 0) return []
+  const { columns } = view.screen
+  return [
+    ...hang('  effect: ', printable(effect), columns),
+    ...hang('  mend:   ', printable(remedy), columns),
+    ...here.flatMap((cause) => causeLines(cause, document, view)),
+  ]
+}
+
+function causeLines({ message, problems }: Cause, { directory }: LintDocument, { screen, verbose }: LintView): string[] {
+  const here = problems.slice(0, verbose ? Infinity : most.places)
+  const more = problems.length - here.length
+  const said = (text: string): string[] => hang('  - ', printable(text), screen.columns)
+  return [
+    ...(message === null ? [] : said(message)),
+    ...here.flatMap((problem) => [...(message === null ? said(problem.message) : []), ...placeLines(problem, directory, screen, verbose)]),
+    ...(more > 0 ? [`      and ${grouped(more)} more: --verbose shows all`] : []),
+  ]
+}
+
+function placeLines(problem: LintProblem, directory: string, { columns }: Screen, verbose: boolean): string[] {
+  const { file, place, result, together } = problem
+  if (together && together.length > 0) return togetherLines(problem, together, columns, verbose)
+  const length = verbose ? Infinity : longest
+  const test = testOf(result, length)
+  const where = `${file === '.' ? directory : file}${place === undefined ? '' : `, ${short(place, length)}`}`
+  return hang('      ', printable(test === null ? where : `${where}: ${test}`), columns)
+}
+
+function togetherLines({ result, togetherCount }: LintProblem, together: readonly LintedTogether[], columns: number, verbose: boolean): string[] {
+  const length = verbose ? Infinity : longest
+  const here = together.slice(0, verbose ? Infinity : most.together)
+  const more = (togetherCount ?? together.length) - here.length
+  const fullName = result?.fullName ?? together[0]?.fullName
+  return [
+    ...(fullName === undefined ? [] : hang('      ', `${printable(short(fullName, length))}:`, columns)),
+    ...here.flatMap((it) => hang('        ', printable(`${it.file}: ${aboutOf(it, length)}`), columns)),
+    ...(more > 0 ? [`        and ${grouped(more)} more`] : []),
+  ]
+}
+
+function aboutOf({ name, status, start }: LintedTogether, length: number): string {
+  return [name === undefined ? 'without a name' : short(name, length), status, start === undefined ? undefined : timeOf(start)].filter(Boolean).join(', ')
+}
+
+/** Any number may stand in a file. */
+function timeOf(milliseconds: number): string | undefined {
+  const at = new Date(milliseconds)
+  return Number.isNaN(at.getTime()) ? undefined : moment(at)
+}
+
+function undetermined({ undetermined: list, undeterminedCount }: LintDocument, { screen, verbose }: LintView, paint: Paint): string[] {
+  if (undeterminedCount === 0) return []
+  const here = list.slice(0, verbose ? Infinity : most.undetermined)
+  const more = undeterminedCount - here.length
+  return [
+    `${badge('unknown', paint)}  ${amount(undeterminedCount, 'file')} of which nothing could be told`,
+    ...here.flatMap(({ file, message }) => hang('  - ', printable(`${file}: ${message}`), screen.columns)),
+    ...(more > 0 ? [`    and ${grouped(more)} more${list.length > here.length ? ': --verbose shows them' : ''}`] : []),
+  ]
+}
+
+function verdict(document: LintDocument, groups: readonly RuleGroup[], { screen, exitCode }: LintView): string[] {
+  const { directory, directories, fix } = document
+  const said = tally(document) || 'Nothing is wrong with the copy'
+  const worst = groups[0]
+  const isMended = !fix && directories.length === 1 && groups.some(({ rule }) => isMendable(rule))
+  return [
+    ...hang('', `${said}. Exit code ${exitCode}.`, screen.columns),
+    ...(worst ? [`Next: testops-admin explain ${worst.rule}`] : []),
+    ...(isMended ? [`      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # a copy with what can be mended in it`] : []),
+  ]
+}

@@ -1,0 +1,137 @@
+import { constants, createWriteStream } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { copyFile, mkdir, open, stat, writeFile } from 'node:fs/promises'
+import { posix } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { AdminError } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import type { RuleId } from '../../knowledge/result-rules.ts'
+import { byteName, listingOf, pathIn, shown } from './listing.ts'
+import type { ByteName, Listing } from './listing.ts'
+import { mendedFile } from './mend.ts'
+import type { Left, Mending } from './mend.ts'
+import { movesIn } from './moves.ts'
+
+export interface CopyOptions {
+  /** as they really are; `to` is there and empty */
+  from: string
+  to: string
+  off: ReadonlySet<RuleId>
+  signal: AbortSignal
+  progress: (done: number, total: number) => void
+}
+
+export interface CopyReport {
+  files: number
+  mended: ReadonlyMap<RuleId, number>
+  left: readonly (Left & { file: string })[]
+  leftCount: number
+  omitted: Listing['omitted']
+}
+
+/** files that wait for the disk at the same time */
+const atOnce = 16
+/** what is larger is no result that anything could be mended in, and would fill the memory */
+const mostBytes = 64_000_000
+const mostLeft = 1000
+/** what is, or became, no plain file does not hold the copy up */
+const unheld = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+
+/** Copies all files, those of the root that name attachments mended. Throws what the system throws, and the signal's reason. */
+export async function copyAll({ from, to, off, signal, progress }: CopyOptions): Promise<CopyReport> {
+  const listing = await listingOf(from)
+  const moves = movesIn(listing, from)
+  const isMoving = !off.has('nested-attachment')
+  const mending: Mending = { move: isMoving ? moves.move : null, newName: off.has('long-field') ? null : () => moves.newName('.txt') }
+  const left: (Left & { file: string })[] = []
+  const counts = { files: 0, texts: 0 }
+  const count = (): void => {
+    counts.files += 1
+    progress(counts.files, listing.files.length)
+  }
+  const mend = async (file: ByteName): Promise<void> => {
+    const { size, mode } = await aboutFile(pathIn(from, file))
+    if (size > mostBytes) return copy(file, [file])
+    const bytes = await readWhole(pathIn(from, file))
+    const { bytes: after, attachments, left: rest, cut } = mendedFile(bytes, file.endsWith('-result.json'), mending)
+    for (const { name, text } of attachments) await writeFile(pathIn(to, byteName(name)), text)
+    await writeFile(pathIn(to, file), after ?? bytes, { mode: mode & 0o7777 })
+    counts.texts += cut
+    left.push(...rest.map((it) => ({ ...it, file: shown(file) })))
+    count()
+  }
+  const made = new Map<string, Promise<unknown>>()
+  const folderOf = async (name: ByteName): Promise<unknown> => {
+    const folder = posix.dirname(name)
+    if (folder !== '.' && !made.has(folder)) made.set(folder, mkdir(pathIn(to, folder), { recursive: true }))
+    return made.get(folder)
+  }
+  const copy = async (file: ByteName, destinations: readonly ByteName[]): Promise<void> => {
+    for (const name of destinations) {
+      await folderOf(name)
+      await copyBytes(pathIn(from, file), pathIn(to, name), signal)
+    }
+    count()
+  }
+
+  const isMended = (file: ByteName): boolean => posix.dirname(file) === '.' && /-(?:result|container|globals)\.json$/.test(file)
+  await each(listing.files.filter(isMended), signal, mend)
+  // by then it is known what all sources name
+  await each(listing.files.filter((file) => !isMended(file)), signal, async (file) => copy(file, isMoving ? moves.destinations(file) : [file]))
+  const mended = new Map<RuleId, number>()
+  if (moves.moved() > 0) mended.set('nested-attachment', moves.moved())
+  if (counts.texts > 0) mended.set('long-field', counts.texts)
+  left.sort((one, other) => (one.file < other.file ? -1 : one.file > other.file ? 1 : 0))
+  return { files: counts.files, mended, left: left.slice(0, mostLeft), leftCount: left.length, omitted: listing.omitted }
+}
+
+/** At once where the file system shares what is equal; what is large else goes through here, since nothing ends `copyFile` before its end. */
+async function copyBytes(from: Buffer, to: Buffer, signal: AbortSignal): Promise<void> {
+  const { size, mode } = await aboutFile(from)
+  // what the kernel makes up as it is read has no size, and may have nothing to say for ever
+  if (size === 0) return writeFile(to, await readWhole(from), { mode: mode & 0o7777 })
+  if (size <= mostBytes) return copyFile(from, to, constants.COPYFILE_FICLONE)
+  const isShared = await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE).then(() => true, () => false)
+  if (isShared) return
+  const file = await open(from, unheld)
+  await pipeline(file.createReadStream({ highWaterMark: 1 << 20 }), createWriteStream(to, { mode: mode & 0o7777 }), { signal })
+}
+
+async function readWhole(path: Buffer): Promise<Buffer> {
+  const file = await open(path, unheld)
+  try {
+    return await file.readFile()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Of what was a file when the directory was listed; nothing ends waiting for who writes to a pipe. */
+async function aboutFile(path: Buffer): Promise<Stats> {
+  const about = await stat(path)
+  if (about.isFile()) return about
+  throw new AdminError('UNAVAILABLE', `${path.toString()} was replaced by what is no file while it was copied: is something still at work there?`, [typed(['ls', '-ld', path.toString()])])
+}
+
+/** Some at a time; the first that fails ends it, once those that had begun have ended. */
+async function each<T>(items: readonly T[], signal: AbortSignal, work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0
+  let isFailed = false
+  const lane = async (): Promise<void> => {
+    while (next < items.length && !isFailed) {
+      signal.throwIfAborted()
+      const item = items[next]!
+      next += 1
+      await work(item)
+    }
+  }
+  const lanes = Array.from({ length: atOnce }, () =>
+    lane().catch((error: unknown) => {
+      isFailed = true
+      throw error
+    }),
+  )
+  const ended = await Promise.allSettled(lanes)
+  const failed = ended.find((it) => it.status === 'rejected')
+  if (failed) throw failed.reason
+}

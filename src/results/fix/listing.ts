@@ -1,0 +1,68 @@
+import type { Dirent } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { fileNameOf, shownName } from '../read/file-name.ts'
+
+/**
+ * Names are kept as the bytes that they are on disk, one character each, since not all are UTF-8.
+ */
+export type ByteName = string
+
+/** Files to be copied, relative to the directory, and what is left out. */
+export interface Listing {
+  files: ByteName[]
+  omitted: { file: string; message: string }[]
+}
+
+/** deeper ones are no results directory's */
+const deepest = 32
+
+export function byteName(text: string): ByteName {
+  return Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** As a `source` names it. */
+export function sourceOf(name: ByteName): string {
+  return Buffer.from(name, 'latin1').toString('utf8')
+}
+
+/** As it is shown, what is no UTF-8 in it too. */
+export function shown(name: ByteName): string {
+  return shownName(fileNameOf(Buffer.from(name, 'latin1')))
+}
+
+export function pathIn(root: string, name: ByteName): Buffer {
+  return Buffer.from(`${byteName(root)}/${name}`, 'latin1')
+}
+
+/** All files below a directory. Links to files count as what they point to; links to directories are not followed. */
+export async function listingOf(root: string): Promise<Listing> {
+  const listing: Listing = { files: [], omitted: [] }
+  const open: { folder: ByteName; depth: number }[] = [{ folder: '', depth: 0 }]
+  for (let it = open.pop(); it; it = open.pop()) {
+    const { folder, depth } = it
+    for (const entry of await readdir(pathIn(root, folder), { withFileTypes: true, encoding: 'latin1' })) {
+      const name = folder === '' ? entry.name : `${folder}/${entry.name}`
+      const kind = await kindOf(root, name, entry)
+      if (kind === 'file') listing.files.push(name)
+      else if (kind !== 'folder') listing.omitted.push({ file: shown(name), message: kind })
+      else if (depth === deepest) listing.omitted.push({ file: shown(name), message: `deeper than ${deepest} directories` })
+      else open.push({ folder: name, depth: depth + 1 })
+    }
+  }
+  return listing
+}
+
+/** Anything else is the reason why it is not copied. */
+async function kindOf(root: string, name: ByteName, entry: Dirent): Promise<string> {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  if (entry.isSymbolicLink()) {
+    const target = await stat(pathIn(root, name)).catch(() => null)
+    if (target === null) return 'a symbolic link that leads nowhere'
+    if (target.isFile()) return 'file'
+    return target.isDirectory() ? 'a symbolic link to a directory' : 'a symbolic link to what is no file'
+  }
+  if (entry.isFIFO()) return 'a pipe, not a file'
+  if (entry.isSocket()) return 'a socket, not a file'
+  return 'a device, not a file'
+}

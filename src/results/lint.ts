@@ -1,0 +1,104 @@
+import { relative } from 'node:path'
+import { AdminError } from '../core/error.ts'
+import { ruleIds } from '../knowledge/result-rules.ts'
+import { realPath } from './directories.ts'
+import { environmentOf } from './environment.ts'
+import type { Environment } from './environment.ts'
+import { hash53 } from './index/hash.ts'
+import type { Hash } from './index/hash.ts'
+import { listDirectory } from './read/list.ts'
+import type { Listing } from './read/list.ts'
+import { listNested } from './read/nested.ts'
+import type { LintOptions, LintReport } from './report.ts'
+import type { FileRule, GroupRule } from './rule.ts'
+import * as rules from './rules/index.ts'
+import { judgeAttachments } from './run/attachments.ts'
+import { judgeEmpty } from './run/empty.ts'
+import { fileIndex } from './run/file-index.ts'
+import { openFindings } from './run/findings.ts'
+import type { Findings } from './run/findings.ts'
+import { firstLook } from './run/first-look.ts'
+import { gather, runParameters } from './run/gathered.ts'
+import type { Gathered } from './run/gathered.ts'
+import { judgeGroups } from './run/groups.ts'
+import { secondReading } from './run/read-again.ts'
+import { judgeVolatile } from './run/volatile.ts'
+
+/** What tests put in the place of ours. */
+export interface LintParts {
+  hash?: Hash
+  fileRules?: readonly FileRule[]
+  groupRules?: readonly GroupRule[]
+  /** how many threads there are at most; by default, what the machine has and the number of files is worth */
+  threads?: number
+}
+
+/**
+ * Judges results directories. Throws FORBIDDEN and UNREACHABLE where one cannot be listed, USAGE where that of the earlier run is
+ * not there, what reading an agent's log throws, and the signal's reason.
+ */
+export async function lintResults(options: LintOptions, parts: LintParts = {}): Promise<LintReport> {
+  const { signal } = options
+  const hash = parts.hash ?? hash53
+  const changing = new Set(options.changing)
+  const findings = openFindings(options.severities)
+  await judgeLogs(options, findings)
+
+  const [files, earlierFiles] = [fileIndex(), fileIndex()]
+  const all: Gathered[] = []
+  for (const directory of options.directories) {
+    const listing = await listDirectory(directory, hash, signal)
+    const nested = await listNested(directory, listing.folders, othersIn(directory, options.directories), hash, signal)
+    all.push(gather(listing, nested, files))
+  }
+  const earlier = options.previous === null ? null : await listEarlier(options.previous, hash, signal)
+  if (earlier) earlierFiles.add(earlier.directory, earlier.results, earlier.resultCount)
+
+  const wish = { off: ruleIds.filter((it) => !findings.isOn(it)), changing: options.changing, isCompared: earlier !== null }
+  const [current, previous] = [runParameters(), runParameters()]
+  const identities = await firstLook({ all, earlier, files, current, previous, wish, findings, options }, parts)
+
+  const again = secondReading(files, signal)
+  for (const it of all) {
+    judgeEmpty(it, findings)
+    if (it.listing.resultCount > 0) await judgeAttachments(it, findings, again, hash)
+  }
+  await judgeGroups(identities, parts.groupRules ?? rules.groupRules, findings, again)
+  if (findings.isOn('volatile-parameter')) {
+    if (earlier) await judgeVolatile({ parameters: previous, again: secondReading(earlierFiles, signal) }, { parameters: current, again }, changing, findings, hash)
+    judgeEnvironments(all, earlier, changing, findings)
+  }
+  return { directories: all.map(sizesOf), ...findings.result() }
+}
+
+async function judgeLogs({ agentLogs, signal }: LintOptions, findings: Findings): Promise<void> {
+  if (!findings.isOn('files-before-agent') || agentLogs.length === 0) return
+  // it brings the scanner of logs with it
+  const { filesBeforeAgent } = await import('./rules/files-before-agent.ts')
+  for (const log of agentLogs) for (const found of await filesBeforeAgent(log, signal)) findings.add('files-before-agent', '', log, found)
+}
+
+function judgeEnvironments(all: readonly Gathered[], earlier: Listing | null, changing: ReadonlySet<string>, findings: Findings): void {
+  const before: Environment = earlier ? environmentOf(earlier.directory) : new Map()
+  for (const { listing: { directory } } of all) {
+    for (const [file, entries] of environmentOf(directory)) {
+      for (const found of rules.judgeEnvironment(entries, before.get(file) ?? null, changing)) findings.add('volatile-parameter', directory, file, found)
+    }
+  }
+}
+
+async function listEarlier(directory: string, hash: Hash, signal: AbortSignal | undefined): Promise<Listing> {
+  const listing = await listDirectory(directory, hash, signal)
+  if (listing.state === 'there') return listing
+  throw new AdminError('USAGE', `there is no directory ${directory} to compare with`, ['testops-admin lint-results DIR --previous PREVIOUS   # the results directory of an earlier run'])
+}
+
+/** What is judged by itself is no child directory of this one; as paths below it. */
+function othersIn(directory: string, all: readonly string[]): ReadonlySet<string> {
+  return new Set(all.map((it) => relative(realPath(directory), realPath(it))).filter((it) => it !== '' && !it.startsWith('..')))
+}
+
+function sizesOf({ listing, bytes }: Gathered): LintReport['directories'][number] {
+  const { directory, resultCount, containerCount, attachmentHashes, known } = listing
+  return { directory, files: resultCount + containerCount + attachmentHashes.length + known.length, results: resultCount, bytes }
+}

@@ -1,0 +1,23 @@
+/** What a file in the root of a results directory is for (FIELD-NOTES.md 6). */
+export type EntryKind =
+  | 'result'
+  /** names attachments as results do */
+  | 'container'
+  /** is there of itself: nobody has to name it */
+  | 'known'
+  | 'attachment'
+
+const known: ReadonlySet<string> = new Set(['executor.json', 'categories.json', 'environment.properties', 'environment.xml'])
+
+export function entryKind(name: string): EntryKind {
+  if (name.endsWith('.json')) {
+    if (name.endsWith('-result.json')) return 'result'
+    if (name.endsWith('-container.json') || name.endsWith('-globals.json')) return 'container'
+  }
+  return name.startsWith('.') || known.has(name) ? 'known' : 'attachment'
+}
+
+/** Directories in which no attachment is looked for: what was copied in for trends, and what is hidden. */
+export function isPassedOver(folder: string): boolean {
+  return folder === 'history' || folder.startsWith('.')
+}

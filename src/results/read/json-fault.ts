@@ -1,0 +1,124 @@
+import { createScanner } from 'jsonc-parser'
+import { grouped } from '../../core/grouped.ts'
+import type { Found } from '../problem.ts'
+
+/** Kinds of tokens, and errors within one, of jsonc-parser's scanner; its enums are not there for who builds file by file. */
+const token = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, comma: 5, colon: 6, string: 10, lineComment: 12, blockComment: 13, lineBreak: 14, trivia: 15, unknown: 16, end: 17 } as const
+const within = { endOfString: 2, endOfNumber: 3, unicode: 4, escape: 5, character: 6 } as const
+
+/** What belongs at a place. */
+type Wanted = 'a value' | 'a value or ]' | 'a name in quotation marks' | 'a name in quotation marks or }' | ':' | ', or ]' | ', or }' | 'nothing more'
+
+/** Where a text is no JSON, and why. Positions are of the text; `end` where it only lacks its end. */
+export interface JsonFault {
+  at: number
+  why: string
+  isEnd: boolean
+}
+
+/** The first place at which the text is no JSON; null: there is none. Of any depth: nothing calls itself. */
+export function jsonFault(text: string): JsonFault | null {
+  const scanner = createScanner(text)
+  const open: ('}' | ']')[] = []
+  let wanted: Wanted = 'a value'
+  for (;;) {
+    const kind: number = scanner.scan()
+    const at = scanner.getTokenOffset()
+    if (kind === token.trivia || kind === token.lineBreak) continue
+    if (kind === token.end) return wanted === 'nothing more' ? null : { at, why: 'it ends in the middle', isEnd: true }
+    const fault = withinToken(text, kind, scanner.getTokenError(), at, scanner.getTokenLength())
+    if (fault !== null) return fault
+    const next = after(kind, wanted, open)
+    if (next === null) return { at, why: `there is ${shown(text, at, scanner.getTokenLength())} where ${belongs(wanted)}`, isEnd: false }
+    wanted = next
+  }
+}
+
+/** What belongs behind a token; null: it does not belong there itself. */
+function after(kind: number, wanted: Wanted, open: ('}' | ']')[]): Wanted | null {
+  const isValue = wanted === 'a value' || wanted === 'a value or ]'
+  switch (kind) {
+    case token.openBrace:
+    case token.openBracket:
+      if (!isValue) return null
+      open.push(kind === token.openBrace ? '}' : ']')
+      return kind === token.openBrace ? 'a name in quotation marks or }' : 'a value or ]'
+    case token.closeBrace:
+      if (wanted !== ', or }' && wanted !== 'a name in quotation marks or }') return null
+      open.pop()
+      return behindValue(open)
+    case token.closeBracket:
+      if (wanted !== ', or ]' && wanted !== 'a value or ]') return null
+      open.pop()
+      return behindValue(open)
+    case token.comma:
+      if (wanted === ', or ]') return 'a value'
+      return wanted === ', or }' ? 'a name in quotation marks' : null
+    case token.colon:
+      return wanted === ':' ? 'a value' : null
+    case token.string:
+      if (wanted === 'a name in quotation marks' || wanted === 'a name in quotation marks or }') return ':'
+  }
+  return isValue ? behindValue(open) : null
+}
+
+function behindValue(open: readonly ('}' | ']')[]): Wanted {
+  const last = open.at(-1)
+  if (last === undefined) return 'nothing more'
+  return last === '}' ? ', or }' : ', or ]'
+}
+
+function withinToken(text: string, kind: number, error: number, at: number, length: number): JsonFault | null {
+  if (kind === token.lineComment || kind === token.blockComment) return { at, why: 'there is a comment, of which JSON knows none', isEnd: false }
+  switch (error) {
+    case within.endOfString:
+      if (at + length >= text.length) return { at: text.length, why: 'it ends in the middle of a text', isEnd: true }
+      return { at: at + length, why: 'there is a line break within a text', isEnd: false }
+    case within.endOfNumber:
+      if (at + length >= text.length) return { at: text.length, why: 'it ends in the middle of a number', isEnd: true }
+      return { at, why: `${shown(text, at, length)} is no whole number, nor a whole fraction`, isEnd: false }
+    case within.unicode:
+    case within.escape:
+      return { at, why: 'there is a text with a backslash before what JSON does not let one stand before', isEnd: false }
+    case within.character: {
+      const control = controlIn(text, at, at + length)
+      return { at: control, why: `there is a control character (0x${text.charCodeAt(control).toString(16).padStart(2, '0')}) within a text`, isEnd: false }
+    }
+    default:
+      if (kind !== token.unknown) return null
+      if (isBegun(text.slice(at))) return { at: text.length, why: 'it ends in the middle of a word', isEnd: true }
+      return { at, why: `there is ${shown(text, at, length)}, which is no value of JSON`, isEnd: false }
+  }
+}
+
+/** Whether it is the beginning of a word of JSON, or a sign, with which the text ends. */
+function isBegun(word: string): boolean {
+  return ['true', 'false', 'null'].some((it) => it.startsWith(word)) || word === '-'
+}
+
+function controlIn(text: string, from: number, to: number): number {
+  for (let at = from; at < to; at += 1) if (text.charCodeAt(at) < 0x20) return at
+  return from
+}
+
+function belongs(wanted: Wanted): string {
+  return wanted === 'nothing more' ? 'the file should end' : `${wanted} belongs`
+}
+
+function shown(text: string, at: number, length: number): string {
+  return JSON.stringify(text.slice(at, at + Math.min(length, 20)))
+}
+
+/** `bad-json` of a text that was not parsed; `before`: bytes that were taken away before it. */
+export function badJson(text: string, before: number, message: string): Found {
+  if (text.trim() === '') return { message: text === '' ? 'the file is empty' : 'the file holds nothing but blanks' }
+  const fault = jsonFault(text)
+  if (fault === null) return { message: `this is no JSON: ${message}` }
+  const ahead = text.slice(0, fault.at)
+  const line = ahead.split('\n').length
+  const column = fault.at - ahead.lastIndexOf('\n')
+  const place = `line ${line}, column ${column} (byte ${Buffer.byteLength(ahead) + before})`
+  const bytes = Buffer.byteLength(text) + before
+  if (fault.isEnd) return { message: `${fault.why}, after ${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}: who wrote it was stopped, or had not come to its end`, place }
+  return { message: `this is no JSON: ${fault.why}`, place }
+}

@@ -1,0 +1,152 @@
+import { opendirSync, statSync } from 'node:fs'
+import type { Dirent } from 'node:fs'
+import { setImmediate as immediately } from 'node:timers/promises'
+import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { typed } from '../../core/typed.ts'
+import type { Hash } from '../index/hash.ts'
+import { numbers } from '../index/numbers.ts'
+import { entryKind, isPassedOver } from './entry-kind.ts'
+import { fileNameOf, pathOf, shownName } from './file-name.ts'
+import { nameBlocks } from './name-blocks.ts'
+import type { NameBlock } from './name-blocks.ts'
+
+/** What lies in the root of a results directory. */
+export interface Listing {
+  /** as it was given */
+  directory: string
+  state: 'there' | 'missing' | 'not-a-directory'
+  results: readonly NameBlock[]
+  resultCount: number
+  containers: readonly NameBlock[]
+  containerCount: number
+  /** files of which somebody has to name each */
+  attachments: readonly NameBlock[]
+  attachmentHashes: Float64Array
+  /** files that are there of themselves */
+  known: readonly string[]
+  folders: readonly string[]
+  /** there are more of them, or some whose names are no text */
+  areFoldersCut: boolean
+  /** what is neither a file nor a directory, and is not opened */
+  special: readonly string[]
+}
+
+/** entries that are taken from the system at once, and that are looked at before something else has its turn */
+const [atOnce, beforeTurn] = [1024, 8192]
+/** so many names of directories and of what is special are kept */
+const mostNames = 10_000
+
+/**
+ * Throws FORBIDDEN and UNREACHABLE where the directory cannot be listed, and the signal's reason. Symbolic links are what they lead
+ * to, but for directories.
+ */
+export async function listDirectory(directory: string, hash: Hash, signal?: AbortSignal): Promise<Listing> {
+  try {
+    return (await listed(directory, 'utf8', hash, signal)) ?? (await listed(directory, 'buffer', hash, signal))!
+  } catch (error) {
+    const state = stateBy(error)
+    if (state === null) throw signal?.aborted === true ? error : notListed(directory, error)
+    return { directory, state, ...nothing }
+  }
+}
+
+const nothing = { results: [], resultCount: 0, containers: [], containerCount: 0, attachments: [], attachmentHashes: new Float64Array(), known: [], folders: [], areFoldersCut: false, special: [] } as const
+
+/** Null: there is a name that is no UTF-8, so that names have to be asked for as bytes. */
+async function listed(directory: string, encoding: 'utf8' | 'buffer', hash: Hash, signal: AbortSignal | undefined): Promise<Listing | null> {
+  const [results, containers, attachments, hashes] = [nameBlocks(), nameBlocks(), nameBlocks(), numbers()]
+  const [known, folders, special]: string[][] = [[], [], []]
+  let areFoldersCut = false
+  // its types know no names as bytes
+  const open = opendirSync(directory, { encoding: encoding as BufferEncoding, bufferSize: atOnce })
+  try {
+    for (let count = 1; ; count += 1) {
+      const entry = open.readSync()
+      if (entry === null) break
+      const name = Buffer.isBuffer(entry.name) ? fileNameOf(entry.name) : entry.name
+      if (encoding === 'utf8' && entry.name.includes('\ufffd')) return null
+      const text = shownName(name)
+      switch (typeOf(entry, pathOf(directory, name))) {
+        case 'file':
+          switch (entryKind(text)) {
+            case 'result':
+              results.add(name)
+              break
+            case 'container':
+              containers.add(name)
+              break
+            case 'known':
+              if (known!.length < mostNames) known!.push(text)
+              break
+            case 'attachment':
+              attachments.add(name)
+              hashes.add(hash(text))
+          }
+          break
+        case 'folder':
+          if (folders!.length < mostNames && typeof name === 'string') folders!.push(text)
+          else areFoldersCut = true
+          break
+        case 'special':
+          if (special!.length < mostNames && !isPassedOver(text)) special!.push(text)
+          break
+        case 'linked-folder':
+      }
+      if (count % beforeTurn === 0) {
+        await immediately()
+        signal?.throwIfAborted()
+      }
+    }
+  } finally {
+    open.closeSync()
+  }
+  return {
+    directory,
+    state: 'there',
+    results: results.blocks(),
+    resultCount: results.length,
+    containers: containers.blocks(),
+    containerCount: containers.length,
+    attachments: attachments.blocks(),
+    attachmentHashes: hashes.all(),
+    known: known!.sort(),
+    folders: folders!.sort(),
+    areFoldersCut,
+    special: special!.sort(),
+  }
+}
+
+type EntryType = 'file' | 'folder' | 'linked-folder' | 'special'
+
+function typeOf(entry: Dirent, path: string | Buffer): EntryType {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  const isLink = entry.isSymbolicLink()
+  try {
+    const found = statSync(path)
+    if (found.isFile()) return 'file'
+    if (found.isDirectory()) return isLink ? 'linked-folder' : 'folder'
+    return 'special'
+  } catch {
+    // what opens it says why it cannot be
+    return 'file'
+  }
+}
+
+function stateBy(error: unknown): 'missing' | 'not-a-directory' | null {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+    case 'ELOOP':
+      return 'missing'
+    case 'ENOTDIR':
+      return 'not-a-directory'
+    default:
+      return null
+  }
+}
+
+function notListed(directory: string, error: unknown): AdminError {
+  const isRight = ['EACCES', 'EPERM'].includes(codeOf(error) ?? '')
+  const what = isRight ? 'may not be listed by this user' : `cannot be listed: ${messageOf(error)}`
+  return new AdminError(isRight ? 'FORBIDDEN' : 'UNREACHABLE', `the directory ${directory} ${what}`, [`ls -ld ${typed([directory])}`], { cause: error })
+}

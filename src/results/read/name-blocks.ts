@@ -1,0 +1,77 @@
+import { Buffer } from 'node:buffer'
+import { fileNameOf } from './file-name.ts'
+import type { FileName } from './file-name.ts'
+
+/** so many names lie in each block but the last */
+export const namesOfBlock = 256
+
+/** Names one behind the other, each with a NUL at its end, which no name holds: a million of them take little more than their letters. */
+export interface NameBlock {
+  readonly bytes: Uint8Array
+  readonly count: number
+  /** all letters are ASCII */
+  readonly isAscii: boolean
+}
+
+/** Names as they come. */
+export interface NameBlocks {
+  readonly length: number
+  add(name: FileName): void
+  /** all of them; nothing is added any more */
+  blocks(): readonly NameBlock[]
+}
+
+export function nameBlocks(): NameBlocks {
+  const blocks: NameBlock[] = []
+  let open: FileName[] = []
+  let length = 0
+  const close = (): void => {
+    if (open.length > 0) blocks.push(blockOf(open))
+    open = []
+  }
+  return {
+    get length() {
+      return length
+    },
+    add(name) {
+      length += 1
+      open.push(name)
+      if (open.length === namesOfBlock) close()
+    },
+    blocks() {
+      close()
+      return blocks
+    },
+  }
+}
+
+function blockOf(names: readonly FileName[]): NameBlock {
+  if (names.every((it) => typeof it === 'string')) {
+    const text = `${names.join('\0')}\0`
+    const bytes = Buffer.from(text)
+    return { bytes, count: names.length, isAscii: bytes.length === text.length }
+  }
+  const bytes = Buffer.concat(names.flatMap((it) => [Buffer.from(it), Buffer.of(0)]))
+  return { bytes, count: names.length, isAscii: false }
+}
+
+export function namesIn({ bytes, isAscii, count }: NameBlock): FileName[] {
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (isAscii) return all.toString('latin1', 0, all.length - 1).split('\0')
+  const names: FileName[] = []
+  for (let at = 0; names.length < count; ) {
+    const end = all.indexOf(0, at)
+    names.push(fileNameOf(all.subarray(at, end)))
+    at = end + 1
+  }
+  return names
+}
+
+/** One of them, made by itself: a part of a long text would keep all of that. */
+export function nameAt(blocks: readonly NameBlock[], index: number): FileName {
+  const { bytes } = blocks[Math.floor(index / namesOfBlock)]!
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  let at = 0
+  for (let before = index % namesOfBlock; before > 0; before -= 1) at = all.indexOf(0, at) + 1
+  return fileNameOf(Buffer.from(all.subarray(at, all.indexOf(0, at))))
+}

@@ -1,0 +1,70 @@
+import { opendirSync } from 'node:fs'
+import { setImmediate as immediately } from 'node:timers/promises'
+import type { Hash } from '../index/hash.ts'
+import { numbers } from '../index/numbers.ts'
+import { entryKind, isPassedOver } from './entry-kind.ts'
+import { nameBlocks } from './name-blocks.ts'
+import type { NameBlock } from './name-blocks.ts'
+
+/** What lies in child directories, in which an agent looks for nothing. */
+export interface Nested {
+  /** paths below the directory */
+  files: readonly NameBlock[]
+  fileCount: number
+  /** of each file's name without its path */
+  baseHashes: Float64Array
+  /** directories that hold results of their own */
+  withResults: readonly { path: string; results: number }[]
+  /** there is more than was looked at, or than may be */
+  isCut: boolean
+}
+
+/** so deep, and so much, is looked at: what has more is a project's root, or a disk */
+const [mostDepth, mostFolders, mostFiles] = [16, 10_000, 200_000]
+
+/** Looks through the child directories of these names, but for those of `except`, paths below the directory. Links are not followed. */
+export async function listNested(directory: string, folders: readonly string[], except: ReadonlySet<string>, hash: Hash, signal?: AbortSignal): Promise<Nested> {
+  const [files, baseHashes] = [nameBlocks(), numbers()]
+  const withResults: { path: string; results: number }[] = []
+  const open = folders.filter((it) => !isPassedOver(it)).reverse()
+  let [seen, isCut] = [0, false]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (except.has(path)) continue
+    if (seen >= mostFolders || files.length >= mostFiles) {
+      isCut = true
+      break
+    }
+    seen += 1
+    const isDeep = path.split('/').length >= mostDepth
+    let results = 0
+    const inside: string[] = []
+    try {
+      const entries = opendirSync(`${directory}/${path}`, { bufferSize: 256 })
+      try {
+        for (let entry = entries.readSync(); entry !== null && files.length < mostFiles; entry = entries.readSync()) {
+          const { name } = entry
+          if (entry.isDirectory()) {
+            isCut ||= isDeep
+            if (!isDeep && !isPassedOver(name)) inside.push(`${path}/${name}`)
+          } else if (entry.isFile()) {
+            const kind = entryKind(name)
+            if (kind === 'result') results += 1
+            if (kind !== 'attachment') continue
+            files.add(`${path}/${name}`)
+            baseHashes.add(hash(name))
+          }
+        }
+      } finally {
+        entries.closeSync()
+      }
+    } catch {
+      // gone meanwhile, or not for this user, as it will not be for an agent
+      isCut = true
+    }
+    if (results > 0) withResults.push({ path, results })
+    open.push(...inside.sort().reverse())
+    await immediately()
+    signal?.throwIfAborted()
+  }
+  return { files: files.blocks(), fileCount: files.length, baseHashes: baseHashes.all(), withResults, isCut }
+}

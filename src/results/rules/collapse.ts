@@ -1,0 +1,125 @@
+import type { ParameterContent, ResultFile } from '../result-file.ts'
+import { identifierOf } from './identifier.ts'
+
+/** What is lost where results of a group become one. */
+export type Collapse =
+  /** different tests: by what they differ, with its values in the order in which they appear */
+  | { kind: 'tests'; by: Difference; values: readonly string[] }
+  /** runs of one test with different data, by their names or by their outcomes */
+  | { kind: 'runs'; by: 'name' | 'status'; values: readonly string[] }
+
+export type Difference = 'testCaseId' | 'titlePath' | PlaceLabel | 'name' | 'directory'
+
+/** labels that tell where a test stands */
+const placeLabels = ['package', 'testClass', 'testMethod', 'parentSuite', 'suite', 'subSuite'] as const
+type PlaceLabel = (typeof placeLabels)[number]
+
+/** Of results with one full name and equal parameters, the earliest first; null: nothing, as where one test is retried. */
+export function collapseOf(group: readonly ResultFile[]): Collapse | null {
+  for (const part of byIdentifier(group)) {
+    const collapse = part.length < 2 ? null : collapseOfPart(part)
+    if (collapse) return collapse
+  }
+  return null
+}
+
+/** Results with valid identifiers are matched by these; where some have none, the full name holds for all. */
+function byIdentifier(group: readonly ResultFile[]): Iterable<readonly ResultFile[]> {
+  const parts = new Map<string, ResultFile[]>()
+  for (const file of group) {
+    const id = identifierOf(file.content)
+    if (id === null) return [group]
+    const part = parts.get(id)
+    if (part) part.push(file)
+    else parts.set(id, [file])
+  }
+  return parts.values()
+}
+
+function collapseOfPart(group: readonly ResultFile[]): Collapse | null {
+  const place = differenceOfPlace(group)
+  if (place) return place
+  const names = distinct(group, ({ content }) => content.name == null ? null : withoutAttempt(content.name))
+  const isUnparameterized = !group.some(({ content }) => content.parameters?.some(counts))
+  if (names.length > 1) {
+    const isOneTest = isUnparameterized && (isOneMethod(group) || new Set(names.map(withoutNumbering)).size === 1)
+    return isOneTest ? { kind: 'runs', by: 'name', values: names } : { kind: 'tests', by: 'name', values: names }
+  }
+  if (areRetries(group)) return null
+  const directories = distinct(group, ({ directory }) => directory)
+  if (directories.length > 1) return { kind: 'tests', by: 'directory', values: directories }
+  const outcomes = distinct(group, ({ content }) => content.status ?? null)
+  return isUnparameterized && outcomes.length > 1 ? { kind: 'runs', by: 'status', values: outcomes } : null
+}
+
+function differenceOfPlace(group: readonly ResultFile[]): Collapse | null {
+  const told = (by: Difference, of: (file: ResultFile) => string | null): Collapse | null => {
+    const values = distinct(group, of)
+    return values.length > 1 ? { kind: 'tests', by, values } : null
+  }
+  for (const name of placeLabels) {
+    const collapse = told(name, (file) => labelOf(file, name))
+    if (collapse) return collapse
+  }
+  return told('titlePath', ({ content }) => content.titlePath?.join(' > ') ?? null) ?? told('testCaseId', ({ content }) => content.testCaseId ?? null)
+}
+
+/** Values that are there, each once; what is absent differs from nothing. */
+function distinct(group: readonly ResultFile[], of: (file: ResultFile) => string | null): string[] {
+  const values = new Set<string>()
+  for (const file of group) {
+    const value = of(file)
+    if (value !== null && value !== '') values.add(value)
+  }
+  return [...values]
+}
+
+/** Of several labels of one name all, in any order. */
+function labelOf({ content }: ResultFile, name: PlaceLabel): string | null {
+  const values = content.labels?.filter((label) => label?.name === name && label.value).map((label) => label!.value!) ?? []
+  return values.length === 0 ? null : values.sort().join(' > ')
+}
+
+function isOneMethod(group: readonly ResultFile[]): boolean {
+  return group.every((file) => labelOf(file, 'testMethod') !== null)
+}
+
+function counts(parameter: ParameterContent | null): boolean {
+  return parameter !== null && parameter.excluded !== true
+}
+
+/** a longer name is taken as it is: what is looked for at its end takes the square of its length where it is hostile */
+const mostLetters = 1000
+
+/** `logs in [2]`, `[2] data of the second run`, `logs in (a)`, `logs in #2`, `repetition 2 of 3`: a name without what tells one run of a test. */
+function withoutNumbering(name: string): string {
+  if (name.length > mostLetters) return name
+  return name
+    .replace(/^\s*\[\d+\].*$/s, '')
+    .replace(/\s*(?:\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|<[^>]*>)\s*$/, '')
+    .replace(/\brepetition \d+ of \d+$/i, '')
+    .replace(/[\s_:#-]*\d+$/, '')
+    .trim()
+}
+
+/** `logs in (retry 1)`: numbers of attempts are no data. */
+function withoutAttempt(name: string): string {
+  return name.length > mostLetters ? name : name.replace(/[\s_-]*[[(]?\b(?:retry|rerun|attempt)\b[\s#:]*\d*[\])]?$/i, '')
+}
+
+/** clocks of start and end that differ by so much make no two runs at a time */
+const momentMs = 50
+
+/**
+ * Whether the runs can be those of one test that is repeated until it passes: all but the last have not passed, and each begins after
+ * the one before has ended. Without times they can, as long as one passed at most.
+ */
+function areRetries(group: readonly ResultFile[]): boolean {
+  const passed = group.filter(({ content }) => content.status === 'passed')
+  if (passed.length > 1) return false
+  const isTimed = group.every(({ content }) => content.start != null)
+  if (!isTimed) return true
+  // short ones begin in the same millisecond
+  if (passed.length === 1 && passed[0]!.content.start! < group.at(-1)!.content.start!) return false
+  return group.every(({ content }, at) => at === 0 || content.start! >= (group[at - 1]!.content.stop ?? 0) - momentMs)
+}

@@ -1,0 +1,25 @@
+import type { Found } from '../problem.ts'
+import { counted, listed, quoted } from './said.ts'
+
+/** What was found where results should be. */
+export interface EmptyListing {
+  kind: 'missing' | 'not-a-directory' | 'no-results'
+  /** some names of what is there */
+  entries: readonly string[]
+  childrenWithResults: readonly { path: string; results: number }[]
+}
+
+export function emptyResults({ kind, entries, childrenWithResults }: EmptyListing): Found {
+  if (kind === 'missing') return { message: 'there is no such directory' }
+  if (kind === 'not-a-directory') return { message: 'this is no directory' }
+  const [child] = childrenWithResults
+  if (child) {
+    const told = childrenWithResults.map(({ path, results }) => `${quoted(path, 120)} (${counted(results, 'result')})`)
+    return {
+      message: `the directory holds no *-result.json in its root, and there are results in ${listed(told, 3)}`,
+      remedy: `Give that directory, here and in the settings of the plugin or uploader: only files in the root are results.`,
+    }
+  }
+  if (entries.length === 0) return { message: 'the directory is empty' }
+  return { message: `the directory holds no *-result.json; there is ${listed(entries.map((name) => quoted(name)), 3)}` }
+}

@@ -1,0 +1,69 @@
+import { grouped } from '../../core/grouped.ts'
+import { limits } from '../../knowledge/limits.ts'
+import type { Found } from '../problem.ts'
+import type { ResultContent } from '../result-file.ts'
+import type { FileRule } from '../rule.ts'
+import { isSecretParameter, quoted } from './said.ts'
+
+const most = limits.fieldCharacters
+
+/**
+ * The texts that FAULTS.md names: name, full name, and the texts of labels, links and parameters. Counted in UTF-16 code units (see
+ * `limits.fieldCharacters`): 128 emoji are 256.
+ */
+export const longField: FileRule = {
+  id: 'long-field',
+  judge: ({ content }) => (isWithin(content) ? [] : longFields(content)),
+}
+
+/** Asked of every result. */
+function isWithin({ name, fullName, labels, links, parameters }: ResultContent): boolean {
+  if (isLong(name) || isLong(fullName)) return false
+  if (labels) for (let at = 0; at < labels.length; at += 1) if (isLong(labels[at]?.value) || isLong(labels[at]?.name)) return false
+  if (links) for (let at = 0; at < links.length; at += 1) if (isLong(links[at]?.url) || isLong(links[at]?.name) || isLong(links[at]?.type)) return false
+  if (parameters) for (let at = 0; at < parameters.length; at += 1) if (isLong(parameters[at]?.value) || isLong(parameters[at]?.name)) return false
+  return true
+}
+
+function isLong(text: string | null | undefined): text is string {
+  return text != null && text.length > most
+}
+
+interface Field {
+  place: string
+  text: string | null | undefined
+  /** what it is of, where the place does not tell it */
+  of?: string
+  isSecret?: boolean
+}
+
+function longFields({ name, fullName, labels, links, parameters }: ResultContent): Found[] {
+  const fields: Field[] = [{ place: 'name', text: name }, { place: 'fullName', text: fullName }]
+  labels?.forEach((label, at) => {
+    fields.push({ place: `labels[${at}].name`, text: label?.name }, { place: `labels[${at}].value`, text: label?.value, of: `of the label ${named(label?.name)}` })
+  })
+  links?.forEach((link, at) => {
+    for (const key of ['name', 'url', 'type'] as const) fields.push({ place: `links[${at}].${key}`, text: link?.[key] })
+  })
+  parameters?.forEach((it, at) => {
+    const isSecret = it !== null && isSecretParameter(it)
+    fields.push({ place: `parameters[${at}].name`, text: it?.name }, { place: `parameters[${at}].value`, text: it?.value, of: `of the parameter ${named(it?.name)}`, isSecret })
+  })
+  return fields.filter(({ text }) => isLong(text)).map(foundOf)
+}
+
+function foundOf({ place, text, of, isSecret }: Field): Found {
+  const beginning = isSecret ? '' : `: ${quoted(text!, 40)}`
+  const found = { place, message: `${place}${of ? ` ${of}` : ''} has ${grouped(text!.length)} characters, ${most} are kept${beginning}` }
+  return place === 'fullName' ? { ...found, ...ofFullName } : found
+}
+
+/** SPEC.md 2: results are matched by what is derived of it */
+const ofFullName = {
+  effect: `What is behind the ${most}th character of the full name is cut off, by which results are matched to test cases: tests that differ only there can come to be one.`,
+  remedy: 'Shorten the names of the test, its class or its folders; what they say more goes into the description.',
+}
+
+function named(name: string | null | undefined): string {
+  return quoted(name ?? '', 40)
+}

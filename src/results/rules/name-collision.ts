@@ -1,0 +1,28 @@
+import type { GroupRule } from '../rule.ts'
+import { collapseOf } from './collapse.ts'
+import type { Difference } from './collapse.ts'
+import { counted, listed, quoted } from './said.ts'
+
+export const nameCollision: GroupRule = {
+  id: 'name-collision',
+  judge(group) {
+    const collapse = collapseOf(group)
+    if (collapse?.kind !== 'tests') return null
+    const { by, values } = collapse
+    const told = listed(values.map((value) => quoted(value, 80)), 3)
+    return { message: `${counted(group.length, 'result')} of different tests have the full name ${quoted(group[0]!.content.fullName!, 120)}; their ${words[by]} differ: ${told}`, place: 'fullName' }
+  },
+}
+
+const words: Readonly<Record<Difference, string>> = {
+  name: 'names',
+  testCaseId: 'test case ids (`testCaseId`)',
+  titlePath: 'places (`titlePath`)',
+  directory: 'directories',
+  package: 'labels `package`',
+  testClass: 'labels `testClass`',
+  testMethod: 'labels `testMethod`',
+  parentSuite: 'labels `parentSuite`',
+  suite: 'labels `suite`',
+  subSuite: 'labels `subSuite`',
+}

@@ -1,0 +1,12 @@
+import type { FileRule } from '../rule.ts'
+import { identifierLabels } from './identifier.ts'
+import { isBlank } from './said.ts'
+
+/** An identifier that is not valid is told of as such (`invented-identifier`). */
+export const noIdentifier: FileRule = {
+  id: 'no-identifier',
+  judge({ content }) {
+    if (!isBlank(content.fullName) || identifierLabels(content).length > 0) return []
+    return [{ message: `there is neither an identifier among the labels nor a full name${content.fullName ? ' (it is blank)' : ''}` }]
+  },
+}

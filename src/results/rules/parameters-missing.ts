@@ -1,0 +1,16 @@
+import type { GroupRule } from '../rule.ts'
+import { collapseOf } from './collapse.ts'
+import { counted, listed, quoted } from './said.ts'
+
+/** A test that is retried until it passes is none (`collapseOf`). */
+export const parametersMissing: GroupRule = {
+  id: 'parameters-missing',
+  judge(group) {
+    const collapse = collapseOf(group)
+    if (collapse?.kind !== 'runs') return null
+    const excluded = group.some(({ content }) => content.parameters?.length) ? 'all parameters are excluded' : 'there are no parameters'
+    const values = listed(collapse.values.map((value) => quoted(value, 80)), 4)
+    const how = collapse.by === 'name' ? `their names tell of different data: ${values}` : `their outcomes differ, not as those of retries do: ${values}`
+    return { message: `${counted(group.length, 'run')} of the test ${quoted(group[0]!.content.fullName!, 120)} cannot be told apart, as ${excluded}; ${how}`, place: 'parameters' }
+  },
+}

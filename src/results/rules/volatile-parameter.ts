@@ -1,0 +1,31 @@
+import type { Found } from '../problem.ts'
+import type { ResultContent } from '../result-file.ts'
+import type { FileRule } from '../rule.ts'
+import { isSecretParameter, quoted } from './said.ts'
+import { volatileLook } from '../looks/volatile-look.ts'
+
+/** Judges by looks alone; what another run had instead is told by `volatileBetween`. */
+export const volatileParameter: FileRule = {
+  id: 'volatile-parameter',
+  judge({ content }, changing) {
+    const { parameters } = content
+    return parameters == null || parameters.length === 0 ? none : looks(content, changing)
+  },
+}
+
+const none: readonly Found[] = []
+
+function looks({ parameters, start, stop }: ResultContent, changing: ReadonlySet<string>): readonly Found[] {
+  let found: Found[] | null = null
+  for (let at = 0; at < parameters!.length; at += 1) {
+    const parameter = parameters![at]
+    if (parameter == null || parameter.excluded === true || parameter.value == null) continue
+    const name = parameter.name ?? ''
+    const look = volatileLook(parameter.value, name, start ?? stop ?? null)
+    if (look === null || changing.has(name)) continue
+    const value = isSecretParameter(parameter) || look.isSecret ? '' : `: ${quoted(parameter.value)}`
+    found ??= []
+    found.push({ message: `the parameter ${quoted(name, 80)} holds ${look.what}${value}`, place: `parameters[${at}].value` })
+  }
+  return found ?? none
+}

@@ -1,0 +1,47 @@
+import { numbers } from '../index/numbers.ts'
+import type { Numbers } from '../index/numbers.ts'
+import type { Listing } from '../read/list.ts'
+import type { Nested } from '../read/nested.ts'
+import type { FileIndex } from './file-index.ts'
+
+/** What comes together of one directory. Numbers are hashes, and numbers of files in the index. */
+export interface Gathered {
+  listing: Listing
+  nested: Nested
+  /** the numbers of its first result, container and attachment */
+  firstResult: number
+  firstContainer: number
+  firstAttachment: number
+  bytes: number
+  sources: Numbers
+  sourceOwners: Numbers
+  bases: Numbers
+  isPartly: boolean
+}
+
+export function gather(listing: Listing, nested: Nested, files: FileIndex): Gathered {
+  const { directory, results, resultCount, containers, containerCount, attachments, attachmentHashes } = listing
+  return {
+    listing,
+    nested,
+    firstResult: files.add(directory, results, resultCount),
+    firstContainer: files.add(directory, containers, containerCount),
+    firstAttachment: files.add(directory, attachments, attachmentHashes.length),
+    bytes: 0,
+    sources: numbers(),
+    sourceOwners: numbers(),
+    bases: numbers(),
+    isPartly: false,
+  }
+}
+
+/** Parameters of all results of a run: of each its key, the value with it, and whose it is. */
+export interface RunParameters {
+  keys: Numbers
+  values: Numbers
+  owners: Numbers
+}
+
+export function runParameters(): RunParameters {
+  return { keys: numbers(), values: numbers(), owners: numbers() }
+}

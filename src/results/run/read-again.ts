@@ -1,0 +1,34 @@
+import { setImmediate as immediately } from 'node:timers/promises'
+import { pathOf, shownName } from '../read/file-name.ts'
+import { readAtOnce, readingSpace } from '../read/read-file.ts'
+import type { ResultFile } from '../result-file.ts'
+import { shapeFaults } from '../rules/index.ts'
+import type { FileIndex } from './file-index.ts'
+
+/** files that are read before something else has its turn */
+const beforeTurn = 200
+
+/** Reads files again, one at a time, by their numbers; what has changed meanwhile so that it is no result any more is null. */
+export interface SecondReading {
+  result(index: number): Promise<ResultFile | null>
+  /** a container, or what else is JSON */
+  object(index: number): Promise<ResultFile | null>
+}
+
+export function secondReading(files: FileIndex, signal: AbortSignal | undefined): SecondReading {
+  const space = readingSpace()
+  let count = 0
+  const read = async (index: number, isRight: (value: object) => boolean): Promise<ResultFile | null> => {
+    count += 1
+    if (count % beforeTurn === 0) await immediately()
+    signal?.throwIfAborted()
+    const { directory, name } = files.at(index)
+    const found = readAtOnce(pathOf(directory, name), space)
+    if (found === null || typeof found.value !== 'object' || found.value === null || !isRight(found.value)) return null
+    return { directory, file: shownName(name), bytes: found.bytes, content: found.value }
+  }
+  return {
+    result: (index) => read(index, (value) => shapeFaults(value).length === 0),
+    object: (index) => read(index, () => true),
+  }
+}

@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { AdminError } from '../../../src/core/error.ts'
+import { mendedCopy } from '../../../src/results/fix/index.ts'
+import type { RuleId } from '../../../src/knowledge/result-rules.ts'
+
+let place: string
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'mended-copy-'))
+})
+afterEach(() => rmSync(place, { recursive: true, force: true }))
+
+type Files = Record<string, string>
+const write = (files: Files, under = 'from'): void => {
+  mkdirSync(join(place, under), { recursive: true })
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(place, under, name)), { recursive: true })
+    writeFileSync(join(place, under, name), text)
+  }
+}
+const read = (under = 'to'): Files => {
+  const entries = readdirSync(join(place, under), { recursive: true, withFileTypes: true }).filter((it) => it.isFile())
+  const files = entries.map((it) => join(it.parentPath, it.name)).sort()
+  return Object.fromEntries(files.map((file) => [relative(join(place, under), file), readFileSync(file, 'utf8')]))
+}
+const copy = async (off: RuleId[] = [], signal = new AbortController().signal): ReturnType<typeof mendedCopy> => mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(off), signal })
+const naming = (...sources: string[]): string => JSON.stringify({ attachments: sources.map((source) => ({ name: 'a', source })) })
+
+describe('attachments go to the root', () => {
+  test.each<[what: string, before: Files, after: Files]>([
+    ['nothing to do', { 'a-result.json': naming('x.png'), 'x.png': '1', 'executor.json': '{}' }, { 'a-result.json': naming('x.png'), 'executor.json': '{}', 'x.png': '1' }],
+    ['named by path', { 'a-result.json': naming('s/x.png'), 's/x.png': '1' }, { 'a-result.json': naming('x.png'), 'x.png': '1' }],
+    ['named by two', { 'a-result.json': naming('s/x.png'), 'b-result.json': naming('./s/../s/x.png', 's\\x.png'), 's/x.png': '1' }, { 'a-result.json': naming('x.png'), 'b-result.json': naming('x.png', 'x.png'), 'x.png': '1' }],
+    ['named by its name alone', { 'a-result.json': naming('x.png'), 's/t/x.png': '1' }, { 'a-result.json': naming('x.png'), 'x.png': '1' }],
+    ['by a container', { 'a-container.json': JSON.stringify({ befores: [{ attachments: [{ source: 's/x.png' }] }] }), 's/x.png': '1' }, { 'a-container.json': JSON.stringify({ befores: [{ attachments: [{ source: 'x.png' }] }] }), 'x.png': '1' }],
+    ['by a path to the root', { 'a-result.json': naming('build/results/x.png', './x.png'), 'x.png': '1' }, { 'a-result.json': naming('x.png', 'x.png'), 'x.png': '1' }],
+    ['named by no one', { 'a-result.json': '{}', 's/x-attachment.png': '1', 's/notes.txt': '2' }, { 'a-result.json': '{}', 's/notes.txt': '2', 'x-attachment.png': '1' }],
+    ['in a results directory of its own', { 'a-result.json': naming('s/x-attachment.png'), 's/b-result.json': '{}', 's/x-attachment.png': '1' }, { 'a-result.json': naming('x-attachment.png'), 's/b-result.json': '{}', 's/x-attachment.png': '1', 'x-attachment.png': '1' }],
+    ['in the history of reports', { 'a-result.json': '{}', 'history/x-attachment.json': '1' }, { 'a-result.json': '{}', 'history/x-attachment.json': '1' }],
+    ['not there', { 'a-result.json': naming('s/x.png', 'y.png', '../up.png', '/etc/hostname') }, { 'a-result.json': naming('s/x.png', 'y.png', '../up.png', '/etc/hostname') }],
+    ['one of several of that name', { 'a-result.json': naming('x.png'), 's/x.png': '1', 't/x.png': '2' }, { 'a-result.json': naming('x.png'), 's/x.png': '1', 't/x.png': '2' }],
+  ])('%s', async (_, before, after) => {
+    write(before)
+    await copy()
+    expect(read()).toEqual(after)
+    expect(read('from')).toEqual(before)
+  })
+
+  test.each(['x-attachment.png', 'b-result.json', 'executor.json'])('a name that is taken or means something gets another: %s', async (name) => {
+    write({ 'a-result.json': naming(`s/${name}`), [`s/${name}`]: 'nested', ...(name === 'x-attachment.png' && { [name]: 'root' }) })
+    const { mended } = await copy()
+    const { 'a-result.json': result, ...files } = read()
+    const { source } = (JSON.parse(result!) as { attachments: { source: string }[] }).attachments[0]!
+    expect(source).toMatch(/^[\da-f-]{36}-attachment\.(?:png|json)$/)
+    expect(files[source]).toBe('nested')
+    expect(mended).toEqual(new Map([['nested-attachment', 1]]))
+  })
+
+  test('reasons and counts are told', async () => {
+    write({ 'a-result.json': naming('s/x.png', 't/y.png', '../z.png', 'two.png'), 's/x.png': '1', 's/two.png': '', 't/two.png': '' })
+    const { left, ...rest } = await copy()
+    expect(rest).toEqual({ files: 4, mended: new Map([['nested-attachment', 1]]), leftCount: 3, omitted: [] })
+    expect(left.map(({ place, message }) => [place, message])).toEqual([
+      ['attachments[1].source', 'what it names is not there'],
+      ['attachments[2].source', 'what it names lies outside of the directory'],
+      ['attachments[3].source', 'several files in child directories are called two.png: which of them is meant is not known'],
+    ])
+  })
+
+  test('what rules that are off find is not mended', async () => {
+    const before = { 'a-result.json': JSON.stringify({ name: 'x'.repeat(300), attachments: [{ source: 's/x.png' }] }), 's/x.png': '1' }
+    write(before)
+    await copy(['nested-attachment', 'long-field'])
+    expect(read()).toEqual(before)
+  })
+})
+
+test('the whole text of a field lies beside its result', async () => {
+  write({ 'a-result.json': JSON.stringify({ name: 'x'.repeat(300) }) })
+  const { mended } = await copy()
+  const { 'a-result.json': result, ...files } = read()
+  const { name, attachments } = JSON.parse(result!) as { name: string; attachments: { source: string }[] }
+  expect([name.length, attachments.length, files]).toEqual([255, 1, { [attachments[0]!.source]: 'x'.repeat(300) }])
+  expect(attachments[0]!.source).toMatch(/^[\da-f-]{36}-attachment\.txt$/)
+  expect(mended).toEqual(new Map([['long-field', 1]]))
+})
+
+test('a copy of a copy is the same', async () => {
+  const long = 'x'.repeat(300)
+  write({ 'a-result.json': JSON.stringify({ name: long, fullName: long, parameters: [{ name: 'p', value: long }], labels: [{ name: 'tag', value: long }], attachments: [{ source: 's/x.png' }] }), 's/x.png': '1', 's/y-attachment.txt': '2' })
+  await copy()
+  const { mended } = await mendedCopy({ from: join(place, 'to'), output: join(place, 'again'), off: new Set(), signal: new AbortController().signal })
+  expect([read('again'), mended]).toEqual([read('to'), new Map()])
+})
+
+test('bytes are kept, of names too', async () => {
+  write({ 'a-result.json': '\ufeff{ "x": 1.0 }\r\n' })
+  const odd = Buffer.concat([Buffer.from(`${place}/from/`), Buffer.from([0x78, 0xe9, 0xff])])
+  writeFileSync(odd, Buffer.from([0, 255, 254]))
+  await copy()
+  expect(readFileSync(Buffer.concat([Buffer.from(`${place}/to/`), Buffer.from([0x78, 0xe9, 0xff])]))).toEqual(Buffer.from([0, 255, 254]))
+  expect(readFileSync(join(place, 'to/a-result.json'), 'utf8')).toBe('\ufeff{ "x": 1.0 }\r\n')
+})
+
+test('links are followed to files alone, and what is no file is left out', async () => {
+  write({ 'a-result.json': '{}' })
+  write({ 'far.txt': 'far' }, 'elsewhere')
+  symlinkSync(join(place, 'elsewhere/far.txt'), join(place, 'from/linked.txt'))
+  // it has no size, though there is something in it
+  symlinkSync('/proc/version', join(place, 'from/kernel.txt'))
+  symlinkSync(join(place, 'from'), join(place, 'from/loop'))
+  symlinkSync('nowhere', join(place, 'from/broken'))
+  execFileSync('mkfifo', [join(place, 'from/pipe')])
+  symlinkSync('nowhere', Buffer.concat([Buffer.from(`${place}/from/`), Buffer.from([0x79, 0xff])]))
+  const { omitted } = await copy()
+  expect(read()).toEqual({ 'a-result.json': '{}', 'linked.txt': 'far', 'kernel.txt': readFileSync('/proc/version', 'utf8') })
+  expect(lstatSync(join(place, 'to/linked.txt')).isFile()).toBe(true)
+  expect(Object.fromEntries(omitted.map(({ file, message }) => [file, message]))).toEqual({ broken: 'a symbolic link that leads nowhere', 'y\\xff': 'a symbolic link that leads nowhere', loop: 'a symbolic link to a directory', pipe: 'a pipe, not a file' })
+})
+
+describe('where a copy may be', () => {
+  test.each<[what: string, from: string, output: string, message: string]>([
+    ['in the directory', 'from', 'from/to', 'is in'],
+    ['the directory itself', 'from', 'from', 'is in'],
+    ['in it by a link', 'from', 'link/to', 'is in'],
+    ['around it', 'from/inner', 'from', 'is in'],
+    ['not empty', 'from', 'full', 'is not empty'],
+    ['a file', 'from', 'full/x', 'no directory'],
+    ['a link', 'from', 'link', 'a symbolic link'],
+    ['in no directory', 'from', 'none/to', 'there is no directory'],
+    ['of no directory', 'none', 'to', 'there is no directory'],
+    ['of a file', 'full/x', 'to', 'is no directory'],
+  ])('%s', async (_, from, output, message) => {
+    write({ 'a-result.json': '{}', 'inner/x': '' })
+    write({ x: '' }, 'full')
+    symlinkSync(join(place, 'from'), join(place, 'link'))
+    const before = read('.')
+    const failed = mendedCopy({ from: join(place, from), output: join(place, output), off: new Set(), signal: new AbortController().signal })
+    await expect(failed).rejects.toThrow(AdminError)
+    await expect(failed).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining(message) as string })
+    expect(read('.')).toEqual(before)
+  })
+
+  test('an empty directory is taken, and the mode is kept', async () => {
+    write({ 'a-result.json': '{}' })
+    chmodSync(join(place, 'from'), 0o750)
+    mkdirSync(join(place, 'to'))
+    await copy()
+    expect([read(), lstatSync(join(place, 'to')).mode & 0o777]).toEqual([{ 'a-result.json': '{}' }, 0o750])
+  })
+})
+
+describe('a copy that fails leaves nothing', () => {
+  test('interrupted', async () => {
+    write(Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`${index}-result.json`, '{}'])))
+    const controller = new AbortController()
+    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), signal: controller.signal, progress: (done) => done === 50 && controller.abort(new AdminError('INTERRUPTED', 'interrupted')) })
+    await expect(failed).rejects.toMatchObject({ code: 'INTERRUPTED' })
+    expect(readdirSync(place)).toEqual(['from'])
+  })
+
+  test('a file that vanishes', async () => {
+    write({ ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.txt`, ''])), 'a-result.json': '{}' })
+    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), signal: new AbortController().signal, progress: (done) => done === 1 && rmSync(join(place, 'from/99.txt')) })
+    await expect(failed).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/99\.txt vanished while it was copied: .*; nothing was written to /) as string })
+    expect(readdirSync(place)).toEqual(['from'])
+  })
+
+  test('a file that becomes a pipe, to which nobody writes', async () => {
+    write({ ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.txt`, ''])), 'a-result.json': '{}' })
+    const replace = (): void => {
+      rmSync(join(place, 'from/99.txt'))
+      execFileSync('mkfifo', [join(place, 'from/99.txt')])
+    }
+    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), signal: new AbortController().signal, progress: (done) => done === 1 && replace() })
+    await expect(failed).rejects.toMatchObject({ code: 'UNAVAILABLE', message: `${join(place, 'from/99.txt')} was replaced by what is no file while it was copied: is something still at work there?` })
+    expect(readdirSync(place)).toEqual(['from'])
+  })
+
+  test('another one that comes to its end before', async () => {
+    write({ 'a-result.json': '{}' })
+    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), signal: new AbortController().signal, progress: () => write({ x: '' }, 'to') })
+    await expect(failed).rejects.toMatchObject({ code: 'USAGE', message: `--output: something else has written ${join(place, 'to')} meanwhile, and it is left as it is` })
+    expect([readdirSync(place).sort(), read()]).toEqual([['from', 'to'], { x: '' }])
+  })
+
+  test('a file that cannot be read, root included', async () => {
+    write({ 'a-result.json': '{}' })
+    symlinkSync('/proc/1/mem', join(place, 'from/b-result.json'))
+    await expect(copy()).rejects.toBeInstanceOf(AdminError)
+    expect(readdirSync(place)).toEqual(['from'])
+  })
+})
