@@ -41,6 +41,8 @@ export function fileWorld(of: Readonly<Record<string, Readonly<Record<string, st
       keys: async (file, path) => [...new Set(under(file, path).map((it) => it.split('.')[path.length]!))],
       edits: async (file, wanted) => wanted.map(({ path, to }) => ({ path, from: look(file, path).text, to, at: 0, was: '', is: '' })),
       difference: async (_, edits) => edits.map(({ path, from, to }) => `- ${path.at(-1)}: ${from}\n+ ${path.at(-1)}: ${to}\n`).join(''),
+      included: async (file) => ({ files: [file], others: [] }),
+      extended: async () => null,
       secret: async (file) => new Secret(valuesOf(file).get('') ?? ''),
       variable: async (file, name) => valuesOf(file).get(`$${name}`) ?? null,
     },

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { parseEnv } from 'node:util'
 import type { Compared, FilesControl } from '../../core/controls.ts'
 import { secretIn } from '../../core/secret.ts'
 import type { FilesSource, ValueEdit } from '../../core/sources.ts'
+import { composeFilesIn, extendedBy } from '../compose-file.ts'
 import { assertReplaceable, replaceFile } from '../replace-file.ts'
 import { keysAt, lookAt } from '../yaml/look.ts'
 import type { ParsedYaml } from '../yaml/look.ts'
@@ -20,13 +22,25 @@ export function filesSource(): FilesSource {
       const { differenceOf } = await import('./difference.ts')
       return differenceOf(text, planEdits(file, text, edits).text)
     },
+    async included(file) {
+      const { files, others } = await composeFilesIn([file], dirname(file), async (path) => (await read(path)).value)
+      return { files: files.map(({ path }) => path), others }
+    },
+    async extended(file, service) {
+      // of a file that another includes with a folder of its own, that is taken to be where it lies
+      const extended = extendedBy(serviceIn((await read(file)).value, service), dirname(file))
+      return extended && { service: extended.service, file: extended.named === null ? file : extended.file, named: extended.named ?? file }
+    },
     secret: async (file) => secretIn((await bytesOf(file)).toString('utf8')),
     async variable(file, name) {
       const text = await readFile(join(dirname(file), '.env'), 'utf8').catch(() => '')
-      const lines = text.split(/\r?\n/).filter((line) => line.startsWith(`${name}=`))
-      return lines.at(-1)?.slice(name.length + 1).replace(/^(["'])(.*)\1\s*$/, '$2').trim() ?? null
+      return parseEnv(text)[name] ?? null
     },
   }
+}
+
+function serviceIn(value: unknown, service: string): unknown {
+  return (value as { services?: Record<string, unknown> } | null)?.services?.[service]
 }
 
 export function filesControl(): FilesControl {

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CORE_SCHEMA, YAML11_SCHEMA, load } from 'js-yaml'
+import { load } from 'js-yaml'
+import type { Schema } from 'js-yaml'
 import { parseYaml } from './index.ts'
+import { yaml11, yaml12 } from './schemas.ts'
 import { candidatesFor } from './splices.ts'
 import type { YamlNode } from './tree.ts'
 import { yamlTrees } from './tree.ts'
@@ -46,7 +48,7 @@ function edited(text: string, { path, to }: YamlEdit): string {
   throw new YamlEditError(obstacle.reason, text.slice(0, obstacle.offset).split('\n').length)
 }
 
-const schemas = [YAML11_SCHEMA, CORE_SCHEMA]
+const schemas = [yaml11, yaml12]
 
 /** An empty file is one without values, as Helm takes it. */
 function documentOf(text: string): YamlNode | null {
@@ -55,7 +57,7 @@ function documentOf(text: string): YamlNode | null {
   return yamlTrees(text)[0] ?? null
 }
 
-function valueOf(text: string, schema: typeof CORE_SCHEMA): unknown {
+function valueOf(text: string, schema: Schema): unknown {
   return isEmptyYaml(text) ? {} : (load(text, { schema }) ?? {})
 }
 
@@ -64,7 +66,7 @@ export function isEmptyYaml(text: string): boolean {
   return /^\uFEFF?(?:[ \t]*(?:#.*)?(?:\r?\n|$))*(?:---[ \t]*(?:#.*)?(?:\r?\n|$))?(?:[ \t]*(?:#.*)?(?:\r?\n|$))*$/.test(text)
 }
 
-function tried(text: string, schema: typeof CORE_SCHEMA): unknown {
+function tried(text: string, schema: Schema): unknown {
   try {
     return valueOf(text, schema)
   } catch {

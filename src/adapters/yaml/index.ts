@@ -1,4 +1,5 @@
 import { YAMLException, load } from 'js-yaml'
+import { yaml12 } from './schemas.ts'
 import { yamlTrees } from './tree.ts'
 import type { YamlNode } from './tree.ts'
 
@@ -35,7 +36,7 @@ export function parseYaml(text: string): YamlDocument {
   let value: unknown
   try {
     document = yamlTrees(text)[0] ?? null
-    value = load(text)
+    value = load(text, { schema: yaml12 })
   } catch (error) {
     throw yamlError(error, text)
   }

@@ -1,6 +1,7 @@
-import { YAML11_SCHEMA, load } from 'js-yaml'
+import { load } from 'js-yaml'
 import type { ValueLook } from '../../core/sources.ts'
 import { isEmptyYaml } from './edit.ts'
+import { yaml11 } from './schemas.ts'
 import { yamlTrees } from './tree.ts'
 import type { YamlNode } from './tree.ts'
 
@@ -12,7 +13,7 @@ export interface ParsedYaml {
 }
 
 export function parsedYaml(text: string): ParsedYaml {
-  return isEmptyYaml(text) ? { text, value: {}, tree: null } : { text, value: load(text, { schema: YAML11_SCHEMA }), tree: yamlTrees(text)[0] ?? null }
+  return isEmptyYaml(text) ? { text, value: {}, tree: null } : { text, value: load(text, { schema: yaml11 }), tree: yamlTrees(text)[0] ?? null }
 }
 
 /** What stands at a path of keys. */

@@ -2,8 +2,8 @@ import { Flags } from '@oclif/core'
 import { dirname, resolve } from 'node:path'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
-import { chooseFile } from '../../repairs/files/choose.ts'
 import type { ChartOptions } from '../../repairs/apply/release.ts'
+import { saysImage } from '../../repairs/legacy-image/compose-service.ts'
 import type { SelectedDeployment } from '../../runtime/index.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { interruptible } from '../interrupt.ts'
@@ -62,7 +62,8 @@ async function foundFile(selected: SelectedDeployment, timeout: number): Promise
   const last = of?.paths.at(-1)
   if (!of || last === undefined) return null
   const files = await openFile({ flag: '--compose', path: last }, [], process.env).open.files()
-  return { file: (await chooseFile(files, of.paths, ['services', of.service, 'image'])).file, service: of.service }
+  for (const file of of.paths.toReversed()) if (await saysImage(files, file, of.service)) return { file, service: of.service }
+  return { file: last, service: of.service }
 }
 
 function unsaid(why: string, cause?: unknown): AdminError {

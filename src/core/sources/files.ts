@@ -29,6 +29,10 @@ export interface FilesSource {
   difference(file: string, edits: readonly ValueEdit[]): Promise<string>
   /** a secret that is all that the file holds. Throws USAGE where it is missing or too large, FORBIDDEN, UNAVAILABLE */
   secret(file: string): Promise<Secret>
+  /** a compose file and those that it includes, all the way down, it last; `others`: what is on no path of this machine, as it is written */
+  included(file: string): Promise<{ files: readonly string[]; others: readonly string[] }>
+  /** the service that one of a compose file extends, and its file; `file` null: on no path of this machine, `named` as it is written; null: it extends none */
+  extended(file: string, service: string): Promise<{ service: string; file: string | null; named: string } | null>
   /** what `.env` beside the file gives to a variable; null: nothing */
   variable(file: string, name: string): Promise<string | null>
 }

@@ -1,7 +1,10 @@
-import { join, resolve } from 'node:path'
-import { YamlEditError, editYaml } from '../../adapters/yaml/edit.ts'
+import { dirname, join, resolve } from 'node:path'
+import { composeFilesIn, extendedBy } from '../../adapters/compose-file.ts'
+import type { ComposeFile, Included } from '../../adapters/compose-file.ts'
+import { YamlEditError, editYaml, isEmptyYaml } from '../../adapters/yaml/edit.ts'
 import { YamlError, parseYaml } from '../../adapters/yaml/index.ts'
 import { editListItem } from '../../adapters/yaml/list-items.ts'
+import { parsedYaml } from '../../adapters/yaml/look.ts'
 import type { SettingChange } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
 import { changedText, valueIn } from '../host/edit-setting.ts'
@@ -14,6 +17,8 @@ export interface Place {
   from: Buffer | null
   to: Buffer
   kind: 'compose-file' | 'dotenv' | 'env-file'
+  /** what the file is a part of; null: the project itself */
+  included: Included | null
 }
 
 interface Asked {
@@ -25,40 +30,58 @@ interface Asked {
   read: (path: string) => Promise<{ path: string; bytes: Buffer | null }>
 }
 
-interface File {
+interface File extends Omit<ComposeFile, 'path'> {
   path: string
   bytes: Buffer
   text: string
+  value: unknown
+  /** the one that is looked at, by its name and as it is declared here */
+  name: string
   service: Record<string, unknown> | null
 }
 
 /** Where the setting has to be written. Throws REFUSED with the reason where that is not one sure place. */
 export async function placeOf(asked: Asked): Promise<Place> {
-  const { change, service, project, read } = asked
-  const files = await Promise.all(project.files.map(async (path) => fileAt(path, service, read)))
-  const having = files.filter((it) => rawOf(it, change.name) !== undefined)
-  const last = having.at(-1)
-  if (last) return placeOfRaw(last, rawOf(last, change.name) ?? null, asked)
-  if (change.from !== null) return placeOfElsewhere(files, asked)
+  const { change, service, project } = asked
+  const { files: named, others } = await composeFilesIn(project.files, project.folder, async (path) => (await fileAt({ path, folder: '', included: null }, service, asked)).value)
+  const files = await Promise.all(named.map(async (it) => fileAt(it, service, asked)))
+  const own = files.findLast((it) => rawOf(it, change.name) !== undefined)
+  if (own) return placeOfRaw(own, rawOf(own, change.name) ?? null, asked)
   // a file that has settings of the service already, else the one that declares it
   const target = files.findLast((it) => it.service?.['environment'] != null) ?? files.findLast((it) => it.service !== null)
-  if (target) return inComposeFile(target, asked)
-  throw refused(change.name, `none of ${project.files.join(', ')} declares the service ${service}`)
+  if (!target) throw refused(change.name, `none of ${project.files.join(', ')} declares the service ${service}${others.length === 0 ? '' : `, and what they include from elsewhere is not looked into: ${others.join(', ')}`}`)
+  return change.from === null ? inComposeFile(target, asked) : placeOfElsewhere(files, target, asked)
 }
 
-async function fileAt(path: string, service: string, read: Asked['read']): Promise<File> {
+async function fileAt({ path, folder, included }: ComposeFile, name: string, { read }: Asked): Promise<File> {
   const { path: real, bytes } = await read(path)
   if (bytes === null) throw new AdminError('UNAVAILABLE', `there is no compose file ${path}`, [`ls -l ${path}`])
   const text = bytes.toString('utf8')
   if (!Buffer.from(text).equals(bytes)) throw new AdminError('REFUSED', `${path} is not UTF-8 text`, [`file ${path}`])
   try {
-    const { value } = parseYaml(text)
-    const services = isMap(value) && isMap(value['services']) ? value['services'] : {}
-    return { path: real, bytes, text, service: isMap(services[service]) ? services[service] : null }
+    if (!isEmptyYaml(text)) parseYaml(text)
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
     throw new AdminError('REFUSED', `${path}:${error.line} cannot be edited: ${error.message}`, [`sed -n ${error.line}p ${path}`], { cause: error })
   }
+  const { value } = parsedYaml(text)
+  const services = servicesIn(value)
+  return { path: real, folder, included, bytes, text, value, name, service: isMap(services[name]) ? services[name] : null }
+}
+
+function servicesIn(value: unknown): Record<string, unknown> {
+  return isMap(value) && isMap(value['services']) ? value['services'] : {}
+}
+
+/** What the service extends, the nearest first, as far as it is on this machine. */
+async function basesOf(file: File, asked: Asked, seen: readonly string[] = []): Promise<File[]> {
+  const extended = extendedBy(file.service, file.folder)
+  const path = extended?.named == null ? file.path : extended.file
+  if (extended === null || path === null) return []
+  const id = JSON.stringify([path, extended.service])
+  if (seen.includes(id)) return []
+  const base = await fileAt({ path, folder: extended.named === null ? file.folder : dirname(path), included: file.included }, extended.service, asked)
+  return [base, ...(await basesOf(base, asked, [...seen, id]))]
 }
 
 /** As it stands in the file, not interpolated; null: a name alone; undefined: it is not there. */
@@ -77,7 +100,7 @@ function placeOfRaw(file: File, raw: string | null, asked: Asked): Promise<Place
   const { name, to } = asked.change
   const variable = raw === null ? name : variableIn(raw)
   if (to === null || (raw !== null && !raw.replaceAll('$$', '').includes('$'))) return inComposeFile(file, asked)
-  if (variable !== null) return inDotenv(variable, asked)
+  if (variable !== null) return inDotenv(variable, file, asked)
   throw refused(name, `its value in ${file.path} is put together of several parts`)
 }
 
@@ -87,47 +110,68 @@ function variableIn(raw: string): string | null {
   return braced ?? bare ?? null
 }
 
-async function inDotenv(variable: string, { change: { name, to }, project, environment, read }: Asked): Promise<Place> {
+async function inDotenv(variable: string, { included }: File, { change: { name, to }, project, environment, read }: Asked): Promise<Place> {
   if (environment[variable] !== undefined) throw refused(name, `it comes from ${variable}, which this shell sets itself`, [`unset ${variable}`])
   const { path, bytes } = await read(project.environmentFiles.at(-1) ?? join(project.folder, '.env'))
+  const isOwn = bytes !== null && valueIn(bytes, variable) !== null
+  for (const file of isOwn || included === null ? [] : dotenvsOf(included)) {
+    const other = await read(file)
+    if (other.bytes !== null && valueIn(other.bytes, variable) !== null) throw refused(name, `it comes from ${variable} in ${other.path}, which counts only for what is included there`)
+  }
   const next = changedText(bytes ?? Buffer.alloc(0), variable, to)
   if (next === null) throw refused(name, `${variable} cannot be set in ${path}: a quote or a continued line is open at its end`)
-  return { path, from: bytes, to: next, kind: 'dotenv' }
+  return { path, from: bytes, to: next, kind: 'dotenv', included: null }
 }
 
-function inComposeFile({ path, bytes, text, service: section }: File, { change: { name, to }, service }: Asked): Place {
+/** What gives variables to a project or to a part of it, a later one above an earlier one. */
+export function dotenvsOf({ environmentFiles, folder }: Pick<Project, 'environmentFiles' | 'folder'>): readonly string[] {
+  return environmentFiles.length > 0 ? environmentFiles : [join(folder, '.env')]
+}
+
+function inComposeFile({ path, bytes, text, included, service: section }: File, { change: { name, to }, service }: Asked): Place {
   const value = to?.replaceAll('$', '$$$$') ?? null
   try {
     const next = Array.isArray(section?.['environment'])
       ? editListItem(text, ['services', service, 'environment'], { prefix: `${name}=`, bare: name, to: value === null ? null : `${name}=${value}` })
       : editYaml(text, [{ path: ['services', service, 'environment', name], to: value }])
-    return { path, from: bytes, to: Buffer.from(next), kind: 'compose-file' }
+    return { path, from: bytes, to: Buffer.from(next), kind: 'compose-file', included }
   } catch (error) {
     if (!(error instanceof YamlEditError)) throw error
     throw new AdminError('REFUSED', `${name} cannot be set in ${path}:${error.line}: ${error.message}`, [`sed -n ${error.line}p ${path}`], { cause: error })
   }
 }
 
-/** It is set, and in no environment section of these files: an `env_file` has it, or a file that is drawn in. */
-async function placeOfElsewhere(files: readonly File[], { change: { name, to }, project, read }: Asked): Promise<Place> {
-  const named = files.flatMap(({ service }) => envFilesIn(service?.['env_file'])).map((path) => resolve(project.folder, path))
-  const held = await Promise.all(named.map(read))
+/** It is set, and in no environment section of its own: an `env_file` has it, or what the service extends. */
+async function placeOfElsewhere(files: readonly File[], target: File, asked: Asked): Promise<Place> {
+  const { change: { name, to }, read, service } = asked
+  const bases = (await Promise.all(files.map(async (it) => basesOf(it, asked)))).flat()
+  const base = bases.find((it) => rawOf(it, name) !== undefined)
+  const raw = base && rawOf(base, name)
+  const variable = raw === null ? name : variableIn(raw ?? '')
+  if (base && variable !== null && to !== null) return inDotenv(variable, base, asked)
+
+  const all = [...files, ...bases]
+  const held = base ? [] : await Promise.all([...new Set(all.flatMap((it) => envFilesOf(it.service, it.folder)))].map(read))
   const having = held.filter(({ bytes }) => bytes !== null && valueIn(bytes, name) !== null)
   const [one, ...others] = having
-  if (one?.bytes && others.length === 0) {
+  if (others.length > 0) throw refused(name, `it is set in several files: ${having.map(({ path }) => path).join(', ')}`)
+  if (one?.bytes) {
+    const sharing = [...new Set(files.flatMap((it) => Object.entries(servicesIn(it.value)).flatMap(([other, its]) => (other !== service && envFilesOf(its, it.folder).includes(one.path) ? [other] : []))))]
+    if (sharing.length > 0) throw refused(name, `${one.path} has it, which ${sharing.join(', ')} reads too`, [`give ${service} a line of its own for it below \`environment\`, which counts more`])
     // engines differ in what quotes mean there, so that only what needs none is sure
     if (to !== null && !/^[\w@%+=:,./-]*$/.test(to)) throw refused(name, `${one.path} has it, in which a value with blanks or quotes is read differently by different versions`)
     const next = changedText(one.bytes, name, to)
-    if (next !== null) return { path: one.path, from: one.bytes, to: next, kind: 'env-file' }
+    if (next !== null) return { path: one.path, from: one.bytes, to: next, kind: 'env-file', included: null }
   }
-  if (others.length > 0) throw refused(name, `it is set in several files: ${having.map(({ path }) => path).join(', ')}`)
-  const drawn = files.some(({ service }) => service?.['extends'] !== undefined) ? '`extends`' : 'another file (`include`, or an anchor)'
-  throw refused(name, `its value comes through ${drawn}`)
+  // its own section counts more than all that it draws in
+  if (to !== null) return inComposeFile(target, asked)
+  const origin = base ? `service ${base.name} in ${base.path}, which ${service} extends` : `what ${target.path} draws in from elsewhere`
+  throw refused(name, `it comes from ${origin}: it can be set to something else, and not be taken away`)
 }
 
-function envFilesIn(value: unknown): string[] {
-  const all: unknown[] = Array.isArray(value) ? value : [value]
-  return all.flatMap((it) => (typeof it === 'string' ? [it] : isMap(it) && typeof it['path'] === 'string' ? [it['path']] : []))
+function envFilesOf(service: unknown, folder: string): string[] {
+  const all: unknown[] = isMap(service) ? [service['env_file']].flat() : []
+  return all.flatMap((it) => (typeof it === 'string' ? [it] : isMap(it) && typeof it['path'] === 'string' ? [it['path']] : [])).map((path) => resolve(folder, path))
 }
 
 function refused(name: string, why: string, next: readonly string[] = ['set it by hand, and leave it in one place']): AdminError {

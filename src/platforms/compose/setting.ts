@@ -2,13 +2,14 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { Included } from '../../adapters/compose-file.ts'
 import { assertReplaceable, replaceFile } from '../../adapters/replace-file.ts'
 import type { Compared, SettingChange } from '../../core/controls.ts'
 import { AdminError, codeOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import { differences } from './differences.ts'
 import { isSameImage } from './pending.ts'
-import { placeOf } from './place.ts'
+import { dotenvsOf, placeOf } from './place.ts'
 import type { Place } from './place.ts'
 import { configured, isMap, isReadable, pairsIn, wordsOf } from './project.ts'
 import type { Configured, Project } from './project.ts'
@@ -76,7 +77,11 @@ function settingIn({ services }: Configured, service: string, name: string): str
 }
 
 /** Asks the compose program what the files would say, without writing them. */
-async function assertOnlyThat({ engine, found }: View, project: Project, before: Configured, { name, to }: SettingChange, place: Place): Promise<void> {
+async function assertOnlyThat({ engine, found }: View, whole: Project, all: Configured, { name, to }: SettingChange, place: Place): Promise<void> {
+  const project = place.included === null ? whole : await partOf(whole, place.included)
+  const before = project === whole ? all : await configured(engine, project).catch((error: unknown) => {
+    throw error instanceof AdminError && error.code !== 'INTERRUPTED' ? refusedPart(name, place.path, error) : error
+  })
   const after = await tried(project, place, async (words, input) => configured(engine, project, { words, input }))
   if (after === null) return
   const [was, is] = [before.value, after.value].map((value) => without(value, found.service, name))
@@ -84,6 +89,17 @@ async function assertOnlyThat({ engine, found }: View, project: Project, before:
   const others = differences(was, is)
   const why = others.length > 0 ? `it would change ${others.slice(0, 5).join(', ')} too` : 'it would not come out so'
   throw new AdminError('REFUSED', `${name} cannot be set in ${place.path}: ${why}`, [typed(['grep', '-n', name, ...project.files])])
+}
+
+/** What is included is a project of its own, but for its name, and for variables that the whole sets. */
+async function partOf(whole: Project, included: Included): Promise<Project> {
+  const dotenvs = [...new Set([...dotenvsOf(included), ...dotenvsOf(whole)])]
+  const isHere = await Promise.all(dotenvs.map(isReadable))
+  return { name: whole.name, files: included.files, folder: included.folder, environmentFiles: dotenvs.filter((_, index) => isHere[index]) }
+}
+
+function refusedPart(name: string, path: string, cause: AdminError): AdminError {
+  return new AdminError('REFUSED', `${name} cannot be set in ${path}, which another file includes and which is not valid by itself: ${cause.message}`, ['set it by hand, and leave it in one place'], { cause })
 }
 
 /** Null where a file can only be tried in its place. */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
+import { yaml11 } from '../../../src/adapters/yaml/schemas.ts'
 import type { EngineState } from './fake-docker.ts'
 import type { Shown } from './world.ts'
 
@@ -29,24 +30,59 @@ interface Project {
 
 type Environment = Record<string, string | null> | readonly string[] | null | undefined
 
+/** As a file has it, interpolated. */
+interface Written extends Omit<Service, 'environment'> {
+  environment?: Environment
+  env_file?: string | (string | { path: string })[]
+  extends?: { service: string; file?: string }
+}
+
+interface File {
+  services?: Record<string, Written>
+  include?: (string | { path: string | string[]; project_directory?: string })[]
+}
+
 /** What the compose program makes of a project's files; or why it does not. */
 export function projectIn({ files, name, folder, environmentFiles, directory, environment, input }: Given): Project | { reason: string } {
   const base = folder ?? dirname(resolve(directory, files[0]!))
   const settings = Object.assign({}, ...(environmentFiles.length > 0 ? environmentFiles : [join(base, '.env')]).map(dotenv)) as Record<string, string>
+  try {
+    const services = servicesIn(files.map((file) => (file === '-' ? { text: input } : resolve(directory, file))), base, { ...settings, ...environment })
+    return { name, services, files, folder: base }
+  } catch (error) {
+    return { reason: (error as { reason?: string }).reason ?? String(error) }
+  }
+}
+
+function servicesIn(files: readonly (string | { text: string })[], base: string, settings: Readonly<Record<string, string>>): Record<string, Service> {
   const services: Record<string, Service> = {}
   for (const file of files) {
-    const text = file === '-' ? input : readFileSync(resolve(directory, file), 'utf8')
-    try {
-      const parsed = load(interpolated(text, { ...settings, ...environment })) as { services?: Record<string, Service & { env_file?: string | string[]; environment?: Environment }> } | null
-      for (const [service, { env_file = [], environment: own, ...others }] of Object.entries(parsed?.services ?? {})) {
-        const fromFiles = Object.assign({}, ...[env_file].flat().map((path) => dotenv(resolve(base, path)))) as Record<string, string>
-        services[service] = { ...services[service], ...others, environment: { ...services[service]?.environment, ...fromFiles, ...asMap(own) } }
-      }
-    } catch (error) {
-      return { reason: (error as { reason?: string }).reason ?? String(error) }
+    const parsed = fileIn(file, settings)
+    for (const entry of parsed.include ?? []) {
+      const { path, project_directory } = typeof entry === 'string' ? { path: entry } : entry
+      const included = [path].flat().map((it) => resolve(base, it))
+      const within = project_directory === undefined ? dirname(included[0]!) : resolve(base, project_directory)
+      Object.assign(services, servicesIn(included, within, { ...dotenv(join(within, '.env')), ...settings }))
+    }
+    for (const service of Object.keys(parsed.services ?? {})) {
+      const { environment, ...others } = extended(parsed, service, file, base, settings)
+      services[service] = { ...services[service], ...others, environment: { ...services[service]?.environment, ...environment } }
     }
   }
-  return { name, services, files, folder: base }
+  return services
+}
+
+function extended(parsed: File, name: string, file: string | { text: string }, base: string, settings: Readonly<Record<string, string>>): Service {
+  const { env_file = [], environment: own, extends: of, ...others } = parsed.services?.[name] ?? {}
+  const from = of?.file === undefined ? file : resolve(base, of.file)
+  const below = of && extended(from === file ? parsed : fileIn(from, settings), of.service, from, from === file ? base : dirname(from as string), settings)
+  const fromFiles = Object.assign({}, ...[env_file].flat().map((it) => dotenv(resolve(base, typeof it === 'string' ? it : it.path)))) as Record<string, string>
+  return { ...below, ...others, environment: { ...fromFiles, ...below?.environment, ...asMap(own) } }
+}
+
+function fileIn(file: string | { text: string }, settings: Readonly<Record<string, string>>): File {
+  const text = typeof file === 'string' ? readFileSync(file, 'utf8') : file.text
+  return (load(interpolated(text, settings), { schema: yaml11 }) ?? {})
 }
 
 function interpolated(text: string, settings: Readonly<Record<string, string>>): string {

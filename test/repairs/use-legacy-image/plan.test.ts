@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { filesSource } from '../../../src/adapters/settings-file/index.ts'
 import { AdminError } from '../../../src/core/error.ts'
@@ -25,7 +25,10 @@ const alone = { release: none, service: none, database: none, broker: none, logs
 async function planned(files: Case['files'], options: Partial<LegacyOptions>, flag: 'values' | 'compose'): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-legacy-'))
   onTestFinished(async () => rm(folder, { recursive: true, force: true }))
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
   const paths = Object.keys(files).filter((name) => name !== '.env').map((name) => join(folder, name))
   const where = flag === 'values' ? { values: paths } : { compose: paths[0]! }
   const deployment = { name: 'values.yaml', platform: 'kubernetes', vendor: { prefix: 'VENDOR', package: 'P' }, timeZone: null } as const
@@ -33,7 +36,7 @@ async function planned(files: Case['files'], options: Partial<LegacyOptions>, fl
     const plan = await useLegacyImage.plan({ files: filesSource(), ...alone }, deployment, { build: null, revert: false, main: paths[0]!, ...where, ...options })
     const edits = plan.steps.flatMap(({ action }) => (action.kind === 'edit-values' ? action.edits.map((it) => `${action.file} ${it.path.join('.')}=${it.from ?? 'none'}→${it.to ?? 'none'}`) : []))
     const told = plan.steps.length === 0 ? plan.notes : edits
-    return [...told, ...plan.risks.map(({ name }) => `risk ${name}`)].map((it) => it.replaceAll(`${folder}/`, ''))
+    return [...told, ...plan.notes.filter((it) => it.includes('from there, too')), ...plan.risks.map(({ name }) => `risk ${name}`)].map((it) => it.replaceAll(`${folder}/`, ''))
   } catch (error) {
     if (!(error instanceof AdminError)) throw error
     return [`${error.code} ${error.message}`, ...error.suggestions].map((it) => it.replaceAll(`${folder}/`, ''))
@@ -98,6 +101,15 @@ describe('of a compose file', () => {
     { what: 'a service without an image', files: { f: 'services:\n  a: {build: .}\n' }, options: { service: 'a' }, said: ['REFUSED service a in f line 2 has no image of its own: nothing was changed', 'docker compose -f f config'] },
     { what: 'no service of ours', files: { f: 'services:\n  redis:\n    image: redis:6\n' }, said: ['REFUSED f has no service with image testops or testops-legacy; nothing was changed', 'testops-admin use-legacy-image --compose f --service redis'] },
     { what: 'no compose file', files: { f: current }, said: ['REFUSED f has no services: it is no compose file; nothing was changed'] },
+    { what: 'a build that .env exports, with a comment', files: { f: real, '.env': 'export RELEASE_TO_DEPLOY="526u03"  # until May\n' }, said: ['REFUSED .env beside f (RELEASE_TO_DEPLOY) has version 526u03, and image testops-legacy is there from build 527u01 on: nothing was changed', 'testops-admin use-legacy-image --compose f --build 527u01   # or a later build'] },
+    { what: 'a variable that has to be set', files: { f: real.replace('DEPLOY}', 'DEPLOY:?set it}'), '.env': 'RELEASE_TO_DEPLOY=527u02\n' }, said: [edited.replaceAll('DEPLOY}', 'DEPLOY:?set it}')] },
+    { what: 'beside what compose resets', files: { f: literal.replace('  redis', '    ports: !reset []\n  redis') }, said: ['f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01'] },
+    { what: 'in a file that is included', files: { f: 'include: [app/compose.yml]\n', 'app/compose.yml': real, 'app/.env': 'RELEASE_TO_DEPLOY=527u01\n' }, said: [edited.replace('f ', 'app/compose.yml ')] },
+    { what: 'in a file that is included by another, and named', files: { f: 'include:\n  - path: [a.yml]\nservices: {redis: {image: redis:6}}\n', 'a.yml': 'include: [app/compose.yml]\n', 'app/compose.yml': literal }, options: { service: 'testops' }, said: ['app/compose.yml services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01'] },
+    { what: 'of what the service extends', files: { f: 'services:\n  testops: {extends: {file: common/base.yml, service: base}}\n', 'common/base.yml': 'services: {base: {image: "r.io/testops:527u01"}}\n' }, said: ['common/base.yml services.base.image=r.io/testops:527u01→r.io/testops-legacy:527u01'] },
+    { what: 'of what another extends, too', files: { f: `${literal}  worker: {extends: testops}\n` }, options: { service: 'worker' }, said: ['f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01', 'testops has its image from there, too'] },
+    { what: 'in what is elsewhere', files: { f: 'include:\n  - oci://r.io/app:1\n  - ${APP}/compose.yml\nservices: {redis: {image: redis:6}}\n' }, said: ['REFUSED f has no service with image testops or testops-legacy; what it includes from elsewhere is not looked into: oci://r.io/app:1, ${APP}/compose.yml; nothing was changed', 'testops-admin use-legacy-image --compose f --service redis'] },
+    { what: 'of a service that is extended elsewhere', files: { f: 'services:\n  testops: {extends: {file: "https://h/base.yml", service: base}}\n' }, options: { service: 'testops' }, said: ['REFUSED service testops in f line 2 extends a service of https://h/base.yml, which is not on this machine: nothing was changed', 'docker compose -f f config'] },
     { what: 'done already', files: { f: literal.replace('testops:5', 'testops-legacy:5') }, said: ['the image is testops-legacy already'] },
   ]
   test.each(cases)('$what', async ({ files, options = {}, said }) => expect(await planned(files, options, 'compose')).toEqual(said))

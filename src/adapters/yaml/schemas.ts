@@ -1,0 +1,15 @@
+import { CORE_SCHEMA, YAML11_SCHEMA, defineScalarTag, mapTag, seqTag } from 'js-yaml'
+import type { Schema } from 'js-yaml'
+
+/** Of compose files: what stands so is taken away, or stands in place of what it would be laid over (compose-spec, 13-merge.md). */
+const composeTags = ['!reset', '!override'].flatMap((tagName) => [
+  defineScalarTag(tagName, { resolve: (text) => (tagName === '!reset' ? null : text), identify: () => false }),
+  { ...seqTag, tagName, identify: () => false },
+  { ...mapTag, tagName, identify: () => false },
+])
+
+/** YAML 1.1, as Helm and compose programs read it, with merges. */
+export const yaml11: Schema = YAML11_SCHEMA.withTags(composeTags)
+
+/** YAML 1.2. */
+export const yaml12: Schema = CORE_SCHEMA.withTags(composeTags)
