@@ -9,7 +9,7 @@ import { applyReads, needed } from './apply/surroundings.ts'
 import { assertPath, chooseFile, refuseUmbrella } from './files/choose.ts'
 import type { Chosen } from './files/choose.ts'
 import { editImpact, editSteps, helmNote } from './files/steps.ts'
-import { assertValue, typoNote } from './set-env/change.ts'
+import { assertValue, typoNote, wordsOf } from './set-env/change.ts'
 import type { SettingWish } from './set-env/change.ts'
 import { queuesWouldDiffer } from './set-env/queues.ts'
 
@@ -32,7 +32,8 @@ export const setEnvInValues = defineRepair({
   reads: ['files'],
   wants: applyReads,
   async plan({ files, ...sources }, deployment, { settings, values, path: prefix, apply }: ValuesOptions) {
-    const below = (key: string): string => typed(['testops-admin', 'set-env', ...values.flatMap((file) => ['--values', file]), '--path', key])
+    const chart = apply ? ['-d', deployment.name, '--apply', '--chart', apply.chart, ...(apply.chartVersion === null ? [] : ['--chart-version', apply.chartVersion])] : []
+    const below = (key: string): string => typed(['testops-admin', 'set-env', ...chart, ...values.flatMap((file) => ['--values', file]), '--path', key, ...settings.flatMap(wordsOf)])
     await assertPath(files, values, prefix, below)
     if (prefix.length === 0) await refuseUmbrella(files, values, [chartKeys.imageName, chartKeys.version, chartKeys.openSettings], below)
     const open = [...prefix, ...chartKeys.openSettings]

@@ -14,6 +14,19 @@ export type SettingWish = ({ name: string } | { known: KnownSetting }) & {
 /** Settings that have a flag of their own (SPEC.md 5 and 7). */
 export type KnownSetting = 'rabbitDurable' | 'tokenValiditySeconds' | 'integrationLogLevel'
 
+/** The words of the command line that ask for it. */
+export function wordsOf({ to, secret, ...wish }: SettingWish): string[] {
+  if ('name' in wish) return [secret ? `${wish.name}=@${secret.file ?? '-'}` : to === null ? `${wish.name}-` : `${wish.name}=${to}`]
+  switch (wish.known) {
+    case 'rabbitDurable':
+      return ['--durable-queues', to ?? '']
+    case 'tokenValiditySeconds':
+      return ['--token-lifetime', to ?? '']
+    case 'integrationLogLevel':
+      return ['--integration-debug', to === null ? 'off' : 'on']
+  }
+}
+
 /** A word of the command line. Throws USAGE where it is none, or a secret in clear, which it does not repeat. */
 export function parseWish(word: string): { name: string; to: string | null } | { name: string; source: string } {
   const [, name = '', sign, value = ''] = /^([^=]*?)(=|-$)([^]*)$/.exec(word) ?? []

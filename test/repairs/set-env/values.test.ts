@@ -55,6 +55,15 @@ test.each([
   expect(ended.stdout + ended.stderr).not.toContain('geheim')
 })
 
+test('of an umbrella chart, the command that is proposed does it', async () => {
+  const { someone, file, text } = await situation('testops:\n  version: 527u01\n  env:\n    open:\n      B: "1"\n')
+  const { error } = (await someone.repair(['set-env', '--values', file, 'A=a b', 'B-', '--durable-queues', 'true', '--token-lifetime', '60', '--integration-debug', 'on'])).json<{ error: { suggestions: string[] } }>()
+  expect(error.suggestions).toEqual([`testops-admin set-env --values ${file} --path testops 'A=a b' B- --durable-queues true --token-lifetime 60 --integration-debug on`])
+  const words = ['set-env', '--values', file, '--path', 'testops', 'A=a b', 'B-', '--durable-queues', 'true', '--token-lifetime', '60', '--integration-debug', 'on']
+  expect((await someone.repair(words)).code).toBe(0)
+  expect(await text()).toContain('A: "a b"')
+})
+
 test('a number that stands there bare is told of, and so are queues', async () => {
   const { someone, file } = await situation('env: {open: {A: 1}}\n')
   const ended = await someone.repair(['set-env', '--values', file, 'A=1', '--durable-queues', 'true'])
