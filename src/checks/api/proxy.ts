@@ -40,7 +40,7 @@ export const apiProxy = defineCheck({
   reads: [],
   wants: ['accessLog', 'service'],
   async run({ accessLog: log, service }): Promise<Outcome> {
-    const { findings: limits, detail, commands: changes, refused } = await proxyLimits(service)
+    const { findings: limits, detail, isOpen, commands: changes, refused } = await proxyLimits(service)
     // what is not configured is no fault
     if (log instanceof AdminError && !notConfigured(log)) throw log
     const seen = await cutsIn(log)
@@ -49,7 +49,8 @@ export const apiProxy = defineCheck({
     if (!first) {
       if (refused) throw refused
       if ('found' in seen) return { status: 'ok', detail: [detail, seen.detail].filter(Boolean).join('; ') }
-      return detail === null ? { status: 'skipped', reason: seen.reason } : { status: 'ok', detail }
+      if (detail === null) return { status: 'skipped', reason: seen.reason }
+      return isOpen ? { status: 'skipped', reason: `${detail}; ${seen.reason}` } : { status: 'ok', detail }
     }
     const settings = cutAway.map(({ cut }) => cut.setting).join('|')
     const raise = limits.length > 0 ? ['Let larger and slower requests through, there and in the values that it is made from.'] : cutAway.map(({ cut }) => cut.remedy)

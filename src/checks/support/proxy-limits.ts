@@ -11,6 +11,8 @@ interface Limits {
   commands: string[]
   /** what they say; null: nothing */
   detail: string | null
+  /** one of them leaves the size to its controller, whose own settings are not read */
+  isOpen: boolean
   /** why they may not be looked at */
   refused: AdminError | null
 }
@@ -25,6 +27,7 @@ export async function proxyLimits(service: Wanted<ServiceSource>): Promise<Limit
     findings: lacking.map(({ finding }) => finding),
     commands: [...new Set(lacking.flatMap(({ change }) => change ?? []))],
     detail: proxies.length === 0 ? null : proxies.map(inWords).join('; '),
+    isOpen: proxies.some(({ maxBodyBytes }) => maxBodyBytes === null),
     refused: asked instanceof AdminError && asked.code === 'FORBIDDEN' ? asked : null,
   }
 }
@@ -41,6 +44,6 @@ function findingsOn({ name, maxBodyBytes, readTimeoutMs, evidence, change }: Pro
 }
 
 function inWords({ name, maxBodyBytes, readTimeoutMs }: ProxySettings): string {
-  const size = maxBodyBytes === null ? 'does not say how large requests may be (nginx: 1 MB unless its controller says otherwise)' : maxBodyBytes === Number.POSITIVE_INFINITY ? 'lets requests of any size through' : `lets requests of ${bytes(maxBodyBytes)} through`
+  const size = maxBodyBytes === null ? 'does not say how large requests may be, so that its controller\'s own settings count (ingress-nginx: `proxy-body-size` in its ConfigMap, 1 MB unless set)' : maxBodyBytes === Number.POSITIVE_INFINITY ? 'lets requests of any size through' : `lets requests of ${bytes(maxBodyBytes)} through`
   return `${name} ${size}${readTimeoutMs === null ? '' : `, and waits ${span(readTimeoutMs)} for an answer`}`
 }

@@ -192,7 +192,7 @@ export const apiEntries: readonly ExplainEntry[] = [
       'A proxy before the service answers by itself where a request is larger than it allows (413), where the service takes ' +
       'longer than it waits (504), or where it cannot use what the service answers (502). Results of an upload go missing ' +
       'so. The log of the proxy (`accessLog` in the configuration) tells of each; what it answered while the service was ' +
-      'away as a whole, as in a restart, is left out. On Kubernetes the annotations of the Ingress before the service are read, too. ' +
+      'away as a whole, as in a restart, is left out. On Kubernetes the annotations of the Ingress before the service are read, too; what its controller is set to is not. ' +
       'No large request is ever sent to find out.',
     causes: [
       'The largest request that the proxy takes is smaller than what is uploaded (nginx: client_max_body_size, 1 MB unless set).',
@@ -203,6 +203,7 @@ export const apiEntries: readonly ExplainEntry[] = [
       `tail -c 4000000 ACCESS_LOG | grep -cE '("|":"?) ?(413|502|504)[ ,"}]'`,
       "sudo nginx -T | grep -nE 'client_max_body_size|proxy_read_timeout|proxy_buffer_size'",
       "kubectl get ingress -o yaml | grep -nE 'body-size|read-timeout|timeout-server'",
+      "kubectl get configmap -A -l app.kubernetes.io/name=ingress-nginx -o yaml | grep -nE 'proxy-body-size|proxy-read-timeout'",
     ],
     remedies: [
       {

@@ -224,9 +224,21 @@ export const apiProxyTable: CheckTable = {
     },
     {
       situation: 'an Ingress lets large requests through, and no log is configured',
-      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: Number.POSITIVE_INFINITY, readTimeoutMs: 300_000 }), ingress({})] }), accessLog: notConfigured },
+      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: Number.POSITIVE_INFINITY, readTimeoutMs: 300_000 })] }), accessLog: notConfigured },
       status: 'ok',
-      says: ['lets requests of any size through, and waits 5 min for an answer', 'does not say how large requests may be'],
+      says: ['lets requests of any size through, and waits 5 min for an answer'],
+    },
+    {
+      situation: 'an Ingress leaves the size to its controller, and no log is configured',
+      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: 8_000_000 }), ingress({ readTimeoutMs: 300_000 })] }), accessLog: notConfigured },
+      status: 'skipped',
+      says: ["does not say how large requests may be, so that its controller's own settings count"],
+    },
+    {
+      situation: 'an Ingress leaves the size to its controller, and the log shows that nothing is cut',
+      sources: { service: fakeService({ proxies: [ingress({})] }) },
+      status: 'ok',
+      says: ['does not say how large requests may be', 'none of 22 requests'],
     },
     {
       situation: 'Ingresses may not be looked at, and the log shows nothing',
