@@ -49,6 +49,21 @@ export function withoutTokens(text: string): string {
   return text.replace(/\beyJ[\w-]{8,}(\.[\w-]*){0,2}/g, mask)
 }
 
+/**
+ * Text without these values, which are secret. One of less than `anywhere` characters goes where it stands by itself, and only where it
+ * is no plain word or number, of which any text has many.
+ */
+export function withoutValues(text: string, values: Iterable<string>, { anywhere, instead }: { anywhere: number; instead: string }): string {
+  const all = [...values].filter((it) => it.length >= anywhere || (it.length > 2 && /[a-z]/i.test(it) && /[^a-z]/i.test(it)))
+  const hidden = (left: string, value: string): string => (value.length >= anywhere ? left.replaceAll(value, instead) : left.replace(alone(value), instead))
+  // the longest first, since one may hold another
+  return all.sort((one, other) => other.length - one.length).reduce(hidden, text)
+}
+
+function alone(value: string): RegExp {
+  return new RegExp(`(?<!\\w)${value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}(?!\\w)`, 'g')
+}
+
 /** a part of an address that is most likely a key, as those of webhooks are: long, of letters and digits, and no UUID */
 const keyInPath = /(?<=[^/]\/)(?![\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\w:-]))(?=[^/?#]*\d)(?=[^/?#]*[a-z])[\w:-]{20,}(?=[/?#]|$)/gi
 

@@ -1,4 +1,4 @@
-import { Secret, UnreadableSecret, withoutSecrets } from '../../core/secret.ts'
+import { Secret, UnreadableSecret, withoutSecrets, withoutValues } from '../../core/secret.ts'
 import { crashReasons, crashReasonsInError, lastWait } from '../../knowledge/crash-reasons.ts'
 import type { CrashReason } from '../../knowledge/crash-reasons.ts'
 
@@ -55,7 +55,5 @@ function cut(line: string): string {
 /** The text without what is secret: values that the service's own settings hold as such, and what is so by its form. */
 export function masked(text: string, environment: ReadonlyMap<string, string | Secret> | null): string {
   const known = [...(environment?.values() ?? [])].flatMap((value) => (value instanceof Secret && !(value instanceof UnreadableSecret) ? [value.reveal()] : []))
-  // what is very short, as a user's name of a few letters, would mask half of the words
-  const hidden = known.filter((value) => value.length >= 6).sort((one, other) => other.length - one.length)
-  return withoutSecrets(hidden.reduce((left, value) => left.replaceAll(value, '[secret]'), text))
+  return withoutSecrets(withoutValues(text, known, { anywhere: 6, instead: '[secret]' }))
 }

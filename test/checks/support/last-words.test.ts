@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { masked } from '../../../src/checks/support/last-words.ts'
+import { Secret } from '../../../src/core/secret.ts'
 
 it.each([
   ['Authorization: Basic YWRtaW46aHVudGVy, next', 'Authorization: [secret], next'],
@@ -12,4 +13,14 @@ it.each([
   ['The expected CSRF token could not be found; Bad credentials', 'The expected CSRF token could not be found; Bad credentials'],
 ])('what is secret in %s is hidden', (line, shown) => {
   expect(masked(line, null)).toBe(shown)
+})
+
+it.each([
+  ['pw1', 'login bob/pw1 refused, pw1x and apw1 not, "pw1"', 'login bob/[secret] refused, pw1x and apw1 not, "[secret]"'],
+  ['a.b$', 'sent a.b$, axb$', 'sent [secret], axb$'],
+  ['hunter22', 'xhunter22x', 'x[secret]x'],
+  ['admin', 'user admin may not', 'user admin may not'],
+  ['5432', 'db.example.org:5432', 'db.example.org:5432'],
+])('a setting that is the secret %s is hidden where that leaves a text to be read', (value, line, shown) => {
+  expect(masked(line, new Map([['SPRING_RABBITMQ_PASSWORD', new Secret(value)]]))).toBe(shown)
 })
