@@ -27,8 +27,8 @@ export interface Engine {
   stream(words: readonly string[]): Duplex
   /** the words of the compose program: `docker compose`, else `docker-compose`. Throws UNAVAILABLE where there is neither */
   compose(): Promise<readonly [string, ...string[]]>
-  /** a command of the compose program; anything but 0 is an error */
-  runCompose(words: readonly string[], options?: Partial<ProgramOptions>): Promise<string>
+  /** a command of the compose program; anything but 0 is an error. `allProfiles`: of services that take a profile to be there, too */
+  runCompose(words: readonly string[], options?: Partial<ProgramOptions> & { allProfiles?: boolean }): Promise<string>
   /** whether its containers are processes of this machine, under this kernel: not so in the virtual machine of a desktop */
   isHere(): Promise<boolean>
   /** name of the machine that it runs on; null: it does not say */
@@ -90,9 +90,11 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     },
     stream: (words) => programStream([program, ...words], options.environment ?? {}),
     compose: async () => (await provider()).words,
-    async runCompose(words, more) {
+    async runCompose(words, { allProfiles = false, ...more } = {}) {
       const own = await provider()
-      return orThrow([...own.words, ...(own.isPodmanCompose ? withoutFolder(words) : words)], more)
+      // older versions know no flag for it, and pass over the variable
+      const environment = { ...options.environment, ...(allProfiles && { COMPOSE_PROFILES: '*' }) }
+      return orThrow([...own.words, ...(own.isPodmanCompose ? withoutFolder(words) : words)], { environment, ...more })
     },
     async isHere() {
       const { name, kernel } = await information()

@@ -5,7 +5,7 @@ import { composeContainers } from './containers.ts'
 import type { Container } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { configured, isReadable, projectAt, projectOfFile } from './project.ts'
-import type { Project } from './project.ts'
+import type { Declared, Project } from './project.ts'
 import type { ComposeSettings } from './settings.ts'
 
 /** The service of a compose project that runs the product. */
@@ -38,10 +38,11 @@ async function filesAt({ file, folder, project }: Pick<ComposeSettings, 'file' |
 /** A file that is no part of what was asked for and is not valid is no reason to refuse what runs. */
 async function declaredAt(engine: Engine, here: Project, narrow: Pick<ComposeSettings, 'file' | 'service' | 'project'>, isOther: boolean): Promise<FoundService[]> {
   try {
-    const { name, services } = await configured(engine, here)
+    const isWanted = (it: Declared): boolean => it.image !== null && (narrow.service === null ? isProduct(it.image) : it.name === narrow.service)
+    const { name, services } = await configured(engine, here, { has: (it) => it.services.some(isWanted) })
     const files = { ...here, name }
     return services
-      .filter((it) => it.image !== null && (narrow.service === null ? isProduct(it.image) : it.name === narrow.service))
+      .filter(isWanted)
       .map((it) => ({ project: name, service: it.name, image: it.image ?? '', files, isDeclaredOnly: true }))
   } catch (error) {
     if (error instanceof AdminError && error.code !== 'INTERRUPTED' && isOther && narrow.file === null) return []

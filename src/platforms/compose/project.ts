@@ -89,16 +89,39 @@ export function shortWordsOf({ name, files, folder, environmentFiles }: Project)
   ]
 }
 
+/** How the compose program is asked. */
+interface Asked {
+  words?: readonly string[]
+  input?: string | undefined
+  /** whether what is looked for is there: where it is not, services are looked at too of which the profile is not active */
+  has?: (it: Configured) => boolean
+}
+
 /** Asks the compose program what a project's files come down to. Throws UNEXPECTED_ANSWER where they are not valid, UNAVAILABLE. */
-export async function configured(engine: Engine, project: Project, { words = wordsOf(project), input }: { words?: readonly string[]; input?: string | undefined } = {}): Promise<Configured> {
-  const text = await engine.runCompose([...words, 'config'], { directory: project.folder, ...(input !== undefined && { input }) })
-  const value = valueOf(text, engine)
-  const services = isMap(value['services']) ? value['services'] : {}
-  return {
-    name: project.name ?? (typeof value['name'] === 'string' ? value['name'] : projectNameOf(project.folder)),
-    services: Object.entries(services).map(([name, it]) => declaredIn(name, isMap(it) ? it : {})),
-    value,
+export async function configured(engine: Engine, project: Project, { words = wordsOf(project), input, has = () => true }: Asked = {}): Promise<Configured> {
+  const ask = async (allProfiles: boolean): Promise<Configured> => {
+    const text = await engine.runCompose([...words, 'config'], { directory: project.folder, allProfiles, ...(input !== undefined && { input }) })
+    const value = valueOf(text, engine)
+    const services = isMap(value['services']) ? value['services'] : {}
+    return {
+      name: project.name ?? (typeof value['name'] === 'string' ? value['name'] : projectNameOf(project.folder)),
+      services: Object.entries(services).map(([name, it]) => declaredIn(name, isMap(it) ? it : {})),
+      value,
+    }
   }
+  const active = await ask(false)
+  if (has(active)) return active
+  // what is not active need not be valid
+  const all = await ask(true).catch((error: unknown) => {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return active
+    throw error
+  })
+  return has(all) ? all : active
+}
+
+/** That a service is there. */
+export function declares(service: string): (it: Configured) => boolean {
+  return ({ services }) => services.some(({ name }) => name === service)
 }
 
 function valueOf(text: string, { program }: Engine): Record<string, unknown> {

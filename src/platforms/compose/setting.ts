@@ -11,7 +11,7 @@ import { differences } from './differences.ts'
 import { isSameImage } from './pending.ts'
 import { dotenvsOf, placeOf } from './place.ts'
 import type { Place } from './place.ts'
-import { configured, isMap, isReadable, pairsIn, wordsOf } from './project.ts'
+import { configured, declares, isMap, isReadable, pairsIn, wordsOf } from './project.ts'
 import type { Configured, Project } from './project.ts'
 import type { View } from './view.ts'
 
@@ -45,7 +45,7 @@ async function placeFor(view: View, change: SettingChange, environment: Readonly
     ])
   }
   const project = found.files
-  const before = await configured(engine, project)
+  const before = await configured(engine, project, { has: declares(found.service) })
   const current = settingIn(before, found.service, name)
   if (current === to) return 'set'
   if (current !== from) return 'changed'
@@ -79,10 +79,11 @@ function settingIn({ services }: Configured, service: string, name: string): str
 /** Asks the compose program what the files would say, without writing them. */
 async function assertOnlyThat({ engine, found }: View, whole: Project, all: Configured, { name, to }: SettingChange, place: Place): Promise<void> {
   const project = place.included === null ? whole : await partOf(whole, place.included)
-  const before = project === whole ? all : await configured(engine, project).catch((error: unknown) => {
+  const has = declares(found.service)
+  const before = project === whole ? all : await configured(engine, project, { has }).catch((error: unknown) => {
     throw error instanceof AdminError && error.code !== 'INTERRUPTED' ? refusedPart(name, place.path, error) : error
   })
-  const after = await tried(project, place, async (words, input) => configured(engine, project, { words, input }))
+  const after = await tried(project, place, async (words, input) => configured(engine, project, { words, input, has }))
   if (after === null) return
   const [was, is] = [before.value, after.value].map((value) => without(value, found.service, name))
   if (settingIn(after, found.service, name) === to && isDeepStrictEqual(was, is)) return

@@ -9,7 +9,7 @@ import { findEngine, withoutEngine } from './engine.ts'
 import type { Engine } from './engine.ts'
 import { findServices, theOnly } from './find.ts'
 import type { FoundService } from './find.ts'
-import { configured, shortWordsOf } from './project.ts'
+import { configured, declares, shortWordsOf } from './project.ts'
 import type { Declared } from './project.ts'
 import type { ComposeSettings } from './settings.ts'
 
@@ -38,7 +38,7 @@ export async function viewOf(settings: ComposeSettings, options: PlatformOptions
     }),
     declared: inFlight(async () => {
       if (files === null) return null
-      const declared = (await configured(engine, files)).services.find(({ name }) => name === service)
+      const declared = (await configured(engine, files, { has: declares(service) })).services.find(({ name }) => name === service)
       if (declared) return declared
       throw new AdminError('UNAVAILABLE', `${files.files.join(', ')} declares no service ${service}`, [`ls -l ${files.files.join(' ')}`])
     }),
@@ -50,12 +50,14 @@ export function commandsOf({ found: { service, files, project }, engine: { progr
   const [first = service] = names
   const word = (...words: string[]): string =>
     files === null ? typed([program, ...words, ...(names.length === 0 ? [service] : names)]) : typed([...compose, ...shortWordsOf(files), ...words, service])
+  // without a container there is none to start, nor one whose log could be read
+  const isMade = files === null || names.length > 0
   return {
-    start: word('start'),
+    start: isMade ? word('start') : word('up', '-d'),
     stop: word('stop'),
-    restart: word('restart'),
+    restart: isMade ? word('restart') : word('up', '-d'),
     status: typed([program, 'ps', '--all', '--filter', `label=com.docker.compose.project=${project}`]),
-    logs: typed([program, 'logs', '--tail', '200', first]),
+    logs: isMade ? typed([program, 'logs', '--tail', '200', first]) : word('logs', '--tail', '200'),
     settings: files === null ? `the compose file of project ${project}` : [...files.files, `${files.folder}/.env`].join(', '),
   }
 }

@@ -41,6 +41,7 @@ test.each<[string, Case]>([
   ['in .env, for what it extends', { files: { 'docker-compose.yml': extending(), 'common/base.yml': service('environment: [A=$X]\n', 'base'), '.env': 'X=false\n' }, after: { '.env': 'X=true\n' } }],
   ['in a file of settings of what it extends', { files: { 'docker-compose.yml': extending(), 'common/base.yml': service('env_file:\n  - path: own.env\n    required: false\n', 'base'), 'common/own.env': 'A=false\n' }, after: { 'common/own.env': 'A=true\n' } }],
   ['where a merge leaves it to be', { files: { 'docker-compose.yml': `x-env: &e\n  A: "false"\n${service('environment:\n  <<: *e\n  B: c\n')}` }, after: { 'docker-compose.yml': `x-env: &e\n  A: "false"\n${service('environment:\n  <<: *e\n  B: c\n  A: "true"\n')}` } }],
+  ['of a service that takes a profile to be there', { files: { 'docker-compose.yml': service(`profiles: [prod]\n${own}`) }, after: { 'docker-compose.yml': service(`profiles: [prod]\n${own.replace('false', 'true')}`) } }],
   ['beside what compose resets', { files: { 'docker-compose.yml': service(`ports: !reset []\n${own}`) }, after: { 'docker-compose.yml': service(`ports: !reset []\n${own.replace('false', 'true')}`) } }],
 ])('is written %s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
 

@@ -18,6 +18,7 @@ interface Given {
 
 interface Service {
   image?: string
+  profiles?: readonly string[]
   environment: Readonly<Record<string, string | null>>
 }
 
@@ -48,7 +49,9 @@ export function projectIn({ files, name, folder, environmentFiles, directory, en
   const settings = Object.assign({}, ...(environmentFiles.length > 0 ? environmentFiles : [join(base, '.env')]).map(dotenv)) as Record<string, string>
   try {
     const services = servicesIn(files.map((file) => (file === '-' ? { text: input } : resolve(directory, file))), base, { ...settings, ...environment })
-    return { name, services, files, folder: base }
+    const active = [environment['COMPOSE_PROFILES'] ?? settings['COMPOSE_PROFILES'] ?? ''].flatMap((it) => it.split(','))
+    const isActive = ([, { profiles = [] }]: [string, Service]): boolean => profiles.length === 0 || active.includes('*') || profiles.some((it) => active.includes(it))
+    return { name, services: Object.fromEntries(Object.entries(services).filter(isActive)), files, folder: base }
   } catch (error) {
     return { reason: (error as { reason?: string }).reason ?? String(error) }
   }
@@ -87,7 +90,7 @@ function fileIn(file: string | { text: string }, settings: Readonly<Record<strin
 
 function interpolated(text: string, settings: Readonly<Record<string, string>>): string {
   const value = (name: string, fallback = ''): string => settings[name] ?? fallback
-  return text.replace(/\$\$|\$\{(\w+)(?::?-([^}]*))?\}|\$(\w+)/g, (found: string, braced?: string, fallback?: string, bare?: string) =>
+  return text.replace(/\$\$|\$\{(\w+)(?::?-([^}]*)|:?\?[^}]*)?\}|\$(\w+)/g, (found: string, braced?: string, fallback?: string, bare?: string) =>
     found === '$$' ? '$' : value(braced ?? bare ?? '', fallback),
   )
 }

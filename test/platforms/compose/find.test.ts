@@ -33,6 +33,13 @@ test('without its files, which lie elsewhere, the engine alone is what there is 
   expect((await world.open()).commands).toMatchObject({ start: 'docker start testops', settings: 'the compose file of project testops' })
 })
 
+test('without a container yet, one is made to start it; of a service, too, that takes a profile to be there', async () => {
+  const world = await composeWorld({}, { 'project/compose.yaml': 'services:\n  web:\n    image: testops:527u01\n    profiles: [prod]\n  db: {image: "postgres:15"}\n' })
+  const platform = await world.open({ folder: `${world.folder}/project` })
+  const typed = `docker compose -p project -f ${world.folder}/project/compose.yaml`
+  expect(platform.commands).toMatchObject({ start: `${typed} up -d web`, restart: `${typed} up -d web`, logs: `${typed} logs --tail 200 web` })
+})
+
 test.each([
   // with --env-file, which Compose 2 remembers
   ['compose-v2', 'running', 'docker compose -p testops --env-file ENV -f FILE stop testops'],
