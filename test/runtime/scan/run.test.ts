@@ -156,6 +156,48 @@ test('files are followed where they are still written, and what was rotated from
   expect(run.result().parts.map(({ name }) => name.slice(folder.length + 1))).toEqual(['app.log.2.gz', 'app.log.1', 'app.log'])
 })
 
+test('what is written without an end is counted when following is over, in each file', async () => {
+  const folder = await folderWith({ 'a.log': failed('12:00:00') + failed('12:00:01').trimEnd(), 'b.log': failed('12:00:02').trimEnd() })
+  const { parts, following } = await inputsIn(['a.log', 'b.log'].map((name) => join(folder, name)), { timeZone: 'UTC', input: part('').blocks(), follow: () => undefined })
+  const stop = new AbortController()
+  const run = startScan(parts, following, { ...options, signal: stop.signal })
+  await expect.poll(() => counted(run.result()), { timeout: 20_000 }).toEqual({ 'http-failed': 1 })
+  stop.abort()
+  await run.ended
+  expect([counted(run.result()), run.result().unread]).toEqual([{ 'http-failed': 3 }, []])
+})
+
+test('whoever ends following long before the end of a file is told that there is more', async () => {
+  const folder = await folderWith({ 'a.log': failed('12:00:00').repeat(200_000) })
+  const file = join(folder, 'a.log')
+  const { parts, following } = await inputsIn([file], { timeZone: 'UTC', input: part('').blocks(), follow: () => undefined })
+  const stop = new AbortController()
+  const first = async function* (signal: AbortSignal): AsyncGenerator<{ from: string; text: string }> {
+    for await (const line of following!(signal)) {
+      stop.abort()
+      yield line
+    }
+  }
+  const run = startScan(parts, first, { ...options, signal: stop.signal })
+  await run.ended
+  expect(counted(run.result())['http-failed']).toBeGreaterThan(1)
+  expect(run.result().unread.map(({ error }) => error.message.replace(/[\d,]+ bytes/, 'some bytes'))).toEqual([`interrupted before the end of ${file}: some bytes of it were not read`])
+})
+
+test('whoever ends it before there was anything to follow is told that not all was read', async () => {
+  const stop = new AbortController()
+  const one: LogPart = {
+    name: 'one',
+    async *blocks() {
+      stop.abort()
+      yield Buffer.from(failed('10:00:00'))
+    },
+  }
+  const run = startScan([one, part('two', failed('11:00:00'))], async function* () {}, { ...options, signal: stop.signal })
+  await run.ended
+  expect(run.result().unread.map(({ name, error }) => `${name}: ${error.message}`)).toEqual(['what follows: interrupted before all was read that is there'])
+})
+
 test('what cannot be followed any more is told', async () => {
   const following = async function* (): AsyncGenerator<{ from: string; text: string }> {
     yield { from: 'one', text: failed('10:00:00').trim() }
