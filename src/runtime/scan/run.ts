@@ -2,6 +2,7 @@ import { cutDown, inspect } from '../../adapters/input/file.ts'
 import { isBinary } from '../../adapters/input/format.ts'
 import { fileFailure } from '../../adapters/file-failure.ts'
 import { AdminError } from '../../core/error.ts'
+import { grouped } from '../../core/grouped.ts'
 import type { FollowedLine, LogPart } from '../../core/sources.ts'
 import { finders } from '../../logs/scan/engine.ts'
 import { openScan } from '../../logs/scan/scanner.ts'
@@ -63,9 +64,9 @@ export function startScan(parts: readonly LogPart[], following: Following | null
         throw fileFailure(error, file)
       })
       done.push({ name, tally, isBinary: found.isBinary })
-      if (tally.bytes < found.size) goneOver(name, cutDown(file, tally.bytes, found.size))
+      if (tally.bytes < found.size) goneOver(name, signal.aborted ? interruptedAt(tally.bytes, found.size) : cutDown(file, tally.bytes, found.size))
     } catch (error) {
-      goneOver(name, signal.aborted ? new AdminError('INTERRUPTED', 'interrupted while it was read: nothing of it is counted') : error)
+      goneOver(name, error)
     }
   }
 
@@ -95,6 +96,10 @@ export function startScan(parts: readonly LogPart[], following: Following | null
     else await follow(following)
   }
   return { result: () => resultOf([...done, ...[...open.values()].map((it) => it.soFar())], unread, hide), ended: all() }
+}
+
+function interruptedAt(read: number, size: number): AdminError {
+  return new AdminError('INTERRUPTED', `interrupted: the first ${grouped(read)} of its ${grouped(size)} bytes are counted`)
 }
 
 interface OpenPart {
