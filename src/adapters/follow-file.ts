@@ -1,6 +1,8 @@
 import { open, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../core/error.ts'
+import { grouped } from '../core/grouped.ts'
 import type { FollowedLine, FollowOptions } from '../core/sources.ts'
 import { systemCode } from './failure.ts'
 import { fileFailure, notFile } from './file-failure.ts'
@@ -10,12 +12,15 @@ const pollMs = 250
 const chunkBytes = 65_536
 /** of a line, in characters */
 const maxLength = 1_000_000
+/** bytes that are read still when it is to end */
+const lastBytes = 1_000_000
 /** how much of what was there before is read where some of the older lines are wanted: a file does not tell where a time begins */
 const olderBytes = 10_000_000
 
 /**
  * The lines of a file as they are written, over rotation by renaming and by cutting it down, and from its beginning where it appears
- * later. Where older lines are wanted, it begins with the newest 10 MB; where all of them are, with the first. Throws FORBIDDEN, UNAVAILABLE.
+ * later. Where older lines are wanted, it begins with the newest 10 MB; where all of them are, with the first. When the signal ends it, what
+ * is left comes, with a last line that has no end. Throws FORBIDDEN, UNAVAILABLE, and INTERRUPTED where much is left.
  */
 export async function* followFile(file: string, { signal, since, tell = () => undefined }: FollowOptions): AsyncGenerator<FollowedLine> {
   let current = await openAt(file, (size) => (since === undefined ? size : since.getTime() > 0 ? Math.max(0, size - olderBytes) : 0))
@@ -24,10 +29,7 @@ export async function* followFile(file: string, { signal, since, tell = () => un
   try {
     while (!signal.aborted) {
       const texts = current ? await current.more() : []
-      for (const text of texts ?? []) {
-        yield { from: file, text }
-        if (signal.aborted) return
-      }
+      for (const text of texts ?? []) yield { from: file, text }
       // null: nothing more for now
       if (texts !== null && current) continue
       const next = await replacement(file, current)
@@ -40,11 +42,19 @@ export async function* followFile(file: string, { signal, since, tell = () => un
       isLast = next !== null
       if (!next) await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     }
+    if (current) for await (const text of restOf(current, file)) yield { from: file, text }
   } catch (error) {
     throw fileFailure(error, file)
   } finally {
     await current?.close()
   }
+}
+
+async function* restOf(current: OpenFile, file: string): AsyncGenerator<string> {
+  const left = await current.left()
+  if (left > lastBytes) throw new AdminError('INTERRUPTED', `interrupted before the end of ${file}: ${grouped(left)} bytes of it were not read`)
+  for (let texts = await current.more(); texts !== null; texts = await current.more()) yield* texts
+  yield* current.end()
 }
 
 interface OpenFile {
@@ -54,6 +64,8 @@ interface OpenFile {
   more(): Promise<string[] | null>
   /** what has no end */
   end(): string[]
+  /** bytes that were not read yet */
+  left(): Promise<number>
   close(): Promise<void>
 }
 
@@ -90,6 +102,7 @@ async function openAt(file: string, from: (size: number) => number): Promise<Ope
       return lines.end()
     },
     end: () => lines.end(),
+    left: async () => (await handle.stat()).size - at,
     close: async () => handle.close(),
   }
 }

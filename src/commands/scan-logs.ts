@@ -1,6 +1,8 @@
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { runScan } from '../cli/scan/run-scan.ts'
+import { AdminError } from '../core/error.ts'
+import { typed } from '../core/typed.ts'
 import { scanText } from '../output/scan/text.ts'
 
 export default class ScanLogs extends BaseCommand {
@@ -30,9 +32,18 @@ export default class ScanLogs extends BaseCommand {
   }
 
   override async run(): Promise<void> {
-    const { flags, argv } = await this.parse(ScanLogs)
+    const { flags, argv, raw } = await this.parse(ScanLogs)
+    // in the environment it may stand for other commands
+    if (argv.length > 0 && raw.some((it) => it.type === 'flag' && it.flag === 'deployment')) throw either(argv.map(String), flags.deployment!)
     const { document, exitCode } = await runScan(argv.map(String), flags)
     this.show(flags, document, (screen) => scanText(document, { screen, exitCode }))
     process.exitCode ??= exitCode
   }
+}
+
+function either(files: readonly string[], deployment: string): AdminError {
+  return new AdminError('USAGE', "files are scanned in place of a deployment's log: name files, or a deployment, not both", [
+    typed(['testops-admin', 'scan-logs', ...files]),
+    typed(['testops-admin', 'scan-logs', '-d', deployment]),
+  ])
 }

@@ -1,7 +1,7 @@
 /** Values from several hands into one: each waits until its value is taken, so that no more are held than there are hands. */
 export interface Handover<T> {
-  /** resolves once it is taken, or nobody takes any more */
-  put: (value: T) => Promise<void>
+  /** resolves once it is taken; with false: nobody takes any more */
+  put: (value: T) => Promise<boolean>
   /** ends it with an error, once what was put before is taken */
   fail: (error: unknown) => void
   /** until the signal ends it */
@@ -9,11 +9,11 @@ export interface Handover<T> {
 }
 
 export function handover<T>(signal: AbortSignal): Handover<T> {
-  let offered: { value: T; taken: () => void }[] = []
+  let offered: { value: T; taken: (isTaken: boolean) => void }[] = []
   let failure: { error: unknown } | null = null
   let wake: () => void = () => undefined
   const end = (): void => {
-    for (const { taken } of offered) taken()
+    for (const { taken } of offered) taken(false)
     offered = []
     wake()
   }
@@ -21,7 +21,7 @@ export function handover<T>(signal: AbortSignal): Handover<T> {
   return {
     put: async (value) =>
       new Promise((taken) => {
-        if (signal.aborted) return taken()
+        if (signal.aborted) return taken(false)
         offered.push({ value, taken })
         wake()
       }),
@@ -33,7 +33,7 @@ export function handover<T>(signal: AbortSignal): Handover<T> {
       while (!signal.aborted) {
         const next = offered.shift()
         if (next) {
-          next.taken()
+          next.taken(true)
           yield next.value
         } else if (failure) throw failure.error
         else await new Promise<void>((resolve) => (wake = resolve))

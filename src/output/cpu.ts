@@ -14,7 +14,7 @@ export interface JudgedMachine {
   /** whose virtual machine it is, `unnamed` where that does not show; null: none, as far as its processor says */
   hypervisor: string | null
   verdict: 'has-v3' | 'lacks-v3' | 'other-architecture' | 'unknown'
-  /** why its processor could not be read, where that was tried */
+  /** why its processor could not be read, where that was tried, a line for each way */
   reason?: string
 }
 
@@ -36,14 +36,14 @@ export function cpuText({ machines }: CpuDocument, screen: Screen): string {
   const signs = { 'has-v3': paint.good('✔'), 'lacks-v3': paint.bad('✖'), 'other-architecture': paint.doubt('?'), unknown: paint.doubt('?') }
   const lines = machines.flatMap((it) => {
     const [first = '', ...more] = hang('  ', `${printable(it.name)}: ${said(it)}`, screen.columns)
-    return [`${signs[it.verdict]} ${first.slice(2)}`, ...more]
+    return [`${signs[it.verdict]} ${first.slice(2)}`, ...more, ...reasonsOf(it).flatMap((reason) => hang('    - ', printable(reason), screen.columns))]
   })
   const lacking = machines.filter(({ verdict }) => verdict === 'lacks-v3')
   const advice = lacking.length === 0 ? [] : adviceOn(lacking).flatMap((it) => ['', ...wrap(it, screen.columns)])
   return `${[...lines, ...advice].join('\n')}\n`
 }
 
-function said({ level, missing, hypervisor, verdict, reason }: JudgedMachine): string {
+function said({ level, missing, hypervisor, verdict }: JudgedMachine): string {
   const virtual = hypervisor === null ? '' : `; a virtual machine${hypervisor === 'unnamed' ? '' : ` (${printable(hypervisor)})`}`
   switch (verdict) {
     case 'has-v3':
@@ -53,8 +53,12 @@ function said({ level, missing, hypervisor, verdict, reason }: JudgedMachine): s
     case 'other-architecture':
       return `${level}, to which x86-64 levels do not apply`
     case 'unknown':
-      return `its processor is not known${reason === undefined ? '' : `: ${printable(reason)}`}`
+      return 'its processor is not known'
   }
+}
+
+function reasonsOf({ reason }: JudgedMachine): string[] {
+  return reason?.split('\n') ?? []
 }
 
 function adviceOn(lacking: readonly JudgedMachine[]): string[] {

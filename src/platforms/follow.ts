@@ -90,7 +90,7 @@ async function keepUp<P extends Place>(places: Places<P>, { signal, since, tell 
         if (timed === null) said = line.trim() || said
         else if (isFresh(timed.at)) {
           trouble(null)
-          await put({ from: place.name, text: timed.text })
+          await put({ from: place.name, text: timed.text, stamp: line.slice(0, line.length - timed.text.length) })
           position.note(timed.at)
         }
       }

@@ -34,8 +34,10 @@ test('what is written from now on comes in whole lines', async () => {
   await appendFile(file, Buffer.from([0xd1]))
   await appendFile(file, Buffer.from([0x89, 0xff, 0x0a]))
   await expect.poll(() => lines, { timeout }).toEqual(['one', 'twщ\ufffd'])
+  await appendFile(file, 'three\nwithout an end')
   stop.abort()
   expect(await ended).toBe(null)
+  expect(lines).toEqual(['one', 'twщ\ufffd', 'three', 'without an end'])
 })
 
 test('older lines come first where they are wanted', async () => {

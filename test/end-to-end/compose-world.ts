@@ -94,7 +94,7 @@ export async function composeProject(more: Readonly<Record<string, string>> = {}
       containers,
       logs: { testops: log },
       async starting(container) {
-        const write = (text: string): void => text.trimEnd().split('\n').forEach((line) => (log.stdout += `${new Date().toISOString()} ${line}\n`))
+        const write = (text: string): void => text.trimEnd().split('\n').forEach((line) => (log.stdout += `${new Date().toISOString().replace('Z', '000000Z')} ${line}\n`))
         const machine = practiceMachine({ hostName: container.Config.Hostname, brokerRetryMs: 300, clockOffsetMs: clock.aheadMs })
         running = await startPracticeService(environmentOf(container), machine, { write })
       },

@@ -210,7 +210,7 @@ test('the logs of all pods and of the runs before them are scanned; one that may
   }
   const whole = await scan()
   expect(whole.document.files.map((it) => it.name)).toEqual([`${name} (the run before)`, name])
-  expect(whole.document.matches.filter(({ severity }) => severity === 'error').map(({ signature, count, remedy }) => [signature, count, remedy])).toEqual([['cpu-level', 1, 'testops-admin use-legacy-image']])
+  expect(whole.document.matches.filter(({ severity }) => severity === 'error').map(({ signature, count, untimed, remedy }) => [signature, count, untimed, remedy])).toEqual([['cpu-level', 1, 0, 'testops-admin use-legacy-image']])
   expect(whole.exitCode).toBe(1)
   world.cluster.forbidden.push({ resource: 'pods/log' })
   const blind = await scan()

@@ -77,6 +77,11 @@ describe('standard input', () => {
     expect([empty.exitCode, empty.stdout]).toEqual([3, expect.stringContaining('standard input held nothing at all')])
   })
 
+  test('and files are scanned where the environment names a deployment for other commands', async () => {
+    const ended = await place.run(['scan-logs', '-', '--json'], { input: failed, environment: { TESTOPS_ADMIN_DEPLOYMENT: 'prod' } })
+    expect([ended.exitCode, counted(documentIn(ended))]).toEqual([1, { 'http-failed': 1 }])
+  })
+
   test('is not taken for one where nothing is configured and nothing is piped in', async () => {
     const { exitCode, stderr } = await place.run(['scan-logs'], { environment: { PATH: '/nonexistent', KUBECONFIG: '/nonexistent' } })
     expect([exitCode, stderr]).toEqual([64, expect.stringMatching(/^Error: no configuration found/)])
@@ -99,6 +104,7 @@ describe('what cannot be read', () => {
     ['what is not there', ['ap.log'], 'there is no file ap.log'],
     ['a time that is none', ['app.log', '--since', 'noon'], '--since: `noon` is no time'],
     ['times that leave nothing', ['app.log', '--since', '1h', '--until', '2h'], '--since is not before --until: nothing is left between them'],
+    ['a deployment beside files', ['app.log', '-d', 'prod'], "files are scanned in place of a deployment's log: name files, or a deployment, not both"],
     ['a zone that is none', ['app.log', '--time-zone', 'Mars/Base'], '--time-zone: there is no time zone `Mars/Base`'],
   ])('%s is wrong usage', async (_, words, message) => {
     await place.write('app.log', failed)

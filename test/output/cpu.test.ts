@@ -29,6 +29,16 @@ testops-admin explain service/cpu-level
 `)
 })
 
+test('each reason why a processor could not be read has a line of its own', () => {
+  const reason = 'user tester may not create pods/exec `testops-5dvgm` in namespace `testops` of the cluster of context `test`\na pod would have to be made there'
+  expect(shown({ ...dark, reason }, fit)).toBe(`? node-4: its processor is not known
+    - user tester may not create pods/exec \`testops-5dvgm\` in namespace
+      \`testops\` of the cluster of context \`test\`
+    - a pod would have to be made there
+✔ node-1: x86-64-v4
+`)
+})
+
 test('a machine of metal is not told of hypervisors', () => {
   expect(shown({ ...short, hypervisor: null })).not.toContain('Proxmox')
 })

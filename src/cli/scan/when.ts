@@ -14,7 +14,7 @@ export type When = (timeZone: string) => Date
  */
 export function when(flag: '--since' | '--until', text: string, now = Date.now()): When {
   const ago = agoMs(text.trim())
-  if (ago !== null) return () => new Date(now - ago)
+  if (ago !== null) return () => new Date(Math.max(0, now - ago))
   const [, day, minutes, seconds = ':00', zone] = time.exec(text.trim()) ?? []
   const local = parseLocalTime(date.test(text.trim()) ? `${text.trim()} 00:00:00` : `${day} ${minutes}${seconds}`)
   if (local === null || asUtc(local).getUTCDate() !== local.day) throw noTime(flag, text)

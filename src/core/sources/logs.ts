@@ -24,7 +24,7 @@ export interface LogPart {
   readonly name: string
   /** where it lies in a file, which may be compressed: that has its own quicker ways */
   readonly file?: string
-  /** all of it, the oldest first, as it is; throws where it cannot be read, perhaps in the middle */
+  /** all of it, the oldest first, as it is, perhaps each line behind the time at which its engine got it; throws where it cannot be read, perhaps in the middle */
   blocks(signal?: AbortSignal): AsyncIterable<Uint8Array>
 }
 
@@ -49,4 +49,6 @@ export interface FollowedLine {
   /** pod, container, file or command */
   from: string
   text: string
+  /** when its engine got it, as that wrote it, with the blank behind it */
+  stamp?: string
 }

@@ -167,6 +167,6 @@ export interface Machine {
    * and no more than that. Left out: nothing speaks of its processors
    */
   told?: { lacks: readonly string[]; by: string }
-  /** its flags were to be read, and this is why they could not be */
+  /** its flags were to be read, and this is why they could not be, a line for each way that was tried */
   unproven?: string
 }

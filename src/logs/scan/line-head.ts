@@ -1,4 +1,5 @@
 import { headReader } from '../records.ts'
+import { jsonHead } from './json-head.ts'
 
 /** What is before a line's own text: which container or program it is from, and no more. */
 interface Prefix {
@@ -16,7 +17,7 @@ export interface LineHead {
   begins: boolean
   /** its date has a known form */
   isDated: boolean
-  /** milliseconds; null: unknown */
+  /** milliseconds: its own time, or when it was printed, where that is noted beside it; null: unknown */
   at: number | null
   /** where no date is known, it begins one by its look */
   looksFirst: boolean
@@ -31,9 +32,15 @@ const date = /^\d{4}-\d/
 const pod = /^\[(pod\/[^\]\s]{1,300})\] /
 const composed = /^([\w.-]{1,100}) +\| ?/
 const journal = /^[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} (\S{1,255} [^\s:[\]]{1,100}(?:\[\d{1,10}\])?): /
-/** `kubectl logs --timestamps`: nanoseconds, of which zeros at the end are left out; Spring Boot writes three digits */
-const stamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{4,9}(?:Z|[+-]\d{2}:\d{2}) /
-const jsonTime = /(?<!\\)"(?:@timestamp|timestamp|time)"\s*:\s*(?:"([^"]{1,40})"|(\d{10}(?:\.\d{1,9})?|\d{13})(?=\s*[,}]))/
+/**
+ * `kubectl logs --timestamps`: nanoseconds, of which zeros at the end are left out; Spring Boot writes three digits. With the stream, and
+ * whether the line is whole, as the files on a node have it (Kubernetes, "CRI logging format").
+ */
+const stamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{4,9}(?:Z|[+-]\d{2}:\d{2}) (?:std(?:out|err) [FP] )?/
+/** a line in the files of Docker's json-file driver */
+const dockerStart = '{"log":"'
+const dockerTime = /","stream":"std(?:out|err)".{0,1000}?,"time":"(\d[^"]{1,40})"\}$/
+const escapedColours = /\\u001b\[[0-9;]*[A-Za-z]/g
 const continued = /^(?:\s|at |Caused by:|Suppressed:|\.\.\. \d+ |[)\]}]|$)/
 
 /** Reads how a line begins, from its first bytes as Latin-1, without its end. */
@@ -42,10 +49,17 @@ export function lineHeadReader(timeZone: string | null): (line: string) => LineH
   return (line) => {
     const plain = line.includes('\x1b') ? line.replace(colours, '') : line
     const { key, length, isSure } = prefixOf(plain)
-    const text = plain.slice(length).replace(stamp, '')
-    const own = text.startsWith('{') ? jsonHead(text, headOf) : plainHead(text, headOf)
-    return { key, isKeySure: isSure || own !== null, begins: own !== null, isDated: own?.isDated ?? false, at: own?.at?.getTime() ?? null, looksFirst: !continued.test(text) }
+    const { text, printed } = unwrapped(plain.slice(length))
+    const own = text.startsWith('{') ? jsonHead(text, headOf) : headOf(text)
+    return { key, isKeySure: isSure || own !== null, begins: own !== null, isDated: own !== null && own.length > 0, at: own?.at?.getTime() ?? printed, looksFirst: !continued.test(text) }
   }
+}
+
+/** How much of a line is when its engine got it, where it shows its own time or needs none. */
+export function needlessStamp(line: string): number {
+  const { length } = stamp.exec(line)?.[0] ?? ''
+  const text = line.slice(length)
+  return date.test(text) || continued.test(text) ? length : 0
 }
 
 function prefixOf(line: string): Prefix {
@@ -57,20 +71,13 @@ function prefixOf(line: string): Prefix {
   return looks ? { key: looks[1]!, length: looks[0].length, isSure: false } : { key: '', length: 0, isSure: true }
 }
 
-interface OwnHead {
-  at: Date | null
-  isDated: boolean
-}
-
-function plainHead(text: string, headOf: ReturnType<typeof headReader>): OwnHead | null {
-  const head = headOf(text)
-  return head && { at: head.at, isDated: head.length > 0 }
-}
-
-/** One object a line, with its time as text, or as seconds or milliseconds since 1970. */
-function jsonHead(text: string, headOf: ReturnType<typeof headReader>): OwnHead | null {
-  const [, written, number] = jsonTime.exec(text) ?? []
-  if (written !== undefined) return plainHead(written, headOf) ?? { at: null, isDated: false }
-  if (number === undefined) return null
-  return { at: new Date(Number(number) * (/^\d{13}$/.test(number) ? 1 : 1000)), isDated: true }
+/** A line as its program wrote it, and when the engine got it, where that is noted around it. */
+function unwrapped(line: string): { text: string; printed: number | null } {
+  const [note] = stamp.exec(line) ?? []
+  if (note !== undefined) return { text: line.slice(note.length), printed: Date.parse(note.split(' ', 1)[0]!) || null }
+  const time = line.startsWith(dockerStart) ? dockerTime.exec(line)?.[1] : undefined
+  // of a long one the end is not there
+  if (!line.startsWith(dockerStart) || (time === undefined && line.endsWith('}'))) return { text: line, printed: null }
+  const text = line.slice(dockerStart.length).replaceAll(String.raw`\"`, '"').replaceAll(String.raw`\t`, '\t').replaceAll(escapedColours, '')
+  return { text, printed: Date.parse(time ?? '') || null }
 }

@@ -12,8 +12,8 @@ export interface PartToScan {
   options: ScanOptions
 }
 
-/** Scans a part of a file, a block at each step. Throws what reading throws. */
-export function* scanPart({ descriptor, part: { from, to }, options }: PartToScan): Generator<undefined, Tally, undefined> {
+/** Scans a part of a file, a block at each step, after which it may be ended: then lines that are complete are counted. Throws what reading throws. */
+export function* scanPart({ descriptor, part: { from, to }, options }: PartToScan): Generator<undefined, Tally, boolean> {
   const scan = openBlockScan(options, { isRecord: from > 0, isInner: to !== Infinity })
   for (let at = from; at < to; ) {
     const space = scan.space()
@@ -21,7 +21,7 @@ export function* scanPart({ descriptor, part: { from, to }, options }: PartToSca
     if (length === 0) break
     scan.filled(length)
     at += length
-    yield
+    if (yield) return scan.tally()
   }
   return scan.end()
 }

@@ -74,10 +74,10 @@ export function recordFinder(finder: Finder, timeZone: string | null, isRecord: 
     const before = open.get(key)
     const begins = head.begins || !before || (!before.isDated && head.looksFirst)
     last = begins ? { record: opened(key, head.at, head.at ?? before?.record.timed ?? null), isDated: before?.isDated || head.isDated } : before
-    anyDated ||= head.isDated
+    anyDated ||= head.isDated || head.at !== null
     open.set(key, last)
     if (open.size > maxKeys) open.delete(open.keys().next().value!)
-    if (head.at !== null) {
+    if (begins && head.at !== null) {
       earliest = Math.min(earliest ?? head.at, head.at)
       latest = Math.max(latest ?? head.at, head.at)
     }

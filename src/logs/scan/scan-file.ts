@@ -21,11 +21,10 @@ const startUp = 40 << 20
 const blocksAtOnce = 16
 
 /**
- * Scans a plain file, to its end at the time when that is reached; a large one on several processors. Throws what reading it throws,
- * and the signal's reason. `perThread`: bytes.
+ * Scans a plain file, to its end at the time when that is reached; a large one on several processors. Where the signal ends it, what is
+ * told is of as many of its first bytes as the tally says. Throws what reading it throws. `perThread`: bytes.
  */
 export async function scanFile(path: string, options: ScanOptions, signal?: AbortSignal, perThread = worthThread): Promise<Tally> {
-  signal?.throwIfAborted()
   const file = await open(path)
   try {
     const { size } = await file.stat()
@@ -41,7 +40,7 @@ export async function scanFile(path: string, options: ScanOptions, signal?: Abor
 async function scanWhole(file: FileHandle, options: ScanOptions, signal: AbortSignal | undefined): Promise<Tally> {
   const scan = openBlockScan(options)
   for (;;) {
-    signal?.throwIfAborted()
+    if (signal?.aborted) return scan.tally()
     const { bytesRead } = await file.read(scan.space())
     if (bytesRead === 0) return scan.end()
     scan.filled(bytesRead)
@@ -55,12 +54,15 @@ function partToScan({ fd }: FileHandle, part: PartToScan['part'], { timeZone, si
 
 /** The first part is scanned here, as threads take a while to start. All has ended before it returns or throws: they read from the file. */
 async function inThreads(program: string, [own, ...others]: readonly PartToScan[], signal: AbortSignal | undefined): Promise<Tally> {
-  signal?.throwIfAborted()
   const threads = others.map((workerData) => new Worker(program, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 2 } }))
   const over = new AbortController()
   const here = scanHere(own!, AbortSignal.any([over.signal, ...(signal ? [signal] : [])]))
   try {
     return joinTallies(await Promise.all([here, ...threads.map((thread) => answerOf(thread, signal))]))
+  } catch (error) {
+    if (!signal?.aborted) throw error
+    // what the others have found comes after a gap
+    return await here
   } finally {
     over.abort()
     await Promise.allSettled([here, ...threads.map((thread) => thread.terminate())])
@@ -71,10 +73,9 @@ async function inThreads(program: string, [own, ...others]: readonly PartToScan[
 async function scanHere(part: PartToScan, signal: AbortSignal): Promise<Tally> {
   const scan = scanPart(part)
   for (let blocks = 1; ; blocks += 1) {
-    const { done, value } = scan.next()
+    const { done, value } = scan.next(signal.aborted)
     if (done) return value
     if (blocks % blocksAtOnce === 0) await immediately()
-    signal.throwIfAborted()
   }
 }
 

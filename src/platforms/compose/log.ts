@@ -25,7 +25,7 @@ export function composeLog(engine: Engine, name: string, containers: () => Promi
     async parts({ since }) {
       const begun = (await some()).filter(({ state }) => state.startedAt !== null)
       // by its id: another one may have got its name meanwhile
-      const of = (id: string): string[] => ['logs', ...(since === undefined ? [] : ['--since', wholeSecond(nanoseconds(since.getTime()))]), id]
+      const of = (id: string): string[] => ['logs', '--timestamps', ...(since === undefined ? [] : ['--since', wholeSecond(nanoseconds(since.getTime()))]), id]
       return begun.map(({ id, name }) => ({ name, blocks: (signal) => engine.blocks(of(id), signal) }))
     },
     async newest({ maxBytes }) {

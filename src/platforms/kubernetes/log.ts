@@ -72,7 +72,7 @@ async function textOf(client: KubernetesClient, { namespace, pod, container, pre
 
 /** Nothing where `textOf` is null. */
 async function* blocksOf(client: KubernetesClient, { namespace, pod, container, previous }: Part, since?: Date, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-  const query = { container, ...(since && { sinceTime: wholeSecond(nanoseconds(since.getTime())) }), ...(previous && { previous }) }
+  const query = { container, timestamps: true, ...(since && { sinceTime: wholeSecond(nanoseconds(since.getTime())) }), ...(previous && { previous }) }
   try {
     yield* client.blocks({ resource: 'pods', namespace, name: pod, subresource: 'log', query }, { signal })
   } catch (error) {

@@ -49,7 +49,7 @@ async function proven(client: KubernetesClient, machine: Machine, around: Around
     const answer = await ask(client, machine.name, around, (error) => reasons.push(error.message))
     if (answer) return answer
   }
-  return { ...machine, unproven: [...new Set(reasons)].join('; ') || 'no pod runs there, and no image is there that could be tried' }
+  return { ...machine, unproven: [...new Set(reasons)].join('\n') || 'no pod runs there, and no image is there that could be tried' }
 }
 
 /** Whether an image has what is needed shows when it is tried: what fails is told, and the next is tried. */

@@ -75,22 +75,28 @@ function isOlderPart(file: string, other: string): boolean {
   return dirname(file) === dirname(other) && isRotatedFrom(basename(other), basename(file))
 }
 
-/** The lines of several files as they are written, each from its first on. */
+/** The lines of several files as they are written, each from its first on; when it is ended, what is left of each. */
 async function* followAll(files: readonly string[], ended: AbortSignal, tell: (message: string) => void): AsyncGenerator<FollowedLine> {
   const stop = new AbortController()
   const signal = AbortSignal.any([ended, stop.signal])
   const lines = handover<FollowedLine>(signal)
+  const rest: FollowedLine[] = []
   const work = files.map(async (file) => {
     try {
-      for await (const line of openLog({ file }, { timeoutMs: 0 }).follow({ signal, since: new Date(0), tell })) await lines.put(line)
+      for await (const line of openLog({ file }, { timeoutMs: 0 }).follow({ signal, since: new Date(0), tell })) if (!(await lines.put(line))) rest.push(line)
     } catch (error) {
       lines.fail(error)
+      throw error
     }
   })
+  const over = Promise.allSettled(work)
   try {
     yield* lines.values()
+    await over
+    yield* rest
+    await Promise.all(work)
   } finally {
     stop.abort()
-    await Promise.all(work)
+    await over
   }
 }

@@ -2,7 +2,8 @@ import { cutDown, inspect } from '../../adapters/input/file.ts'
 import { isBinary } from '../../adapters/input/format.ts'
 import { fileFailure } from '../../adapters/file-failure.ts'
 import { AdminError } from '../../core/error.ts'
-import type { LogPart } from '../../core/sources.ts'
+import { grouped } from '../../core/grouped.ts'
+import type { FollowedLine, LogPart } from '../../core/sources.ts'
 import { finders } from '../../logs/scan/engine.ts'
 import { openScan } from '../../logs/scan/scanner.ts'
 import type { Scan, ScanOptions } from '../../logs/scan/scanner.ts'
@@ -17,7 +18,7 @@ export interface RunOptions extends Pick<ScanOptions, 'timeZone' | 'since' | 'un
 }
 
 /** What a log goes on to say, by where it comes from. */
-export type Following = (signal: AbortSignal) => AsyncIterable<{ from: string; text: string }>
+export type Following = (signal: AbortSignal) => AsyncIterable<FollowedLine>
 
 /** A scan that is under way. */
 export interface ScanRun {
@@ -63,21 +64,23 @@ export function startScan(parts: readonly LogPart[], following: Following | null
         throw fileFailure(error, file)
       })
       done.push({ name, tally, isBinary: found.isBinary })
-      if (tally.bytes < found.size) goneOver(name, cutDown(file, tally.bytes, found.size))
+      if (tally.bytes < found.size) goneOver(name, signal.aborted ? interruptedAt(tally.bytes, found.size) : cutDown(file, tally.bytes, found.size))
     } catch (error) {
-      goneOver(name, signal.aborted ? new AdminError('INTERRUPTED', 'interrupted while it was read: nothing of it is counted') : error)
+      goneOver(name, error)
     }
   }
 
   const follow = async (more: Following): Promise<void> => {
     try {
-      for await (const { from, text } of more(signal)) {
+      for await (const { from, text, stamp = '' } of more(signal)) {
         const it = open.get(from) ?? openPart(from, options)
         open.set(from, it)
-        it.write(Buffer.from(`${text}\n`))
+        it.write(Buffer.from(`${stamp}${text}\n`))
       }
     } catch (error) {
-      if (!signal.aborted) goneOver('what follows', error)
+      // of one that is given up on purpose this alone matters: that more was there
+      const isMore = error instanceof AdminError && error.code === 'INTERRUPTED'
+      if (!signal.aborted || isMore) goneOver('what follows', error)
     }
     for (const it of open.values()) done.push(it.end())
     open.clear()
@@ -85,12 +88,18 @@ export function startScan(parts: readonly LogPart[], following: Following | null
 
   const all = async (): Promise<void> => {
     for (const part of parts) {
-      if (signal.aborted) return
+      if (signal.aborted) break
       await read(part)
     }
-    if (following) await follow(following)
+    if (!following) return
+    if (signal.aborted) goneOver('what follows', new AdminError('INTERRUPTED', 'interrupted before all was read that is there'))
+    else await follow(following)
   }
   return { result: () => resultOf([...done, ...[...open.values()].map((it) => it.soFar())], unread, hide), ended: all() }
+}
+
+function interruptedAt(read: number, size: number): AdminError {
+  return new AdminError('INTERRUPTED', `interrupted: the first ${grouped(read)} of its ${grouped(size)} bytes are counted`)
 }
 
 interface OpenPart {

@@ -18,6 +18,7 @@ describe('records in a stream', () => {
     ['T and Z', '', '2026-11-22T12:00:01.000Z ERROR'],
     ['kubectl logs --prefix', '[pod/testops-7d9/testops] ', '2026-11-22 12:00:01.000 ERROR'],
     ['kubectl logs --timestamps', '2026-11-22T12:00:05.123456789Z ', '2026-11-22 12:00:01.000 ERROR'],
+    ['the files of a node', '2026-11-22T12:00:05.123456789+03:00 stderr F ', '2026-11-22 12:00:01.000 ERROR'],
     ['both', '[pod/testops-7d9/testops] 2026-11-22T12:00:05.123456789+03:00 ', '2026-11-22 12:00:01.000 ERROR'],
     ['docker compose logs', 'testops-1  | ', '2026-11-22 12:00:01.000 ERROR'],
     ['the same in colours', colour('testops-1  | '), `${colour('2026-11-22 12:00:01.000')} ERROR`],
@@ -32,9 +33,34 @@ describe('records in a stream', () => {
     ['Logstash', '{"@timestamp":"2026-11-22T12:00:01.000Z","message":"HTTP FAILED"}'],
     ['milliseconds', '{"message":"HTTP FAILED","timestamp":1795348801000}'],
     ['seconds', '{"time":1795348801.0,"message":"HTTP FAILED"}'],
+    ["Spring Boot's Logstash", '{"@timestamp":"2026-11-22T14:00:01.000000681+02:00","@version":"1","message":"HTTP FAILED"}'],
+    ['with its zone', '{"@timestamp":"2026-11-22T14:00:01+02:00[Europe/Berlin]","message":"HTTP FAILED"}'],
+    ["Spring Boot's GELF", '{"version":"1.1","short_message":"HTTP FAILED","timestamp":1.795348801000E9,"level":3}'],
+    ['milliseconds in quotes', '{"@timestamp":"1795348801000","message":"HTTP FAILED"}'],
+    ["Log4j's instant", '{"instant":{"epochSecond":1795348801,"nanoOfSecond":118000000},"message":"HTTP FAILED"}'],
+    ["Log4j's timeMillis", '{"thread":"main","timeMillis":1795348801000,"message":"HTTP FAILED"}'],
+    ["Google's seconds", '{"severity":"ERROR","timestampSeconds":1795348801,"timestampNanos":118000000,"message":"HTTP FAILED"}'],
+    ['journalctl -o json', '{"__CURSOR":"s=1","__REALTIME_TIMESTAMP":"1795348801000000","MESSAGE":"HTTP FAILED"}'],
+    ['what is called a time and is none', '{"request":{"time":"12ms","date":"2020-01-01T00:00:00Z"},"message":"HTTP FAILED","@timestamp":"2026-11-22T12:00:01Z"}'],
+    ['JSON in JSON', String.raw`{"log":"{\"@timestamp\":\"2026-11-22T12:00:01.000Z\",\"message\":\"HTTP FAILED\"}\n","stream":"stdout","time":"2026-11-22T12:00:05.1Z"}`],
+    ['what a collector made of it', '{"log":"HTTP FAILED","date":1795348801.0}'],
     ['docker compose logs', 'testops-1  | {"time" : "2026-11-22T12:00:01Z","message":"HTTP FAILED \\"time\\": \\"2020-01-01T00:00:00Z\\""}'],
   ])('are one a line of JSON: %s', (_, line) => {
     expect(found(`${line}\n${line}\n`)).toEqual({ 'http-failed': [2, 2, at(1), at(1)] })
+  })
+
+  it('are those of the service in the files of Docker', () => {
+    const lines = ['\u001b[2m2026-11-22 12:00:01.000\u001b[0m ERROR x : failed', '\tat a.B', 'Caused by: HTTP FAILED', '', 'HTTP FAILED', `2026-11-22 12:00:02.000 ERROR x : HTTP FAILED ${'x'.repeat(10_000)}`]
+    const log = lines.map((log) => `${JSON.stringify({ log: `${log}\n`, stream: 'stdout', time: '2026-11-22T12:00:05.123456789Z' })}\n`).join('')
+    expect(found(log)).toEqual({ 'http-failed': [3, 2, at(1), at(2)] })
+  })
+
+  it('without a time of their own are of when they were printed, where that is known', () => {
+    const stamp = (second: number): string => `2026-11-22T12:00:0${second}.000000000Z `
+    const log = `${stamp(1)}Fatal glibc error: CPU does not support x86-64-v3\n${stamp(2)}HTTP FAILED\n${stamp(3)}\tat HTTP FAILED\n${stamp(4)}HTTP FAILED\n`
+    expect(found(log)).toEqual({ 'cpu-level': [1, 1, at(1), at(1)], 'http-failed': [3, 2, at(2), at(4)] })
+    expect(scanned(log)).toMatchObject({ datesUnknown: false, from: new Date(at(1)), to: new Date(at(4)), causes: [{ untimed: 0 }, { untimed: 0 }] })
+    expect(lineCounts(scanned(log, { since: new Date(at(3)) }))).toEqual({ 'http-failed': 1 })
   })
 
   it('name hosts in JSON without what quotes them', () => {

@@ -31,6 +31,12 @@ describe('samples', () => {
     expect(same).toBeGreaterThan(0)
   })
 
+  it('are shown without the time that an engine put before a line, where they have their own or are the rest of a record', () => {
+    const stamp = '2026-11-22T12:00:05.123456789Z '
+    const log = `${stamp}${date} ERROR x : HTTP FAILED\n${stamp}\tat HTTP FAILED a\n${stamp}HTTP FAILED b\n`
+    expect(cause(scanned(log), 'http-failed').samples.map((it) => sampleText(it, (text) => text))).toEqual([`${date} ERROR x : HTTP FAILED`, 'at HTTP FAILED a', `${stamp}HTTP FAILED b`])
+  })
+
   it('are hidden before they are cut, and move no cursor', () => {
     const { samples } = cause(scanned(`${date} token=${'s'.repeat(400)} HTTP FAILED \x1b[31m\x07\u202ered\x1b[0m\n`), 'http-failed')
     expect(sampleText(samples[0]!, (it) => it.replace(/s{300,}/, '[secret]'))).toBe(`${date} token=[secret] HTTP FAILED   red`)

@@ -83,16 +83,21 @@ describe('a file', () => {
     expect(() => run('simd')).toThrow('SIMD')
   })
 
-  it('may grow, be missing, or be given up', async () => {
+  it('may grow, and be missing', async () => {
     writeFileSync(file, readFileSync(file).subarray(0, 1000))
     expect((await scanFile(file, options)).bytes).toBe(1000)
     await expect(scanFile(join(folder, 'none'), options)).rejects.toThrow('ENOENT')
     await expect(scanFile(folder, options)).rejects.toThrow('EISDIR')
-    await expect(scanFile(file, options, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
-    writeFileSync(file, '2026-11-22 12:00:01.000 ERROR x : HTTP FAILED\n'.repeat(1_000_000))
-    const later = new AbortController()
-    const given: Promise<Tally> = scanFile(file, options, later.signal, 1_000_000)
-    setTimeout(() => later.abort(new Error('enough')), 5)
-    await expect(given).rejects.toThrow('enough')
+  })
+
+  it.each([['by one thread', Infinity], ['by several', 1_000_000]])('may be given up, %s: what is told is of its first lines', async (_, perThread) => {
+    const line = '2026-11-22 12:00:01.000 ERROR x : HTTP FAILED\n'
+    writeFileSync(file, line.repeat(1_000_000))
+    expect(await scanFile(file, options, AbortSignal.abort(), perThread)).not.toMatchObject({ lines: 1_000_000 })
+    const stop = new AbortController()
+    const given: Promise<Tally> = scanFile(file, options, stop.signal, perThread)
+    setTimeout(() => stop.abort(), 5)
+    const { lines, bytes, causes } = await given
+    expect([Math.floor(bytes / line.length), causes[0]?.count ?? 0]).toEqual([lines, lines])
   })
 })

@@ -94,7 +94,7 @@ test('all of the log: a stream for each container that has begun, both of its ou
     return Buffer.concat(all).toString()
   }
   expect((await read()).split('\n').toSorted()).toEqual(['', '  two', 'Fatal', 'one'])
-  expect(world.asked).toContain(`logs --since 2026-11-22T05:25:00Z ${one.Id}`)
+  expect(world.asked).toContain(`logs --timestamps --since 2026-11-22T05:25:00Z ${one.Id}`)
   world.state.failure = { text: 'permission denied while trying to connect to the Docker daemon socket', code: 1 }
   expect(await errorOf(read())).toBe('FORBIDDEN: this user may not ask docker: its socket is not for this user')
 })

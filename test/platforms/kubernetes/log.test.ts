@@ -101,7 +101,7 @@ describe('all of the log', () => {
     return Buffer.concat(all).toString()
   }
 
-  it('is a stream for each container and for the run before it, as it was printed', async () => {
+  it('is a stream for each container and for the run before it, as it was printed, and when', async () => {
     const { parts, server } = await newest((world) => {
       restarted(world, second)
       printed(world, first, { 10: 'one\n  two' })
@@ -110,10 +110,10 @@ describe('all of the log', () => {
     })
     const all = await parts({ since: new Date('2026-11-21T02:37:00.900Z') })
     expect(all.map(({ name }) => name)).toEqual([first, `${second} (the run before)`, second])
-    expect(await Promise.all(all.map(readAll))).toEqual(['one\n  two\n', 'Fatal glibc error: CPU does not support x86-64-v3\n', 'three\n'])
+    expect(await Promise.all(all.map(readAll))).toEqual([`${at(10).at} one\n${at(10).at}   two\n`, `${at(5).at} Fatal glibc error: CPU does not support x86-64-v3\n`, `${at(15).at} three\n`])
     expect(server.requests.filter((it) => it.includes(`${second}/log`)).map((it) => it.replace(/.*pods\//, '')).sort()).toEqual([
-      `${second}/log?container=${container}&sinceTime=2026-11-21T02%3A37%3A00Z`,
-      `${second}/log?container=${container}&sinceTime=2026-11-21T02%3A37%3A00Z&previous=true`,
+      `${second}/log?container=${container}&timestamps=true&sinceTime=2026-11-21T02%3A37%3A00Z`,
+      `${second}/log?container=${container}&timestamps=true&sinceTime=2026-11-21T02%3A37%3A00Z&previous=true`,
     ])
   })
 
@@ -131,7 +131,7 @@ describe('all of the log', () => {
     const all = await parts({})
     expect(all.map(({ name }) => name)).toEqual([`${first}/db-readiness-check`, first, second])
     for (const world of clusters) world.remove('pods', world.pods.find(({ metadata }) => metadata.name === second)!)
-    expect(await Promise.all(all.map(readAll))).toEqual(['waiting for database\n', '', ''])
+    expect(await Promise.all(all.map(readAll))).toEqual([`${at(10).at} waiting for database\n`, '', ''])
   })
 
   it('a right that is missing is named by the part it is missing for', async () => {

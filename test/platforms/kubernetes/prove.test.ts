@@ -124,7 +124,7 @@ describe('the processors of nodes', () => {
 
 describe('what is in the way', () => {
   it.each<[string, (cluster: Cluster) => void, RegExp]>([
-    ['no right to run programs, and none to make pods', (cluster) => void cluster.forbidden.push({ resource: 'pods/exec' }, { resource: 'pods', verb: 'create' }), /^user tester may not create pods\/exec `testops-[^`]*` in namespace `testops` [^;]*; user tester may not create pods in namespace `testops` of the cluster/],
+    ['no right to run programs, and none to make pods', (cluster) => void cluster.forbidden.push({ resource: 'pods/exec' }, { resource: 'pods', verb: 'create' }), /^user tester may not create pods\/exec `testops-[^`]*` in namespace `testops` [^;\n]*\nuser tester may not create pods in namespace `testops` of the cluster/],
     ['a node without any image', (cluster) => (deserted(cluster), withImages(cluster)), /^no pod runs there, and no image is there that could be tried$/],
   ])('%s', async (_, prepare, reason) => {
     const [first] = await (await world(prepare)).prove()

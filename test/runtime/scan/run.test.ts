@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { AdminError } from '../../../src/core/error.ts'
+import { grouped } from '../../../src/core/grouped.ts'
 import type { LogPart } from '../../../src/core/sources.ts'
 import { inputsIn, inputsOf, startScan } from '../../../src/runtime/scan/index.ts'
 import type { Inputs, ScanResult } from '../../../src/runtime/scan/index.ts'
@@ -103,15 +104,17 @@ test('what was found up to now can be asked for at any time, and an interruption
   expect(run.result().unread).toEqual([])
 })
 
-test('of a file that was being read when it was interrupted nothing is counted, and that is said', async () => {
+test('of a file that was being read when it was interrupted its beginning is counted, and up to where is said', async () => {
   const folder = await folderWith({ 'app.log': failed('12:00:00').repeat(100_000) })
   const stop = new AbortController()
   const { parts } = await inFiles([join(folder, 'app.log')])
   const run = startScan(parts, null, { ...options, signal: stop.signal })
   stop.abort()
   await run.ended
-  expect(run.result().causes).toEqual([])
-  expect(run.result().unread.map(({ error }) => `${error.code}: ${error.message}`)).toEqual(['INTERRUPTED: interrupted while it was read: nothing of it is counted'])
+  const [{ tally } = { tally: null }] = run.result().parts
+  expect(tally!.causes[0]?.count ?? 0).toBe(tally!.lines)
+  const size = grouped(failed('12:00:00').length * 100_000)
+  expect(run.result().unread.map(({ error }) => `${error.code}: ${error.message}`)).toEqual([`INTERRUPTED: interrupted: the first ${grouped(tally!.bytes)} of its ${size} bytes are counted`])
 })
 
 test('the log of a deployment is read in its parts, with a margin before the time that is wanted', async () => {
@@ -154,6 +157,48 @@ test('files are followed where they are still written, and what was rotated from
   stop.abort()
   await run.ended
   expect(run.result().parts.map(({ name }) => name.slice(folder.length + 1))).toEqual(['app.log.2.gz', 'app.log.1', 'app.log'])
+})
+
+test('what is written without an end is counted when following is over, in each file', async () => {
+  const folder = await folderWith({ 'a.log': failed('12:00:00') + failed('12:00:01').trimEnd(), 'b.log': failed('12:00:02').trimEnd() })
+  const { parts, following } = await inputsIn(['a.log', 'b.log'].map((name) => join(folder, name)), { timeZone: 'UTC', input: part('').blocks(), follow: () => undefined })
+  const stop = new AbortController()
+  const run = startScan(parts, following, { ...options, signal: stop.signal })
+  await expect.poll(() => counted(run.result()), { timeout: 20_000 }).toEqual({ 'http-failed': 1 })
+  stop.abort()
+  await run.ended
+  expect([counted(run.result()), run.result().unread]).toEqual([{ 'http-failed': 3 }, []])
+})
+
+test('whoever ends following long before the end of a file is told that there is more', async () => {
+  const folder = await folderWith({ 'a.log': failed('12:00:00').repeat(200_000) })
+  const file = join(folder, 'a.log')
+  const { parts, following } = await inputsIn([file], { timeZone: 'UTC', input: part('').blocks(), follow: () => undefined })
+  const stop = new AbortController()
+  const first = async function* (signal: AbortSignal): AsyncGenerator<{ from: string; text: string }> {
+    for await (const line of following!(signal)) {
+      stop.abort()
+      yield line
+    }
+  }
+  const run = startScan(parts, first, { ...options, signal: stop.signal })
+  await run.ended
+  expect(counted(run.result())['http-failed']).toBeGreaterThan(1)
+  expect(run.result().unread.map(({ error }) => error.message.replace(/[\d,]+ bytes/, 'some bytes'))).toEqual([`interrupted before the end of ${file}: some bytes of it were not read`])
+})
+
+test('whoever ends it before there was anything to follow is told that not all was read', async () => {
+  const stop = new AbortController()
+  const one: LogPart = {
+    name: 'one',
+    async *blocks() {
+      stop.abort()
+      yield Buffer.from(failed('10:00:00'))
+    },
+  }
+  const run = startScan([one, part('two', failed('11:00:00'))], async function* () {}, { ...options, signal: stop.signal })
+  await run.ended
+  expect(run.result().unread.map(({ name, error }) => `${name}: ${error.message}`)).toEqual(['what follows: interrupted before all was read that is there'])
 })
 
 test('what cannot be followed any more is told', async () => {
