@@ -11,7 +11,8 @@ export interface ErrorDocument {
 /** An error as shown to people: what happened, then what to type next. */
 export function errorText({ error }: ErrorDocument, screen: Screen): string {
   const paint = paintFor(screen)
-  const [first = '', ...rest] = hang('Error: ', printable(error.message), screen.columns)
+  const [what = '', ...items] = error.message.split(/\n(?=- )/)
+  const [first = '', ...rest] = [...hang('Error: ', printable(what), screen.columns), ...items.flatMap((item) => hang('  - ', printable(item.slice(2)), screen.columns))]
   const lines = [first.replace('Error:', paint.bad('Error:')), ...rest]
   if (error.suggestions.length > 0) {
     lines.push('', 'Try:')

@@ -35,7 +35,7 @@ export interface LintParts {
 
 /**
  * Judges results directories. Throws FORBIDDEN and UNREACHABLE where one cannot be listed, USAGE where that of the earlier run is
- * not there, what reading an agent's log throws, and the signal's reason.
+ * not there, and the signal's reason.
  */
 export async function lintResults(options: LintOptions, parts: LintParts = {}): Promise<LintReport> {
   const { signal } = options
@@ -75,7 +75,11 @@ async function judgeLogs({ agentLogs, signal }: LintOptions, findings: Findings)
   if (!findings.isOn('files-before-agent') || agentLogs.length === 0) return
   // it brings the scanner of logs with it
   const { filesBeforeAgent } = await import('./rules/files-before-agent.ts')
-  for (const log of agentLogs) for (const found of await filesBeforeAgent(log, signal)) findings.add('files-before-agent', '', log, found)
+  for (const log of agentLogs) {
+    const { found, unread } = await filesBeforeAgent(log, signal)
+    for (const it of found) findings.add('files-before-agent', '', log.name, it)
+    if (unread !== null) findings.undetermined({ directory: '', file: log.name, message: unread })
+  }
 }
 
 function judgeEnvironments(all: readonly Gathered[], earlier: Listing | null, changing: ReadonlySet<string>, findings: Findings): void {

@@ -1,3 +1,4 @@
+import type { LogPart } from '../core/sources.ts'
 import type { RuleId } from '../knowledge/result-rules.ts'
 import type { Problem, ProblemSeverity } from './problem.ts'
 
@@ -6,7 +7,7 @@ export interface LintOptions {
   directories: readonly string[]
   /** the directory of an earlier run; null: there is none */
   previous: string | null
-  agentLogs: readonly string[]
+  agentLogs: readonly LogPart[]
   /** of rules that are judged otherwise than by default */
   severities: ReadonlyMap<RuleId, ProblemSeverity | 'off'>
   /** names of parameters and environment entries that may change */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { LintDocument } from '../../src/output/lint/document.ts'
 import { faultsOf } from '../output/schemas.ts'
@@ -96,6 +97,15 @@ describe('settings', () => {
     expect([plain.exitCode, documentIn(plain).settings, strict.exitCode, without.exitCode, documentIn(without).settings]).toEqual([0, '.testops-lint.yaml', 1, 1, undefined])
     expect(strict.stdout).toContain('settings:')
   })
+})
+
+test('the log of the agent is judged, packed too, and need not be there where nobody asks what it says', async () => {
+  await results('r', { 'a-result.json': good })
+  await writeFile(join(place.directory, 'agent.log.gz'), gzipSync('indexed [17], processed [0], errors [17]\n'))
+  const judged = await run('r', '--ci', '--agent-log', 'agent.log.gz')
+  expect(judged.stdout).toMatch(/^error files-before-agent agent\.log\.gz line 1: /)
+  expect((await run('r', '--agent-log', 'none.log')).exitCode).toBe(64)
+  expect((await run('r', '--agent-log', 'none.log', '--rule', 'files-before-agent=off')).exitCode).toBe(0)
 })
 
 test('results of several directories are judged together, a directory that is named twice once', async () => {

@@ -5,7 +5,7 @@ import { ruleIds } from '../../knowledge/result-rules.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
 import { distinctDirectories } from '../../results/directories.ts'
 import type { LintOptions } from '../../results/report.ts'
-import { levels, lintSettings } from '../../runtime/lint/index.ts'
+import { agentLogs, levels, lintSettings } from '../../runtime/lint/index.ts'
 import type { Level, LintSettings } from '../../runtime/lint/index.ts'
 
 /** The flags that say what is judged, and how. */
@@ -25,21 +25,24 @@ export interface Wanted {
   output: string | null
 }
 
-/** What flags and settings ask for; flags stand above settings. Throws USAGE, CONFIGURATION. */
+/** What flags and settings ask for; flags stand above settings. Throws USAGE, CONFIGURATION, and what naming a log throws. */
 export async function wantedLint(names: readonly string[], flags: WantedFlags): Promise<Wanted> {
   if (names.length === 0 || names.includes('')) throw new AdminError('USAGE', 'name the results directory: the one that the tests write their `*-result.json` to', ['testops-admin lint-results build/results', 'testops-admin lint-results --help'])
   const output = outputOf(names, flags)
   const asked = (flags.rule ?? []).map(ruleFlag)
   const directories = distinctDirectories(names)
   const settings = flags.settings === 'none' ? null : await lintSettings({ file: flags.settings ?? null, directories, workingDirectory: process.cwd(), home: process.env.HOME })
+  const severities = new Map([...(settings?.rules ?? []), ...asked])
+  // where nobody wants to know what it says, it need not be there
+  const logs = severities.get('files-before-agent') === 'off' ? [] : (flags['agent-log'] ?? settings?.agentLogs ?? [])
   return {
     output,
     settings,
     options: {
       directories,
       previous: flags.previous ?? settings?.previous ?? null,
-      agentLogs: flags['agent-log'] ?? settings?.agentLogs ?? [],
-      severities: new Map([...(settings?.rules ?? []), ...asked]),
+      agentLogs: await agentLogs(logs),
+      severities,
       changing: settings?.changing ?? [],
     },
   }

@@ -1,26 +1,38 @@
-import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { AdminError } from '../../core/error.ts'
+import type { LogPart } from '../../core/sources.ts'
 import { isFilesBeforeAgent } from '../../knowledge/signatures.ts'
-import { scanFile } from '../../logs/scan/scan-file.ts'
+import { openScan } from '../../logs/scan/scanner.ts'
+import type { Scan } from '../../logs/scan/scanner.ts'
 import type { Found } from '../problem.ts'
 import { counted } from './said.ts'
 
-/** What the log of an agent tells; one without its counts tells nothing. Throws AdminError where the file cannot be read. */
-export async function filesBeforeAgent(log: string, signal?: AbortSignal): Promise<readonly Found[]> {
-  const { causes } = await scanFile(log, { timeZone: null }, signal).catch((error: unknown) => {
-    throw codeOf(error) === null ? error : unreadable(log, error)
-  })
-  const cause = causes.find(({ id }) => id === 'agent-counts')
-  return (cause?.agents ?? []).filter(isFilesBeforeAgent).map(({ indexed, errors }) => ({
+/** What the log of an agent tells; one without its counts tells nothing. */
+export interface AgentTold {
+  found: readonly Found[]
+  /** why it could not be read to its end; null: it was */
+  unread: string | null
+}
+
+/** Throws the signal's reason. */
+export async function filesBeforeAgent(log: LogPart, signal?: AbortSignal): Promise<AgentTold> {
+  const scan = openScan({ timeZone: null })
+  const unread = await readInto(scan, log, signal)
+  const cause = scan.end().causes.find(({ id }) => id === 'agent-counts')
+  const found = (cause?.agents ?? []).filter(isFilesBeforeAgent).map(({ indexed, errors }) => ({
     message: `the agent's log counts ${counted(indexed, 'file')} indexed, none processed, and ${counted(errors!, 'error')}`,
     ...(cause?.agents.length === 1 && { place: `line ${cause.firstLine}` }),
   }))
+  return { found, unread }
 }
 
-function unreadable(log: string, cause: unknown): AdminError {
-  const code = codeOf(cause)
-  const next = ['testops-admin lint-results DIR --agent-log FILE   # what the plugin or uploader printed']
-  if (code === 'ENOENT' || code === 'ENOTDIR') return new AdminError('USAGE', `there is no file ${log}`, next, { cause })
-  if (code === 'EISDIR') return new AdminError('USAGE', `${log} is a folder, and no log of an agent`, next, { cause })
-  if (code === 'EACCES' || code === 'EPERM') return new AdminError('FORBIDDEN', `${log} may not be read by this user`, [], { cause })
-  return new AdminError('UNREACHABLE', `${log} cannot be read: ${messageOf(cause)}`, [], { cause })
+async function readInto(scan: Scan, log: LogPart, signal: AbortSignal | undefined): Promise<string | null> {
+  try {
+    for await (const block of log.blocks(signal)) scan.write(block)
+    return null
+  } catch (error) {
+    if (error instanceof AdminError) return error.message
+    throw error
+  } finally {
+    signal?.throwIfAborted()
+  }
 }

@@ -14,9 +14,25 @@ export interface Place {
 
 export const secretForms = '{env: NAME}, {file: PATH}, {command: [PROGRAM, …]} or {kubernetesSecret: NAME/KEY}'
 
-/** Judges a document by the schema and gives it its type. Throws CONFIGURATION at the first thing that is wrong. */
+/** so many mistakes are told */
+const mostMistakes = 20
+
+/** Judges a document by the schema and gives it its type. Throws CONFIGURATION with all that is wrong, in the order of the file. */
 export function validate<N extends Node>(root: N, document: unknown, place: Place): Value<N> {
-  return read(document, root, []) as Value<N>
+  const mistakes: AdminError[] = []
+  const value = attempt(() => read(document, root, []))
+  if (mistakes.length > 0) throw together(mistakes)
+  return value as Value<N>
+
+  /** One mistake does not hide those beside it; nobody gets the value then. */
+  function attempt(part: () => unknown): unknown {
+    try {
+      return part()
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error
+      return void mistakes.push(error)
+    }
+  }
 
   function read(value: unknown, node: Node, path: Path): unknown {
     switch (node.kind) {
@@ -39,7 +55,10 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
       case 'named': {
         const names = mapping(value, path)
         return new Map(
-          Object.keys(names).map((name) => [checkedName(name, node.problem, path), read(names[name], node.of, [...path, name])]),
+          Object.keys(names).map((name) => {
+            attempt(() => checkName(name, node.problem, path))
+            return [name, attempt(() => read(names[name], node.of, [...path, name]))]
+          }),
         )
       }
       case 'section':
@@ -50,11 +69,18 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
   function readSection(value: unknown, node: Section, path: Path): unknown {
     const given = mapping(value, path)
     const names = Object.keys(given)
-    for (const name of names) if (!Object.hasOwn(node.keys, name)) throw unknownKey(name, node, path)
-    for (const name of node.required) if (!names.includes(name)) throw wrong(path, `lacks the key \`${name}\``)
+    for (const name of node.required) if (!names.includes(name)) mistakes.push(wrong(path, `lacks the key \`${name}\``))
     const [one, other] = node.exclusive?.filter((name) => names.includes(name)) ?? []
-    if (other) throw wrong([...path, other], `cannot stand beside \`${one}\``, 'keep one of the two')
-    return Object.fromEntries(names.map((name) => [name, read(given[name], node.keys[name]!, [...path, name])]))
+    if (other) mistakes.push(wrong([...path, other], `cannot stand beside \`${one}\``, 'keep one of the two'))
+    return Object.fromEntries(
+      names.map((name) => [
+        name,
+        attempt(() => {
+          if (!Object.hasOwn(node.keys, name)) throw unknownKey(name, node, path)
+          return read(given[name], node.keys[name]!, [...path, name])
+        }),
+      ]),
+    )
   }
 
   function readList(value: unknown, node: Extract<Node, { kind: 'list' }>, path: Path): unknown {
@@ -63,7 +89,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
       throw wrong(path, `must be a list, not ${kindOf(value)}`)
     }
     if (value.length === 0) throw wrong(path, 'is an empty list', 'leave the key out')
-    return value.map((item: unknown, index) => read(item, node.of, [...path, index]))
+    return value.map((item: unknown, index) => attempt(() => read(item, node.of, [...path, index])))
   }
 
   function readText(value: unknown, path: Path, problemOf?: (text: string) => string | null): string {
@@ -98,10 +124,9 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     return { path: isAbsolute(path) ? path : resolve(place.directory, path), at: place.at(at) }
   }
 
-  function checkedName(name: string, problemOf: (name: string) => string | null, path: Path): string {
+  function checkName(name: string, problemOf: (name: string) => string | null, path: Path): void {
     const problem = problemOf(name)
     if (problem) throw wrong([...path, name], problem)
-    return name
   }
 
   function mapping(value: unknown, path: Path): Record<string, unknown> {
@@ -123,6 +148,15 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     const subject = path.length === 0 ? 'the configuration' : `\`${keyOf(path)}\``
     return new AdminError('CONFIGURATION', `${subject} at ${place.at(path)} ${what}`, suggestion ? [suggestion] : [])
   }
+}
+
+/** One as it is; several as a list, with what is to be done in the line of each. */
+function together(mistakes: readonly AdminError[]): AdminError {
+  const [first] = mistakes
+  if (first && mistakes.length === 1) return first
+  const told = mistakes.slice(0, mostMistakes).map(({ message, suggestions }) => [message, ...suggestions].join('; '))
+  const more = mistakes.length - told.length
+  return new AdminError('CONFIGURATION', [`there are ${mistakes.length} mistakes`, ...told, ...(more > 0 ? [`and ${more} more`] : [])].join('\n- '))
 }
 
 const commandWords = { kind: 'list', about: '', example: '', of: { kind: 'text', about: '', example: '' } } as const

@@ -1,3 +1,4 @@
+export { agentLogs } from './agent-logs.ts'
 export { levels } from './schema.ts'
 export type { Level } from './schema.ts'
 export { lintSettings } from './settings.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { partOfFile } from '../../../src/adapters/input/file.ts'
 import { resultRules, ruleIds } from '../../../src/knowledge/result-rules.ts'
 import type { RuleId } from '../../../src/knowledge/result-rules.ts'
 import { directoryOf, problemsIn } from './directories.ts'
@@ -90,7 +91,7 @@ describe('lint-results', () => {
   it('files-before-agent: the log of the agent', async () => {
     const directory = directoryOf({ [a]: one() })
     const log = join(directoryOf({ 'agent.log': 'All files have been processed: indexed [17], processed [0], errors [17]\n' }), 'agent.log')
-    expect(await problemsIn(directory, { agentLogs: [log] })).toEqual([`error files-before-agent ${log} line 1`])
+    expect(await problemsIn(directory, { agentLogs: [partOfFile(log)] })).toEqual([`error files-before-agent ${log} line 1`])
   })
 
   it('volatile-parameter: what two runs have not in common', async () => {

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { partOfFile } from '../../../src/adapters/input/file.ts'
+import { AdminError } from '../../../src/core/error.ts'
 import { filesBeforeAgent } from '../../../src/results/rules/files-before-agent.ts'
 import { emptyResults, judgeEnvironment, missingAttachment, nestedFile, orphanAttachment, oversize, parameterPairs, volatileBetween } from '../../../src/results/rules/index.ts'
 import { isSecretName, listed, quoted } from '../../../src/results/rules/said.ts'
@@ -74,17 +76,23 @@ describe('the log of an agent', () => {
     ['nothing of that', [], undefined],
     ['', [], undefined],
   ])('%j', async (text, messages, place) => {
-    const found = await filesBeforeAgent(log(text))
+    const { found, unread } = await filesBeforeAgent(partOfFile(log(text)))
+    expect(unread).toBeNull()
     expect(found.map(({ message }) => message)).toEqual(messages)
     expect(found[0]?.place).toBe(place)
   })
 
-  it('has to be there, and a file', async () => {
-    const missing = join(folder, 'none.log')
-    await expect(filesBeforeAgent(missing)).rejects.toMatchObject({ code: 'USAGE', message: `there is no file ${missing}` })
-    await expect(filesBeforeAgent(join(log('a'), 'b'))).rejects.toMatchObject({ code: 'USAGE' })
-    await expect(filesBeforeAgent(folder)).rejects.toMatchObject({ code: 'USAGE', message: `${folder} is a folder, and no log of an agent` })
-    await expect(filesBeforeAgent(log('a'), AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
+  it('what could be read of it is judged', async () => {
+    const blocks = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('indexed [17], processed [0], errors [17]\n')
+      throw new AdminError('UNEXPECTED_ANSWER', 'it is cut short')
+    }
+    const { found, unread } = await filesBeforeAgent({ name: 'agent.log', blocks })
+    expect([found.length, unread]).toEqual([1, 'it is cut short'])
+  })
+
+  it('can be interrupted', async () => {
+    await expect(filesBeforeAgent(partOfFile(log('a')), AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
   })
 })
 

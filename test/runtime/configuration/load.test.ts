@@ -146,6 +146,22 @@ function noPassword(): string {
   return 'holds a password; leave it out and write beside it `password: {env: NAME}` or `password: {file: PATH}`'
 }
 
+test('several mistakes are told at once, in the order of the file', async () => {
+  const text = 'curent: prod\ndeployments:\n  prod:\n    platform: hots\n    database:\n      - {url: "postgresql://u:hunter2@h/d"}\n      - {url: 5}\n    broker: {}\n    apiToken: hunter2\n'
+  const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
+  expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
+    [
+      'there are 5 mistakes',
+      '- unknown key `curent` at testops-admin.yaml:1; did you mean `current`?; keys that may stand there: current, deployments',
+      '- `platform` at testops-admin.yaml:4 must be kubernetes, compose or host; did you mean `host`?',
+      `- \`database[0].url\` at testops-admin.yaml:6 ${noPassword()}`,
+      '- `database[1].url` at testops-admin.yaml:7 must be text, not a number; put it in quotes: "5"',
+      `- \`apiToken\` at testops-admin.yaml:9 is a secret and must not stand here; write where it is kept: ${forms()}`,
+      read,
+    ].join('\n'),
+  )
+})
+
 test('a deployment whose address is wrong, too, names the line', async () => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml': 'deployments:\n  prod:\n    url: testops.example.org\n' })
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(

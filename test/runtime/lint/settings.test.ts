@@ -84,6 +84,29 @@ describe('what is wrong is told with its line', () => {
     await expect(settings(['.'])).rejects.toMatchObject({ code: 'CONFIGURATION', message: expect.stringContaining(message) as string })
   })
 
+  test('all at once, in the order of the file', async () => {
+    write('.testops-lint.yaml', 'rules:\n  orphan: off\n  bad-json: bad\nmax-warnings: -1\nprevious: 5\nextra: 1\nagent-log: [a.log, ""]\nchanging: []\n')
+    await expect(settings(['.'])).rejects.toMatchObject({
+      code: 'CONFIGURATION',
+      suggestions: [],
+      message: [
+        'there are 7 mistakes',
+        '`rules.orphan` at .testops-lint.yaml:2 is no rule; did you mean `orphan-attachment`?',
+        '`rules.bad-json` at .testops-lint.yaml:3 must be off, warning or error',
+        '`max-warnings` at .testops-lint.yaml:4 must be a whole number, 0 or more, not -1',
+        '`previous` at .testops-lint.yaml:5 must be text, not a number; put it in quotes: "5"',
+        'unknown key `extra` at .testops-lint.yaml:6; keys that may stand there: rules, max-warnings, previous, agent-log, changing',
+        '`agent-log[1]` at .testops-lint.yaml:7 is empty; leave the key out',
+        '`changing` at .testops-lint.yaml:8 is an empty list; leave the key out',
+      ].join('\n- '),
+    })
+  })
+
+  test('of very many the first ones', async () => {
+    write('.testops-lint.yaml', `rules: {${Array.from({ length: 100 }, (_, at) => `x${at}: off`).join(', ')}}`)
+    await expect(settings(['.'])).rejects.toThrow(/^there are 100 mistakes(?:\n- `rules\.x\d+` at .*){20}\n- and 80 more$/)
+  })
+
   test.each<[string, string]>([
     ['none.yaml', 'cannot read the settings none.yaml: there is no such file'],
     ['.', 'cannot read the settings .: it is a directory'],

@@ -1,0 +1,35 @@
+import { inspect, partOfFile } from '../../adapters/input/file.ts'
+import type { Inspected } from '../../adapters/input/file.ts'
+import { unpackers } from '../../adapters/input/format.ts'
+import { systemCode } from '../../adapters/failure.ts'
+import { AdminError } from '../../core/error.ts'
+import type { LogPart } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
+
+/**
+ * Logs of agents by their names, packed or not. Throws USAGE for a folder and for what is not there, FORBIDDEN, and UNAVAILABLE where
+ * one is packed in a way that is not unpacked here.
+ */
+export async function agentLogs(names: readonly string[]): Promise<LogPart[]> {
+  const parts: LogPart[] = []
+  for (const name of names) {
+    const { kind, format } = await look(name)
+    if (kind === 'folder') throw new AdminError('USAGE', `${name} is a folder, and no log of an agent`, [flag])
+    const unpacker = unpackers[format]
+    if (unpacker) throw new AdminError('UNAVAILABLE', `${name} is compressed by ${format}, which this program does not unpack`, [`${unpacker} ${typed([name])} > agent.log`, 'testops-admin lint-results DIR --agent-log agent.log'])
+    parts.push(partOfFile(name))
+  }
+  return parts
+}
+
+const flag = 'testops-admin lint-results DIR --agent-log FILE   # what the plugin or uploader printed'
+
+async function look(name: string): Promise<Inspected> {
+  try {
+    return await inspect(name)
+  } catch (error) {
+    const code = error instanceof AdminError ? systemCode(error.cause) : null
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new AdminError('USAGE', `there is no file ${name}`, [flag], { cause: error })
+    throw error
+  }
+}
