@@ -7,7 +7,7 @@ import { findServices } from './find.ts'
 export const findComposeProjects: Finder = async ({ folder, ...options }) => {
   const engine = await findEngine(options)
   if (engine === null) return { found: [], looked: 'no docker or podman is installed' }
-  const services = await findServices(engine, { project: null, service: null, file: null, folder })
+  const services = await findServices(engine, { project: null, service: null, file: null, folder }, options.environment)
   const projects = services.map(({ project }) => project)
   return {
     found: services.map(({ project, service, image, files, isDeclaredOnly }) => ({

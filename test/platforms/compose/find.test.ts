@@ -40,6 +40,18 @@ test('without a container yet, one is made to start it; of a service, too, that 
   expect(platform.commands).toMatchObject({ start: `${typed} up -d web`, restart: `${typed} up -d web`, logs: `${typed} logs --tail 200 web` })
 })
 
+test('of the files that COMPOSE_FILE names, in .env or in the shell, which stands above it', async () => {
+  const text = (image: string): string => `services:\n  web:\n    image: ${image}\n`
+  const files = { '.env': 'COMPOSE_FILE=base.yml:prod/over.yml\n', 'base.yml': text('testops:526u01'), 'prod/over.yml': text('testops:527u01'), 'compose.yaml': text('testops:525u01') }
+  const world = await composeWorld({}, Object.fromEntries(Object.entries(files).map(([name, it]) => [`project/${name}`, it])))
+  const folder = `${world.folder}/project`
+  const start = async (): Promise<string | undefined> => (await world.open({ folder })).commands?.start
+  expect(await start()).toBe(`docker compose -p project -f ${folder}/base.yml -f ${folder}/prod/over.yml up -d web`)
+  expect((await (await (await world.open({ folder })).service()).image()).build).toBe('527u01')
+  Object.assign(world.options.environment ?? {}, { COMPOSE_FILE: 'prod/over.yml' })
+  expect(await start()).toBe(`docker compose -p prod --env-file ${folder}/.env -f ${folder}/prod/over.yml up -d web`)
+})
+
 test.each([
   // with --env-file, which Compose 2 remembers
   ['compose-v2', 'running', 'docker compose -p testops --env-file ENV -f FILE stop testops'],
