@@ -13,8 +13,9 @@ export const findComposeProjects: Finder = async ({ folder, ...options }) => {
     found: services.map(({ project, service, image, files, isDeclaredOnly }) => ({
       // several services of one project are told apart
       name: projects.indexOf(project) === projects.lastIndexOf(project) ? project : `${project}-${service}`,
-      what: `compose project \`${project}\` (service ${service}, image ${image}${isDeclaredOnly ? `, only in ${files?.files[0]} so far` : ''})`,
-      place: { platform: 'compose', project, service, file: isDeclaredOnly ? (files?.files[0] ?? null) : null },
+      what: `compose project \`${project}\` (service ${service}, image ${image}${isDeclaredOnly ? `, only in ${files?.files.join(', ')} so far` : ''})`,
+      // of several files none stands for all: they are found again from here
+      place: { platform: 'compose', project, service, file: isDeclaredOnly && files?.files.length === 1 ? files.files[0]! : null },
     })),
     looked: `no container of ${engine.program}, and no compose file in ${folder} or above, has the image ${images.standard} or ${images.legacy}`,
   }
