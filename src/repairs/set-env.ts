@@ -37,7 +37,7 @@ export const setEnv = defineRepair({
       const value = environment.get(name)
       const current = value instanceof Secret ? value.reveal() : (value ?? null)
       if (secret || value instanceof Secret || isSecretSetting(name, '')) {
-        if (to !== null) throw heldSecret(name)
+        if (to !== null) throw deployment.platform === 'kubernetes' ? inTemplate(name) : heldSecret(name)
         const [from, next] = [fingerprint(current, salt), secret?.fingerprint ?? null]
         return from === next ? [] : [{ title: next === null ? `take ${name} away` : `set ${name}, a secret`, action: { kind: 'set-secret', name, salt, from, to: next, file: secret?.file ?? null }, interrupts: false }]
       }
@@ -71,15 +71,17 @@ export const setEnv = defineRepair({
 /** A pod template is read by everyone who may read Deployments, and a changed one takes effect at once. Throws REFUSED, USAGE. */
 function assertForCluster(changes: readonly Step[], { rollsOut }: { rollsOut: boolean }): void {
   const secret = changes.flatMap(({ action }) => (action.kind === 'set-secret' ? [action.name] : [])).at(0)
-  if (secret !== undefined) {
-    throw new AdminError('REFUSED', `${secret} is a secret, and a pod template is no place for one: nothing was changed`, ['set it in the Secret of the release, then: testops-admin service restart -d {deployment}'])
-  }
+  if (secret !== undefined) throw inTemplate(secret)
   if (rollsOut && changes.length > 0) {
     throw new AdminError('USAGE', 'on Kubernetes a setting that is written starts new pods at once: --no-restart is for a service that is stopped', [
       'testops-admin set-env NAME=VALUE --values FILE   # in the values of the chart, for the next helm upgrade',
       'testops-admin service stop -d {deployment}',
     ])
   }
+}
+
+function inTemplate(name: string): AdminError {
+  return new AdminError('REFUSED', `${name} is a secret, and a pod template is no place for one: nothing was changed`, ['set it in the Secret of the release, then: testops-admin service restart -d {deployment}'])
 }
 
 function shown(name: string, value: string | Secret | undefined): string {

@@ -200,16 +200,13 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
   try {
     return readable(await context.environment())
   } catch (error) {
-    const { url, database, broker, sessions } = context.settings
+    const { url, database, broker, sessions, platform, kubernetes, compose } = context.settings
     if (url !== undefined || database || broker?.url !== undefined || sessions || !(error instanceof AdminError)) return new Map()
     const code = error.code === 'NOT_CONFIGURED' ? 'CONFIGURATION' : error.code
     const message = `nothing is known of how deployment \`${context.name}\` is reached: ${error.message}`
-    throw new AdminError(
-      code,
-      message,
-      [...error.suggestions, 'in the configuration: url, database, broker, sessions, or host.environmentFile'],
-      { cause: error },
-    )
+    const isHost = platform === undefined ? !kubernetes && !compose : platform === 'host'
+    const parts = `in the configuration: url, database, broker${isHost ? ', sessions, or host.environmentFile' : ' or sessions'}`
+    throw new AdminError(code, message, [...error.suggestions, parts], { cause: error })
   }
 }
 

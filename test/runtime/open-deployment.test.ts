@@ -114,6 +114,15 @@ test('a configured deployment on a platform that cannot be asked', async () => {
 })
 
 test.each([
+  ['platform: kubernetes', 'in the configuration: url, database, broker or sessions'],
+  ['compose: {service: testops}', 'in the configuration: url, database, broker or sessions'],
+  ['build: "1"', 'in the configuration: url, database, broker, sessions, or host.environmentFile'],
+])('with %s, what may be configured instead is named', async (text, expected) => {
+  const suggestions = await open(text, {}, { PATH: '/nowhere', HOME: '/nowhere' }).then(() => [], (error: AdminError) => error.suggestions)
+  expect(suggestions.at(-1)).toBe(expected)
+})
+
+test.each([
   [
     'kubernetes: {namespace: testops}',
     'UNAVAILABLE: nothing is known of how deployment `prod` is reached: no cluster is known here: there is no configuration of kubectl in FOLDER/.kube/config, and this is no pod',

@@ -51,6 +51,6 @@ function saidOf({ host, last }: Trouble, shown: Calls['shown']): string {
 
 /** Whether debug output of integrations is on, or that cannot be told. */
 async function isTold(service: ServiceSource | null, deployment: Deployment): Promise<boolean> {
-  const settings = service && (await tolerant(readSettings(service, deployment)))
-  return settings === null || isDebug(settings.value(settings.names.integrationLogLevel))
+  const told = service && (await tolerant(readSettings(service, deployment).then((it) => isDebug(it.value(it.names.integrationLogLevel)))))
+  return told ?? true
 }

@@ -2,15 +2,16 @@ import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { isUntried } from '../../core/error.ts'
 import type { ApiSource, LogRecord, LogsSource, ServiceSource, ServiceStatus } from '../../core/sources.ts'
+import { PartialSettings } from '../../core/partial-settings.ts'
 import { Secret } from '../../core/secret.ts'
-import { settingNames, vendorIn } from '../../knowledge/settings.ts'
+import { isSecretSetting, settingNames, vendorIn } from '../../knowledge/settings.ts'
 import type { SettingNames, Vendor } from '../../knowledge/settings.ts'
 import { had, notConfigured, tolerant } from './wanted.ts'
 
 export interface ServiceSettings {
   vendor: Vendor
   names: SettingNames
-  /** a setting's value, null where it is absent; secrets are not values to look at */
+  /** a setting's value, null where it is absent; secrets are not values to look at. Throws where it may not be read, or may be set unseen */
   value(name: string): string | null
 }
 
@@ -18,12 +19,19 @@ export interface ServiceSettings {
 export async function readSettings(service: ServiceSource, deployment: Deployment): Promise<ServiceSettings> {
   const environment = await service.environment()
   const vendor = vendorIn(environment.keys(), deployment.vendor)
+  const names = settingNames(vendor)
+  const own: readonly string[] = Object.values(names)
   return {
     vendor,
-    names: settingNames(vendor),
+    names,
     value: (name) => {
       const value = environment.get(name)
-      return value === undefined || value instanceof Secret ? null : value
+      if (value === undefined && own.includes(name) && environment instanceof PartialSettings) throw environment.missing
+      if (!(value instanceof Secret)) return value ?? null
+      if (!own.includes(name)) return null
+      // a whole Secret may be what the service is set by
+      const revealed = value.reveal()
+      return isSecretSetting(name, revealed) ? null : revealed
     },
   }
 }

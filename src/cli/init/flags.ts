@@ -77,16 +77,19 @@ const platforms: readonly PlatformName[] = ['kubernetes', 'compose', 'host']
 
 /** Whether a flag says where the service runs, so that nothing has to be looked for. */
 export function namesPlace(flags: InitFlags): boolean {
-  return placeIn(flags) !== undefined
+  return placesIn(flags).length > 0
 }
 
-/** The platform that is named, or that a flag is for. */
+/** The platform that is named, or that a flag is for. Throws USAGE for flags of two. */
 export function platformIn(flags: InitFlags): PlatformName | undefined {
-  return flags.platform ?? placeIn(flags)
+  const [first, ...others] = [...(flags.platform === undefined ? [] : [{ flag: `platform ${flags.platform}`, platform: flags.platform }]), ...placesIn(flags)]
+  const other = others.find(({ platform }) => platform !== first?.platform)
+  if (first && other) throw new AdminError('USAGE', `--${other.flag} is for platform \`${other.platform}\`, and --${first.flag} for \`${first.platform}\`: a deployment is on one`, ['testops-admin init --help'])
+  return first?.platform
 }
 
-function placeIn(flags: InitFlags): PlatformName | undefined {
-  return platforms.find((platform) => places.some(([flag, [section]]) => section === platform && flags[flag] !== undefined))
+function placesIn(flags: InitFlags): { flag: string; platform: PlatformName }[] {
+  return places.flatMap(([flag, [section]]) => platforms.filter((it) => it === section && flags[flag] !== undefined).map((platform) => ({ flag, platform })))
 }
 
 export function withValue(draft: Draft, [key, ...rest]: Path, value: string | Draft): Draft {

@@ -1,6 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import { images } from '../../knowledge/images.ts'
+import type { PlatformOptions } from '../platform.ts'
 import { composeContainers } from './containers.ts'
 import type { Container } from './containers.ts'
 import type { Engine } from './engine.ts'
@@ -21,8 +22,12 @@ export interface FoundService {
 }
 
 /** All services that run one of the product's images: in containers, and in the compose file here. `narrow` leaves out the others. */
-export async function findServices(engine: Engine, narrow: Pick<ComposeSettings, 'project' | 'file' | 'service' | 'folder'>): Promise<FoundService[]> {
-  const [containers, here] = await Promise.all([composeContainers(engine, narrow.project), filesAt(narrow)])
+export async function findServices(
+  engine: Engine,
+  narrow: Pick<ComposeSettings, 'project' | 'file' | 'service' | 'folder'>,
+  environment: PlatformOptions['environment'] = {},
+): Promise<FoundService[]> {
+  const [containers, here] = await Promise.all([composeContainers(engine, narrow.project), filesAt(narrow, environment)])
   const own = distinct(containers.filter((it) => isMeant(it, narrow)).map(foundIn))
   const running = await Promise.all(own.map(async (it) => ({ ...it, files: it.files && (await allReadable(it.files)) ? it.files : (here !== null && narrow.file ? here : null) })))
   if (here === null || running.some((it) => it.files?.files.some((file) => here.files.includes(file)))) return running
@@ -30,8 +35,8 @@ export async function findServices(engine: Engine, narrow: Pick<ComposeSettings,
   return [...running, ...declared.filter((it) => !running.some(({ project }) => project === it.project))]
 }
 
-async function filesAt({ file, folder, project }: Pick<ComposeSettings, 'file' | 'folder' | 'project'>): Promise<Project | null> {
-  const found = file === null ? await projectAt(folder) : projectOfFile(file.path)
+async function filesAt({ file, folder, project }: Pick<ComposeSettings, 'file' | 'folder' | 'project'>, environment: NonNullable<PlatformOptions['environment']>): Promise<Project | null> {
+  const found = file === null ? await projectAt(folder, environment) : projectOfFile(file.path)
   return found && (project === null ? found : { ...found, name: project })
 }
 

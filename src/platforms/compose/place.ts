@@ -8,6 +8,7 @@ import { parsedYaml } from '../../adapters/yaml/look.ts'
 import type { SettingChange } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
 import { changedText, valueIn } from '../host/edit-setting.ts'
+import { changedDotenv } from './dotenv.ts'
 import { isMap } from './project.ts'
 import type { Project } from './project.ts'
 
@@ -100,7 +101,7 @@ function placeOfRaw(file: File, raw: string | null, asked: Asked): Promise<Place
   const { name, to } = asked.change
   const variable = raw === null ? name : variableIn(raw)
   if (to === null || (raw !== null && !raw.replaceAll('$$', '').includes('$'))) return inComposeFile(file, asked)
-  if (variable !== null) return inDotenv(variable, file, asked)
+  if (variable !== null) return inDotenv(variable, to, file, asked)
   throw refused(name, `its value in ${file.path} is put together of several parts`)
 }
 
@@ -110,7 +111,7 @@ function variableIn(raw: string): string | null {
   return braced ?? bare ?? null
 }
 
-async function inDotenv(variable: string, { included }: File, { change: { name, to }, project, environment, read }: Asked): Promise<Place> {
+async function inDotenv(variable: string, to: string, { included }: File, { change: { name }, project, environment, read }: Asked): Promise<Place> {
   if (environment[variable] !== undefined) throw refused(name, `it comes from ${variable}, which this shell sets itself`, [`unset ${variable}`])
   const { path, bytes } = await read(project.environmentFiles.at(-1) ?? join(project.folder, '.env'))
   const isOwn = bytes !== null && valueIn(bytes, variable) !== null
@@ -118,7 +119,7 @@ async function inDotenv(variable: string, { included }: File, { change: { name, 
     const other = await read(file)
     if (other.bytes !== null && valueIn(other.bytes, variable) !== null) throw refused(name, `it comes from ${variable} in ${other.path}, which counts only for what is included there`)
   }
-  const next = changedText(bytes ?? Buffer.alloc(0), variable, to)
+  const next = changedDotenv(bytes ?? Buffer.alloc(0), variable, to)
   if (next === null) throw refused(name, `${variable} cannot be set in ${path}: a quote or a continued line is open at its end`)
   return { path, from: bytes, to: next, kind: 'dotenv', included: null }
 }
@@ -143,12 +144,13 @@ function inComposeFile({ path, bytes, text, included, service: section }: File, 
 
 /** It is set, and in no environment section of its own: an `env_file` has it, or what the service extends. */
 async function placeOfElsewhere(files: readonly File[], target: File, asked: Asked): Promise<Place> {
-  const { change: { name, to }, read, service } = asked
+  const { change, read, service } = asked
+  const { name, to } = change
   const bases = (await Promise.all(files.map(async (it) => basesOf(it, asked)))).flat()
   const base = bases.find((it) => rawOf(it, name) !== undefined)
   const raw = base && rawOf(base, name)
   const variable = raw === null ? name : variableIn(raw ?? '')
-  if (base && variable !== null && to !== null) return inDotenv(variable, base, asked)
+  if (base && variable !== null && to !== null) return inDotenv(variable, to, base, asked)
 
   const all = [...files, ...bases]
   const held = base ? [] : await Promise.all([...new Set(all.flatMap((it) => envFilesOf(it.service, it.folder)))].map(read))
@@ -160,7 +162,9 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
     if (sharing.length > 0) throw refused(name, `${one.path} has it, which ${sharing.join(', ')} reads too`, [`give ${service} a line of its own for it below \`environment\`, which counts more`])
     // engines differ in what quotes mean there, so that only what needs none is sure
     if (to !== null && !/^[\w@%+=:,./-]*$/.test(to)) throw refused(name, `${one.path} has it, in which a value with blanks or quotes is read differently by different versions`)
-    const next = changedText(one.bytes, name, to)
+    // what follows a sign # is a part of the value to some
+    const isWhole = to === null || valueIn(one.bytes, name) === change.from
+    const next = isWhole ? changedText(one.bytes, name, to) : changedDotenv(one.bytes, name, to)
     if (next !== null) return { path: one.path, from: one.bytes, to: next, kind: 'env-file', included: null }
   }
   // its own section counts more than all that it draws in

@@ -1,5 +1,6 @@
-import { access, constants } from 'node:fs/promises'
+import { access, constants, readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 import { parseYaml } from '../../adapters/yaml/index.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
@@ -38,8 +39,28 @@ export interface Configured {
 const fileNames = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'] as const
 const overlays = (name: string): string[] => ['.yaml', '.yml'].map((ending) => name.replace(/\.ya?ml$/, `.override${ending}`))
 
-/** The project whose file lies in this folder or, as compose looks for it, in one above it; null: there is none. */
-export async function projectAt(folder: string): Promise<Project | null> {
+type Variables = Readonly<Record<string, string | undefined>>
+
+/**
+ * The project of this folder: of the files that `COMPOSE_FILE` names, by this environment or in `.env`, else of the file that lies here
+ * or, as compose looks for it, in a folder above; null: there is none.
+ */
+export async function projectAt(folder: string, environment: Variables): Promise<Project | null> {
+  return (await namedProject(folder, environment)) ?? usualProject(folder)
+}
+
+/** docs.docker.com, "Configure pre-defined environment variables in Docker Compose". */
+async function namedProject(folder: string, environment: Variables): Promise<Project | null> {
+  const dotenv = join(folder, '.env')
+  const { COMPOSE_FILE: named, COMPOSE_PATH_SEPARATOR: separator } = { ...parseEnv(await readFile(dotenv, 'utf8').catch(() => '')), ...environment }
+  const files = (named ?? '').split(separator || ':').filter(Boolean).map((file) => resolve(folder, file))
+  const [first] = files
+  if (first === undefined) return null
+  const own = dirname(first)
+  return { name: null, files, folder: own, environmentFiles: own !== folder && (await isReadable(dotenv)) ? [dotenv] : [] }
+}
+
+async function usualProject(folder: string): Promise<Project | null> {
   for (const name of fileNames) {
     const file = join(folder, name)
     if (!(await isReadable(file))) continue
@@ -47,7 +68,7 @@ export async function projectAt(folder: string): Promise<Project | null> {
     return { name: null, files: [file, ...over], folder, environmentFiles: [] }
   }
   const parent = dirname(folder)
-  return parent === folder ? null : projectAt(parent)
+  return parent === folder ? null : usualProject(parent)
 }
 
 /** The project of a file that was named. */

@@ -27,7 +27,7 @@ export interface View {
 export async function viewOf(settings: ComposeSettings, options: PlatformOptions): Promise<View> {
   const engine = await findEngine(options)
   if (engine === null) throw withoutEngine()
-  const found = theOnly(await findServices(engine, settings), engine, settings)
+  const found = theOnly(await findServices(engine, settings, options.environment), engine, settings)
   const { project, service, files } = found
   return {
     engine,

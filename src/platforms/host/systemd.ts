@@ -2,6 +2,7 @@ import { endOf, runProgram } from '../../adapters/process.ts'
 import type { ProgramResult } from '../../adapters/process.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ServiceManager } from './manager.ts'
+import { matching } from './matching.ts'
 import { healthOf } from './health.ts'
 import type { Properties } from './properties.ts'
 import { one, parseProperties, statusOf } from './properties.ts'
@@ -77,11 +78,11 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       const properties = await show('LoadState,Environment,EnvironmentFiles')
       const assignments = (properties.get('Environment') ?? []).flatMap(wordsOf)
       const variables = new Map(assignments.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]))
-      const files = (properties.get('EnvironmentFiles') ?? []).flatMap((line) => {
+      const named = (properties.get('EnvironmentFiles') ?? []).flatMap((line) => {
         const [, path, ignored] = /^(.+?)(?: \(ignore_errors=(yes|no)\))?$/.exec(line) ?? []
         return path ? [{ path, optional: ignored === 'yes' }] : []
       })
-      return { variables, files }
+      return { variables, files: (await Promise.all(named.map(matching))).flat() }
     },
     commands: {
       start: typed([...as, 'systemctl', 'start', short]),

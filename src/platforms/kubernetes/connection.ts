@@ -2,7 +2,7 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { bare, parseProxy, portOf, proxyAgent, proxyFor } from '../../adapters/http-route.ts'
 import { hostPort, peerFailure, systemCode, withDeadline } from '../../adapters/failure.ts'
 import type { Peer } from '../../adapters/failure.ts'
-import { AdminError } from '../../core/error.ts'
+import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { isLoopback } from '../../core/host.ts'
 import { redactUrl } from '../../core/secret.ts'
 import type { PlatformOptions } from '../platform.ts'
@@ -79,7 +79,7 @@ export async function openConnection(access: Access, options: PlatformOptions & 
       return await withDeadline(work(held), options.timeoutMs, peer, { abandon: () => held.request?.destroy(), ...(signal && { signal }) })
     } catch (error) {
       if (signal?.aborted) throw interrupted(signal)
-      throw peerFailure(error, peer)
+      throw isOwnPem(error) ? new AdminError('CONFIGURATION', `a certificate or key with which ${server} is asked, of ${access.file}, cannot be used: ${messageOf(error)}`, ['kubectl config view'], { cause: error }) : peerFailure(error, peer)
     }
   }
 
@@ -100,6 +100,11 @@ export async function openConnection(access: Access, options: PlatformOptions & 
 
 interface Held {
   request: ClientRequest | null
+}
+
+/** Told before anything is sent: what the server thinks of a certificate comes as an alert. */
+function isOwnPem(error: unknown): boolean {
+  return /^ERR_OSSL_(?:PEM|X509|ASN1|EVP)_/.test(codeOf(error) ?? '')
 }
 
 function interrupted({ reason }: AbortSignal): AdminError {

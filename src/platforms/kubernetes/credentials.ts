@@ -1,5 +1,6 @@
 import type { KubeConfig, User } from '@kubernetes/client-node'
 import type { Authenticator } from '@kubernetes/client-node/dist/auth.js'
+import { validateHeaderValue } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { dirname } from 'node:path'
 import { isRecord } from '../../adapters/http.ts'
@@ -34,7 +35,11 @@ export function credentialsOf(access: Access, options: PlatformOptions): Credent
       const { agent: _, headers: { Authorization: authorization, ...headers }, ...given } = applied
       if (isRecord(access.user?.authProvider) && authorization === undefined) throw failure(new Error('it gives no token'), access)
       // a file of a token ends with a line's end, which the library takes for a part of it
-      return { ...given, headers: { ...headers, ...(authorization !== undefined && { Authorization: authorization.trim() }) } }
+      const sent = { ...headers, ...(authorization !== undefined && { Authorization: authorization.trim() }) }
+      if (!Object.entries(sent).every(isSendable)) {
+        throw new AdminError('UNAUTHENTICATED', `${whoIs(access)} cannot sign in: the token or the name holds a character that no request can carry, such as a line's end`, ['kubectl auth whoami'])
+      }
+      return { ...given, headers: sent }
     },
     renew() {
       // the library keeps a token until its time is over, whatever the server says of it
@@ -77,9 +82,23 @@ function pluginAuthenticator(whose: { name: string; file: string; folder: string
   }
 }
 
-function failure(error: unknown, { user, file }: Access): AdminError {
+function isSendable([name, value]: [string, string | readonly string[]]): boolean {
+  try {
+    for (const it of [value].flat()) validateHeaderValue(name, it)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function whoIs({ user, file }: Access): string {
+  return `the user \`${user?.name ?? ''}\` of ${file}`
+}
+
+function failure(error: unknown, access: Access): AdminError {
   if (error instanceof AdminError) return error
-  const who = `the user \`${user?.name ?? ''}\` of ${file}`
+  const { user } = access
+  const who = whoIs(access)
   const { path } = error as { path?: string }
   if (codeOf(error) !== undefined && path !== undefined) {
     return new AdminError('CONFIGURATION', `what ${who} signs in with cannot be read: ${messageOf(error)}`, [`ls -l ${path}`], { cause: error })

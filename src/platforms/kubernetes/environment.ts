@@ -1,4 +1,5 @@
 import { AdminError } from '../../core/error.ts'
+import { PartialSettings } from '../../core/partial-settings.ts'
 import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import { isSecretSetting } from '../../knowledge/settings.ts'
 import type { KubernetesClient } from './client.ts'
@@ -13,7 +14,8 @@ type Values = ReadonlyMap<string, string | Secret> | AdminError | null
 /**
  * The environment that a container is started with: `envFrom` first, then `env`, of which the last of a name wins. Each Secret and
  * ConfigMap is read once. What cannot be read for want of a right is there all the same, as a Secret that throws FORBIDDEN when it is
- * revealed. Fields of the pod (`fieldRef`) are left out. Throws as the client does.
+ * revealed; where an object that `envFrom` names cannot, these are `PartialSettings`. Fields of the pod (`fieldRef`) are left out. Throws as
+ * the client does.
  */
 export async function environmentOf(client: KubernetesClient, namespace: string, { env = [], envFrom = [] }: Container): Promise<Settings> {
   const objects = new Map<string, Promise<Values>>()
@@ -30,17 +32,17 @@ export async function environmentOf(client: KubernetesClient, namespace: string,
   const entries = env.map(({ name, value, valueFrom }) => ({ name, isPlain: !valueFrom, value: valueFrom ? referred(name, valueFrom, read) : (value ?? '') }))
 
   const all = new Map<string, string | Secret>()
+  let missing: AdminError | null = null
   for (const { prefix, values } of sources) {
     const found = await values
-    // which names it would give is not known
-    if (found === null || found instanceof AdminError) continue
-    for (const [key, value] of found) all.set(`${prefix}${key}`, value)
+    if (found instanceof AdminError) missing = partly(found)
+    else for (const [key, value] of found ?? []) all.set(`${prefix}${key}`, kept(`${prefix}${key}`, value))
   }
   for (const { name, isPlain, value } of entries) {
     const found = await value
     if (found !== null) all.set(name, kept(name, isPlain ? expanded(found, all) : found))
   }
-  return all
+  return missing === null ? all : new PartialSettings(all, missing)
 }
 
 async function referred(
@@ -73,14 +75,16 @@ function kept(name: string, value: string | Secret): string | Secret {
 }
 
 function valueAt(values: Values, key: string, name: string): string | Secret | null {
-  if (values instanceof AdminError) return unreadable(name, values)
+  if (values instanceof AdminError) return new UnreadableSecret(unreadable(name, values))
   return values?.get(key) ?? null
 }
 
-function unreadable(name: string, { code, message, suggestions }: AdminError): Secret {
-  return new UnreadableSecret(
-    new AdminError(code, `the service's setting ${name} cannot be read: ${message}`, suggestions, { obstacle: { kind: 'settings' } }),
-  )
+function unreadable(name: string, { code, message, suggestions }: AdminError): AdminError {
+  return new AdminError(code, `the service's setting ${name} cannot be read: ${message}`, suggestions, { obstacle: { kind: 'settings' } })
+}
+
+function partly({ code, message, suggestions }: AdminError): AdminError {
+  return new AdminError(code, `the service's settings cannot all be read: ${message}`, suggestions, { obstacle: { kind: 'settings' } })
 }
 
 async function valuesOf(client: KubernetesClient, namespace: string, kind: 'secrets' | 'configmaps', name: string): Promise<Values> {

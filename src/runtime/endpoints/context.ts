@@ -1,6 +1,7 @@
 import { AdminError, messageOf } from '../../core/error.ts'
 import { isLoopback } from '../../core/host.ts'
 import type { Reach } from '../../core/endpoint.ts'
+import { PartialSettings } from '../../core/partial-settings.ts'
 import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import type { FileReference, SecretReference } from '../configuration/nodes.ts'
 import type { DeploymentSettings } from '../configuration/schema.ts'
@@ -77,7 +78,7 @@ export async function environmentOrNone(
 ): Promise<{ environment: ServiceEnvironment; why: AdminError | null }> {
   try {
     const environment = await context.environment()
-    return { environment: isLoginTold ? readable(environment) : environment, why: null }
+    return { environment: isLoginTold ? readable(environment) : environment, why: environment instanceof PartialSettings ? environment.missing : null }
   } catch (error) {
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
     return { environment: new Map(), why: error }

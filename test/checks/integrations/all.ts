@@ -2,6 +2,8 @@ import { integrationsDebugLogging } from '../../../src/checks/integrations/debug
 import { integrationsReachable } from '../../../src/checks/integrations/reachable.ts'
 import type { LogRecord } from '../../../src/core/sources.ts'
 import { AdminError } from '../../../src/core/error.ts'
+import { PartialSettings } from '../../../src/core/partial-settings.ts'
+import { Secret } from '../../../src/core/secret.ts'
 import { ago, fakeLogs, fakeNetwork, fakeService, record, settings, unreachable } from '../../fakes/index.ts'
 import type { CheckTable, Parts } from '../table.ts'
 
@@ -133,6 +135,20 @@ export const integrationsDebugLoggingTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: ['is left at debug', 'grep LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION /etc/testops/testops.env', 'set-env -d prod --integration-debug off'],
+    },
+    {
+      situation: 'it is left at debug by a whole Secret of settings',
+      sources: { service: fakeService({ environment: settings({ LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION: new Secret('debug') }) }) },
+      status: 'problem',
+      severity: 'warning',
+      says: ['is left at debug'],
+    },
+    {
+      situation: 'a whole Secret of settings may not be read',
+      sources: { service: fakeService({ environment: new PartialSettings([], new AdminError('FORBIDDEN', 'user tester may not get secrets', [])) }) },
+      status: 'unknown',
+      code: 'FORBIDDEN',
+      says: ['user tester may not get secrets'],
     },
     { situation: 'it is left at TRACE', sources: level('TRACE'), status: 'problem', severity: 'warning' },
     {

@@ -186,6 +186,8 @@ test('of several, one is named by a flag, or chosen', async () => {
 
 test.each<[string, Partial<InitFlags>, string, RegExp]>([
   ['nothing that is found', {}, 'CONFIGURATION', /^no deployment was found: systemd is not installed; no container of docker, and no compose file in .* has the image testops or testops-legacy; no cluster is known here: /],
+  ['a platform and a flag of another', { platform: 'compose', unit: 'x' }, 'USAGE', /^--unit is for platform `host`, and --platform compose for `compose`: a deployment is on one$/],
+  ['flags of two platforms', { unit: 'x', namespace: 'y' }, 'USAGE', /^--namespace is for platform `kubernetes`, and --unit for `host`/],
   ['a secret in clear', { unit: 'x', 'api-token': 'hunter2' }, 'USAGE', /^--api-token names where the secret is kept, and never the secret itself: env:NAME or file:PATH$/],
   ['a password in an address', { 'database-url': 'postgresql://u:hunter2@h/d' }, 'CONFIGURATION', /^`database\.url` at what was given holds a password; leave it out/],
   ['an address that is none', { unit: 'x', url: 'testops.example.org' }, 'CONFIGURATION', /^`url` at what was given must begin with http:\/\/ or https:\/\//],

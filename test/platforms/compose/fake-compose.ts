@@ -103,7 +103,7 @@ function asMap(environment: Environment): Record<string, string | null> {
 function dotenv(path: string): Record<string, string> {
   if (!existsSync(path)) return {}
   const lines = readFileSync(path, 'utf8').split(/\r?\n/).filter((it) => /^\w+=/.test(it))
-  return Object.fromEntries(lines.map((it) => [it.slice(0, it.indexOf('=')), it.slice(it.indexOf('=') + 1).replace(/^"(.*)"$/, '$1')]))
+  return Object.fromEntries(lines.map((it) => [it.slice(0, it.indexOf('=')), it.slice(it.indexOf('=') + 1).replace(/[ \t]+#.*$/, '').replace(/^"(.*)"$/, '$1')]))
 }
 
 export async function stopped(state: EngineState, container: Shown): Promise<void> {

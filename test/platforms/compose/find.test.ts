@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AdminError } from '../../../src/core/error.ts'
+import { findComposeProjects } from '../../../src/platforms/compose/finder.ts'
 import { errorOf } from '../../runtime/error-of.ts'
 import { folderWith } from '../../runtime/folder.ts'
 import { composeWorld, recorded } from './world.ts'
@@ -38,6 +39,29 @@ test('without a container yet, one is made to start it; of a service, too, that 
   const platform = await world.open({ folder: `${world.folder}/project` })
   const typed = `docker compose -p project -f ${world.folder}/project/compose.yaml`
   expect(platform.commands).toMatchObject({ start: `${typed} up -d web`, restart: `${typed} up -d web`, logs: `${typed} logs --tail 200 web` })
+})
+
+test('with what is laid over its file, also once it is opened as it was found', async () => {
+  const world = await composeWorld({}, { 'project/compose.yaml': 'services: {web: {image: "testops:526u01"}}\n', 'project/compose.override.yaml': 'services: {web: {image: "testops:527u01"}}\n' })
+  const folder = `${world.folder}/project`
+  const [found] = (await findComposeProjects({ ...world.options, folder })).found
+  expect([found?.place, found?.what]).toEqual([
+    { platform: 'compose', project: 'project', service: 'web', file: null },
+    `compose project \`project\` (service web, image testops:527u01, only in ${folder}/compose.yaml, ${folder}/compose.override.yaml so far)`,
+  ])
+  expect((await (await (await world.open({ project: 'project', service: 'web', folder })).service()).image()).build).toBe('527u01')
+})
+
+test('of the files that COMPOSE_FILE names, in .env or in the shell, which stands above it', async () => {
+  const text = (image: string): string => `services:\n  web:\n    image: ${image}\n`
+  const files = { '.env': 'COMPOSE_FILE=base.yml:prod/over.yml\n', 'base.yml': text('testops:526u01'), 'prod/over.yml': text('testops:527u01'), 'compose.yaml': text('testops:525u01') }
+  const world = await composeWorld({}, Object.fromEntries(Object.entries(files).map(([name, it]) => [`project/${name}`, it])))
+  const folder = `${world.folder}/project`
+  const start = async (): Promise<string | undefined> => (await world.open({ folder })).commands?.start
+  expect(await start()).toBe(`docker compose -p project -f ${folder}/base.yml -f ${folder}/prod/over.yml up -d web`)
+  expect((await (await (await world.open({ folder })).service()).image()).build).toBe('527u01')
+  Object.assign(world.options.environment ?? {}, { COMPOSE_FILE: 'prod/over.yml' })
+  expect(await start()).toBe(`docker compose -p prod --env-file ${folder}/.env -f ${folder}/prod/over.yml up -d web`)
 })
 
 test.each([

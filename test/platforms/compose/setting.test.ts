@@ -44,8 +44,10 @@ describe('is written where it stands', () => {
     ['in a list on one line', { service: 'environment: ["A=false", "B=c"]\n', change: set('true'), after: { 'docker-compose.yml': fileOf('environment: ["A=true", "B=c"]\n') } }],
     ['with a sign that is not to be interpolated', { service: 'environment:\n  A: "false"\n', change: set('a$b'), after: { 'docker-compose.yml': fileOf('environment:\n  A: "a$$b"\n') } }],
     ['in .env, where it comes from there', { service: 'environment:\n  A: ${X}\n', files: { '.env': '# x\nX=false\nY=1\n' }, change: set('true'), after: { '.env': '# x\nX=true\nY=1\n' } }],
+    ['in .env, before a comment', { service: 'environment:\n  A: ${X}\n', files: { '.env': 'X=1 # old\r\nX="false"  # why\r\nY=1 # y' }, change: set('two words'), after: { '.env': 'X=1 # old\r\nX="two words"  # why\r\nY=1 # y' } }],
     ['in .env above its default', { service: 'environment:\n  A: ${X:-false}\n', files: { '.env': 'Y=1' }, change: set('true'), after: { '.env': 'Y=1\nX=true\n' } }],
     ['in .env, for a list', { service: 'environment:\n  - A=$X\n', files: { '.env': 'X=false\n' }, change: set('true'), after: { '.env': 'X=true\n' } }],
+    ['in a file of settings, before a comment', { service: 'env_file: [own.env]\n', files: { 'own.env': 'A=false # why\n' }, change: set('true'), after: { 'own.env': 'A=true # why\n' } }],
     ['in a file of settings', { service: 'env_file: [own.env]\n', files: { 'own.env': 'B=c\nA=false\n' }, change: set('true'), after: { 'own.env': 'B=c\nA=true\n' } }],
   ])('%s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
 })

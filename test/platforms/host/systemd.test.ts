@@ -110,6 +110,17 @@ test("the unit's variables, then its files in their order", async () => {
   expect(Object.fromEntries(named)).toEqual({ A: 'file', B: 'a', C: 'two "words"', D: '/opt' })
 })
 
+test('the files that a pattern stands for, in the order of their names', async () => {
+  const { folder, options } = await machine('')
+  const files = await folderWith({ 'env.d/b+1.env': 'A=2\n', 'env.d/a.env': 'A=1\nB=1\n', 'env.d/.hidden.env': 'C=1\n', 'env.d/a.bak': 'C=1\n', 'x1/own': 'D=1\n', 'x2/other': 'E=1\n' })
+  const shown = async (...lines: string[]): Promise<Record<string, unknown>> => {
+    await writeFile(join(folder, 'show'), ['LoadState=loaded', ...lines.map((it) => `EnvironmentFiles=${files}/${it}`)].join('\n'))
+    return Object.fromEntries(await openHost(settings, options).environment())
+  }
+  expect(await shown('env.d/*.env (ignore_errors=no)', 'x[!3]/own (ignore_errors=yes)', '?.none (ignore_errors=yes)')).toEqual({ A: '2', B: '1', D: '1' })
+  expect(await errorOf(shown('env.d/[ab].none (ignore_errors=no)'))).toMatch(/^UNAVAILABLE: the service's settings in .*\/env\.d\/\[ab\]\.none cannot be read: there is no such file$/)
+})
+
 test('the log is the journal, in bare messages', async () => {
   const { options } = await machine(running)
   const log = await openHost(settings, options).log()

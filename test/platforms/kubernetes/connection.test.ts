@@ -44,6 +44,14 @@ describe('encryption', () => {
   })
 })
 
+it('a certificate of its own that is none is told as such', async () => {
+  const { url } = await start(true)
+  const none = Buffer.from('none').toString('base64')
+  const asked = (await client(`server: "${url}", insecure-skip-tls-verify: true`, `{client-certificate-data: ${none}, client-key-data: ${none}}`)).get(ask)
+  const { code, message } = await told(asked)
+  expect([code, message.replace(/: error.*/, '')]).toEqual(['CONFIGURATION', 'a certificate or key with which https://SERVER is asked, of FOLDER/config, cannot be used'])
+})
+
 describe('who asks is shown', () => {
   const jwt = (exp: number): string => [{ alg: 'none' }, { exp }].map((it) => Buffer.from(JSON.stringify(it)).toString('base64url')).join('.') + '.x'
   const valid = jwt(4_000_000_000)

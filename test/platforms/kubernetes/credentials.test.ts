@@ -59,6 +59,13 @@ describe('a user signs in', () => {
     expect(await credentialsOf(access, options).current()).toMatchObject({ headers: { Authorization: 'Bearer pod-token' }, ca: Buffer.from('PEM') })
   })
 
+  it.each(['{token: "a\\nb"}', '{token: "tök€n"}', '{token: t, as: "имя"}'])('not by %s, which no request can carry', async (user) => {
+    expect(await told(sent(user))).toMatchObject({
+      code: 'UNAUTHENTICATED',
+      message: "the user `me` of FOLDER/config cannot sign in: the token or the name holds a character that no request can carry, such as a line's end",
+    })
+  })
+
   it('with a file that is missing', async () => {
     expect(await told(sent('{client-certificate: gone.pem, client-key: gone.pem}'))).toMatchObject({
       code: 'CONFIGURATION',

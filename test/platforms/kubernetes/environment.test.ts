@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { PartialSettings } from '../../../src/core/partial-settings.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { environmentOf } from '../../../src/platforms/kubernetes/environment.ts'
 import type { Container } from '../../../src/platforms/kubernetes/objects.ts'
@@ -50,11 +51,11 @@ describe('the environment of a container', () => {
     ['what looks secret is kept as one', { env: [{ name: 'API_TOKEN', value: 'x' }] }, { API_TOKEN: 'secret: x' }],
     ['a ConfigMap', { env: [{ name: 'ZONE', ...fromMap('plain', 'TZ') }] }, { ZONE: 'Europe/Berlin' }],
     ['a key and an object that are not there', { env: [{ name: 'A', ...fromMap('plain', 'nope') }, { name: 'B', ...fromSecret('nope', 'x', true) }] }, {}],
-    ['all of an object, with a prefix', { envFrom: [{ prefix: 'P_', configMapRef: { name: 'plain' } }] }, { P_TZ: 'Europe/Berlin', P_DB_PASSWORD: 'in clear' }],
+    ['all of an object, with a prefix', { envFrom: [{ prefix: 'P_', configMapRef: { name: 'plain' } }] }, { P_TZ: 'Europe/Berlin', P_DB_PASSWORD: 'secret: in clear' }],
     [
       'entries stand above whole objects, of which the last counts',
       { envFrom: [{ configMapRef: { name: 'plain' } }, { secretRef: { name: 'nope', optional: true } }], env: [{ name: 'TZ', value: 'UTC' }] },
-      { TZ: 'UTC', DB_PASSWORD: 'in clear' },
+      { TZ: 'UTC', DB_PASSWORD: 'secret: in clear' },
     ],
     [
       'references to what stands before',
@@ -80,6 +81,7 @@ describe('the environment of a container', () => {
     }
     const { settings, requests } = await read(container, (world) => void world.forbidden.push({ resource: 'secrets', verb: 'get' }))
     expect([...settings.keys()]).toEqual(['HOST', 'DB_PASS', 'URL'])
+    expect(settings instanceof PartialSettings && settings.missing.message).toMatch(/^the service's settings cannot all be read: user tester may not get secrets `testops-testops` in namespace `testops`/)
     expect([settings.get('HOST'), String(settings.get('DB_PASS')), requests.length]).toEqual(['db', '[secret]', 1])
     const password = settings.get('DB_PASS')
     expect(await told(Promise.resolve().then(() => password instanceof Secret && password.reveal()))).toEqual({

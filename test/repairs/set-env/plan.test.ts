@@ -68,6 +68,8 @@ describe('in a cluster', () => {
   test('a secret goes into no pod template', async () => {
     const [message] = await refusal([{ name: 'SPRING_RABBITMQ_PASSWORD', to: null, secret: { fingerprint: 'f', file: '/run/secret' } }], on({}), true)
     expect(message).toBe('REFUSED SPRING_RABBITMQ_PASSWORD is a secret, and a pod template is no place for one: nothing was changed')
+    const [inClear] = await refusal([{ name: 'MQ', to: 'amqp://h' }], on({ MQ: new Secret('amqp://u:geheim@h') }), true)
+    expect(inClear).toBe('REFUSED MQ is a secret, and a pod template is no place for one: nothing was changed')
   })
 })
 
