@@ -26,6 +26,8 @@ export interface LineHead {
 /** so many bytes of a line are looked at */
 export const headLength = 4096
 
+/** the mark that some programs put before UTF-8, as Latin-1 */
+const mark = '\xef\xbb\xbf'
 const colours = /\x1b\[[0-9;]*[A-Za-z]/g
 const date = /^\d{4}-\d/
 /** `kubectl logs --prefix`; `docker compose logs`; journalctl's short form */
@@ -47,7 +49,8 @@ const continued = /^(?:\s|at |Caused by:|Suppressed:|\.\.\. \d+ |[)\]}]|$)/
 export function lineHeadReader(timeZone: string | null): (line: string) => LineHead {
   const headOf = headReader(timeZone)
   return (line) => {
-    const plain = line.includes('\x1b') ? line.replace(colours, '') : line
+    const marked = line.startsWith(mark) ? line.slice(mark.length) : line
+    const plain = marked.includes('\x1b') ? marked.replace(colours, '') : marked
     const { key, length, isSure } = prefixOf(plain)
     const { text, printed } = unwrapped(plain.slice(length))
     const own = text.startsWith('{') ? jsonHead(text, headOf) : headOf(text)

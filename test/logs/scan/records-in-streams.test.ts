@@ -23,6 +23,7 @@ describe('records in a stream', () => {
     ['docker compose logs', 'testops-1  | ', '2026-11-22 12:00:01.000 ERROR'],
     ['the same in colours', colour('testops-1  | '), `${colour('2026-11-22 12:00:01.000')} ERROR`],
     ['Compose 1', 'testops_1  | ', '2026-11-22 12:00:01.000 ERROR'],
+    ['a mark of UTF-8', '\ufeff', '2026-11-22 12:00:01.000 ERROR'],
     ['journalctl', 'Nov  2 12:00:07 box testops[123]: ', '2026-11-22 12:00:01.000 ERROR'],
   ])('begin with their date: %s', (_, prefix, date) => {
     const log = `${prefix}${date} java.net.UnknownHostException: a.b\n${prefix}${date} x\n${prefix}\tat HTTP FAILED\n${prefix}HTTP FAILED\n`
