@@ -37,6 +37,7 @@ export async function inputsIn(names: readonly string[], { timeZone, follow, inp
   const isLive = ({ file }: LogPart): boolean =>
     file !== undefined && found.get(file)?.kind === 'file' && found.get(file)?.format === 'plain' && !unique.some((other) => isOlderPart(file, other))
   const live = ordered.flatMap((it) => (isLive(it) ? [it.name] : []))
+  if (live.length === 0 && files.length === unique.length) follow('none of these files can be followed, since they are packed or in UTF-16: they are scanned as they are')
   return { parts: ordered.filter((it) => !isLive(it)), following: live.length === 0 ? null : (signal) => followAll(live, signal, follow) }
 }
 

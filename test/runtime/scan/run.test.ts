@@ -211,6 +211,14 @@ test('whoever ends it before there was anything to follow is told that not all w
   expect(run.result().unread.map(({ name, error }) => `${name}: ${error.message}`)).toEqual(['what follows: interrupted before all was read that is there'])
 })
 
+test('that there is nothing to follow is told', async () => {
+  const folder = await folderWith({})
+  await writeFile(join(folder, 'app.log.1.gz'), gzipSync(failed('10:00:00')))
+  const told: string[] = []
+  const inputs = await inputsIn([join(folder, 'app.log.1.gz')], { timeZone: 'UTC', input: part('').blocks(), follow: (message) => void told.push(message) })
+  expect([counted(await scanned(inputs)), told]).toEqual([{ 'http-failed': 1 }, ['none of these files can be followed, since they are packed or in UTF-16: they are scanned as they are']])
+})
+
 test('what cannot be followed any more is told', async () => {
   const following = async function* (): AsyncGenerator<{ from: string; text: string }> {
     yield { from: 'one', text: failed('10:00:00').trim() }
