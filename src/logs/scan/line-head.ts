@@ -1,5 +1,5 @@
-import { headReader } from '../records.ts'
-import { jsonHead } from './json-head.ts'
+import { headReader } from '../head.ts'
+import { jsonHead } from '../json-head.ts'
 
 /** What is before a line's own text: which container or program it is from, and no more. */
 interface Prefix {
