@@ -4,11 +4,13 @@ import { scanFile } from '../../logs/scan/scan-file.ts'
 import type { Found } from '../problem.ts'
 import { counted } from './said.ts'
 
-/** What the log of an agent tells; one without its counts tells nothing. Throws AdminError where the file cannot be read. */
+/** What the log of an agent tells; one without its counts tells nothing. Throws AdminError where the file cannot be read, and the signal's reason. */
 export async function filesBeforeAgent(log: string, signal?: AbortSignal): Promise<readonly Found[]> {
   const { causes } = await scanFile(log, { timeZone: null }, signal).catch((error: unknown) => {
     throw codeOf(error) === null ? error : unreadable(log, error)
   })
+  // what was found of a part of it is no answer
+  signal?.throwIfAborted()
   const cause = causes.find(({ id }) => id === 'agent-counts')
   return (cause?.agents ?? []).filter(isFilesBeforeAgent).map(({ indexed, errors }) => ({
     message: `the agent's log counts ${counted(indexed, 'file')} indexed, none processed, and ${counted(errors!, 'error')}`,
