@@ -4,7 +4,8 @@ import { basename, dirname, join } from 'node:path'
 const date = String.raw`\d{4}-?\d{2}-?\d{2}(?:[T_.-]?\d{2}(?:[-:.]?\d{2}){0,2})?`
 /** A date with or without a count, or a count alone behind a dot: `app-1.log` may well be of another program. */
 const added = String.raw`(?:[._-]${date}(?:[._-]\d{1,6})?|\.\d{1,6})`
-const compressed = String.raw`(?:\.(?:gz|gzip|zst|zstd))?`
+/** also what is not unpacked here: that it is there is told */
+const compressed = String.raw`(?:\.(?:gz|gzip|zst|zstd|bz2|xz|zip|lz4))?`
 
 /** Whether a file beside a log is an older part of it, by their names: as logrotate (`app.log.2.gz`) and Logback (`app-2026-11-21.0.log.gz`) write them. */
 export function isRotatedFrom(log: string, name: string): boolean {

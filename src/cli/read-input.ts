@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { AdminError, messageOf } from '../core/error.ts'
+import { utf16In } from '../core/utf16.ts'
 
 export interface InputOptions {
   /** so that a file that was taken for another does not fill the memory */
@@ -8,7 +9,7 @@ export interface InputOptions {
   next: readonly string[]
 }
 
-/** A file that the operator named, - for standard input, as UTF-8. Throws USAGE where it cannot be read or is too large. */
+/** A file that the operator named, - for standard input, in UTF-8 or UTF-16. Throws USAGE where it cannot be read or is too large. */
 export async function readInput(file: string, options: InputOptions, input: AsyncIterable<Buffer | string> = process.stdin): Promise<string> {
   try {
     if (file === '-') return await bounded(input, file, options)
@@ -32,7 +33,9 @@ async function bounded(stream: AsyncIterable<Buffer | string>, file: string, { m
     if (length > mostBytes) throw new AdminError('USAGE', `${inputName(file)} is larger than ${mostBytes / 1_000_000} MB: is it the right one?`, next)
     chunks.push(Buffer.from(chunk))
   }
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = Buffer.concat(chunks)
+  const utf16 = utf16In(bytes)
+  return utf16 === null ? bytes.toString('utf8') : new TextDecoder(utf16).decode(bytes)
 }
 
 /** What the operator is told of it. */

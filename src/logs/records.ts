@@ -1,34 +1,17 @@
-import { asUtc, localTimeReader, parseLocalTime } from '../core/local-time.ts'
 import type { LogRecord } from '../core/sources.ts'
+import { headReader } from './head.ts'
+import type { RecordHead } from './head.ts'
+import { jsonHead } from './json-head.ts'
 
-/** Both forms of FIELD-NOTES.md 1.4: a blank or a `T` between date and time, with or without an offset at the end. */
-const start = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(Z|[+-]\d{2}:?\d{2})?(?=\s|$)/
 const level = /^\s+\[?(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b/
-
-/** What the C library prints before the JVM runs: without a date, perhaps behind an earlier start (FIELD-NOTES.md 5). */
-const fatal = /^Fatal glibc error\b/
-
-/** What the first line of a record begins with. */
-export interface RecordHead {
-  /** null where it bears no date that can be read */
-  at: Date | null
-  /** characters of the date */
-  length: number
-}
-
-/** Reads how a line begins; null: it goes on with the record before it. Times without an offset are read in `timeZone`; null: they stay unknown. */
-export function headReader(timeZone: string | null): (line: string) => RecordHead | null {
-  const readLocal = timeZone === null ? null : localTimeReader(timeZone)
-  return (line) => {
-    const head = start.exec(line)
-    if (head) return { at: timeOf(head, readLocal), length: head[0].length }
-    return fatal.test(line) ? { at: null, length: 0 } : null
-  }
-}
+/** so many characters of an object of JSON are looked at for its time */
+const longestHead = 4096
+/** of an object of JSON, as encoders of Logback and Log4j, Spring Boot and collectors call it */
+const jsonLevel = /"(?:level|log\.level|_level_name|severity)"\s*:\s*"(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)/
 
 /**
- * Splits a Spring Boot log into records. A line without a date continues the record before it; what comes before the
- * first record makes one of its own. Times without an offset are read in `timeZone`; null: they stay unknown.
+ * Splits a Spring Boot log into records; an object of JSON with a time is one. A line without a date continues the record before it;
+ * what comes before the first record makes one of its own. Times without an offset are read in `timeZone`; null: they stay unknown.
  */
 export function splitRecords(text: string, timeZone: string | null): LogRecord[] {
   const headOf = headReader(timeZone)
@@ -40,28 +23,21 @@ export function splitRecords(text: string, timeZone: string | null): LogRecord[]
   }
   for (const raw of text.split('\n')) {
     const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
-    const head = headOf(line)
-    if (current && !head) current.lines.push(line)
+    const begun = beginning(line, headOf)
+    if (current && !begun) current.lines.push(line)
     else {
       finish()
-      current = { at: head?.at ?? null, level: head && head.length > 0 ? levelOf(line.slice(head.length)) : null, lines: [line] }
+      current = { at: null, level: null, ...begun, lines: [line] }
     }
   }
   finish()
   return records
 }
 
-function levelOf(rest: string): string | null {
-  return level.exec(rest)?.[1] ?? null
-}
-
-function timeOf(head: RegExpExecArray, readLocal: ReturnType<typeof localTimeReader> | null): Date | null {
-  const time = parseLocalTime(head[0])
-  if (!time) return null
-  const zone = head[1]
-  if (zone === undefined) return readLocal ? readLocal(time) : null
-  if (zone === 'Z') return asUtc(time)
-  const sign = zone.startsWith('-') ? -1 : 1
-  const minutes = sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2)))
-  return new Date(asUtc(time).getTime() - minutes * 60_000)
+/** Null: the line goes on with the record before it. */
+function beginning(line: string, headOf: (line: string) => RecordHead | null): Pick<LogRecord, 'at' | 'level'> | null {
+  const json = line.startsWith('{') ? jsonHead(line.slice(0, longestHead), headOf) : null
+  if (json && json.length > 0) return { at: json.at, level: jsonLevel.exec(line)?.[1] ?? null }
+  const head = headOf(line)
+  return head && { at: head.at, level: head.length > 0 ? (level.exec(line.slice(head.length))?.[1] ?? null) : null }
 }

@@ -14,6 +14,8 @@ describe('what was rotated from a log is known by its name', () => {
     ['app.log', 'app-2026-11-21.0.log.gz', true],
     ['app.log', 'app.2026-11-21.log', true],
     ['app.log', 'app-2026-11-21_13-05.log', true],
+    ['app.log', 'app.log.2.xz', true],
+    ['app.log', 'app.log-20261121.bz2', true],
     ['app.log', 'app.3.log', true],
     ['messages', 'messages.1', true],
     ['messages', 'messages-20261121.gz', true],

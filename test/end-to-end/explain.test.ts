@@ -31,6 +31,7 @@ describe('a message', () => {
     ['late', '(sleep 1; echo "$message") | explain'],
     ['from a file', 'echo "$message" > message.txt; explain < message.txt'],
     ['in a here-document', "explain - <<'END'\n$(echo `date`) \"$HOME\" 'x\nCould not acquire change log lock\nEND"],
+    ['in UTF-16, as PowerShell writes it', 'echo "$message" | iconv -t UTF-16 > message.txt; explain - < message.txt'],
     ['behind 5 MB', '(yes "2026-11-22 10:00:00.000  INFO 7 --- [main] o.e.app.Service : done" | head -c 5000000; echo; echo "$message") | explain'],
   ])('%s', (_, line) => {
     const { stdout, stderr, exitCode } = typed(line, lock)

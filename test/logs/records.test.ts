@@ -53,6 +53,21 @@ describe('a Spring Boot log', () => {
     expect(shown(line, timeZone)).toEqual([[at, 'INFO', line]])
   })
 
+  it.each([
+    ['{"@timestamp":"2026-11-21T05:13:10.123456+03:00","log.level":"ERROR","message":"x"}', 'ERROR'],
+    ['{"version":"1.1","short_message":"x","timestamp":1795227190.123,"level":6,"_level_name":"INFO"}', 'INFO'],
+    ['{"instant":{"epochSecond":1795227190,"nanoOfSecond":1},"level":"WARN","message":"x"}', 'WARN'],
+    ['{"time":1795227190123,"message":"x"}', null],
+  ])('may be one of JSON: %s', (line, level) => {
+    const records = splitRecords(`${line}\n${line}\n`, 'UTC')
+    expect(records.map((it) => [it.at?.toISOString().slice(0, 19), it.level, it.text])).toEqual([['2026-11-21T02:13:10', level, line], ['2026-11-21T02:13:10', level, line]])
+  })
+
+  it('goes on with JSON that is no record', () => {
+    const text = '2026-11-21 02:13:10 ERROR x : answered\n{"error":"no"}\n{\n}'
+    expect(shown(text)).toEqual([['2026-11-21T02:13:10.000Z', 'ERROR', text]])
+  })
+
   it('keeps what comes before the first record, as a record of its own', () => {
     expect(shown('  .   ____\n  banner\n2026-11-21 02:13:10 INFO x')).toEqual([
       [null, null, '  .   ____\n  banner'],

@@ -40,7 +40,7 @@ export async function inspect(path: string): Promise<Inspected> {
   }
 }
 
-/** A file, unpacked where it is packed, or what else its name leads to. Its size is that of when reading begins, and what is added meanwhile is read, too. */
+/** A file, unpacked where it is packed, as UTF-8 where it is UTF-16, or what else its name leads to. Its size is that of when reading begins, and what is added meanwhile is read, too. */
 export function partOfFile(path: string): LogPart {
   return { name: path, file: path, blocks: (signal) => blocksOf(path, signal) }
 }
@@ -75,6 +75,7 @@ async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>): Async
 
 async function* unpackedAs(format: Format, blocks: AsyncGenerator<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   if (format === 'plain') yield* blocks
+  else if (format === 'utf-16le' || format === 'utf-16be') yield* asUtf8(blocks, format)
   else if (format === 'gzip' || format === 'zstd') yield* unpacked(blocks, format)
   else {
     await blocks.return(undefined)
@@ -82,6 +83,12 @@ async function* unpackedAs(format: Format, blocks: AsyncGenerator<Uint8Array>, n
       `${unpackers[format]} ${typed([name])} | testops-admin scan-logs -`,
     ])
   }
+}
+
+async function* asUtf8(blocks: AsyncGenerator<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder(encoding)
+  for await (const block of blocks) yield Buffer.from(decoder.decode(block, { stream: true }))
+  yield Buffer.from(decoder.decode())
 }
 
 async function* fileBlocks(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {

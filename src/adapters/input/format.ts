@@ -1,5 +1,7 @@
-/** How a file is compressed, by the bytes that it begins with: names lie. */
-export type Format = 'plain' | 'gzip' | 'zstd' | 'bzip2' | 'xz' | 'zip' | 'lz4'
+import { utf16In } from '../../core/utf16.ts'
+
+/** How a file is compressed, or written, by the bytes that it begins with: names lie. */
+export type Format = 'plain' | 'utf-16le' | 'utf-16be' | 'gzip' | 'zstd' | 'bzip2' | 'xz' | 'zip' | 'lz4'
 
 const beginnings: readonly (readonly [Format, readonly number[]])[] = [
   ['gzip', [0x1f, 0x8b]],
@@ -18,7 +20,7 @@ export const headBytes = 32_768
 export function formatOf(head: Uint8Array): Format {
   // a frame that is skipped may stand before the others (RFC 8878, 3.1.2)
   if ((head[0]! & 0xf0) === 0x50 && head[1] === 0x2a && head[2] === 0x4d && head[3] === 0x18) return 'zstd'
-  return beginnings.find(([, bytes]) => bytes.every((byte, index) => head[index] === byte))?.[0] ?? 'plain'
+  return beginnings.find(([, bytes]) => bytes.every((byte, index) => head[index] === byte))?.[0] ?? utf16In(head) ?? 'plain'
 }
 
 /** What unpacks it, where we do not. */

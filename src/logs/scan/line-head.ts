@@ -1,5 +1,5 @@
-import { headReader } from '../records.ts'
-import { jsonHead } from './json-head.ts'
+import { headReader } from '../head.ts'
+import { jsonHead } from '../json-head.ts'
 
 /** What is before a line's own text: which container or program it is from, and no more. */
 interface Prefix {
@@ -7,6 +7,8 @@ interface Prefix {
   length: number
   /** what is told by its look alone may be a part of the text, as in a table */
   isSure: boolean
+  /** when a journal got the line */
+  noted?: string
 }
 
 export interface LineHead {
@@ -26,12 +28,16 @@ export interface LineHead {
 /** so many bytes of a line are looked at */
 export const headLength = 4096
 
+/** the mark that some programs put before UTF-8, as Latin-1 */
+const mark = '\xef\xbb\xbf'
 const colours = /\x1b\[[0-9;]*[A-Za-z]/g
 const date = /^\d{4}-\d/
 /** `kubectl logs --prefix`; `docker compose logs`; journalctl's short form */
 const pod = /^\[(pod\/[^\]\s]{1,300})\] /
 const composed = /^([\w.-]{1,100}) +\| ?/
 const journal = /^[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} (\S{1,255} [^\s:[\]]{1,100}(?:\[\d{1,10}\])?): /
+/** its short-iso form, as rsyslog writes too */
+const isoJournal = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})) (\S{1,255} [^\s:[\]]{1,100}\[\d{1,10}\]): /
 /**
  * `kubectl logs --timestamps`: nanoseconds, of which zeros at the end are left out; Spring Boot writes three digits. With the stream, and
  * whether the line is whole, as the files on a node have it (Kubernetes, "CRI logging format").
@@ -47,11 +53,12 @@ const continued = /^(?:\s|at |Caused by:|Suppressed:|\.\.\. \d+ |[)\]}]|$)/
 export function lineHeadReader(timeZone: string | null): (line: string) => LineHead {
   const headOf = headReader(timeZone)
   return (line) => {
-    const plain = line.includes('\x1b') ? line.replace(colours, '') : line
-    const { key, length, isSure } = prefixOf(plain)
+    const marked = line.startsWith(mark) ? line.slice(mark.length) : line
+    const plain = marked.includes('\x1b') ? marked.replace(colours, '') : marked
+    const { key, length, isSure, noted } = prefixOf(plain)
     const { text, printed } = unwrapped(plain.slice(length))
     const own = text.startsWith('{') ? jsonHead(text, headOf) : headOf(text)
-    return { key, isKeySure: isSure || own !== null, begins: own !== null, isDated: own !== null && own.length > 0, at: own?.at?.getTime() ?? printed, looksFirst: !continued.test(text) }
+    return { key, isKeySure: isSure || own !== null, begins: own !== null, isDated: own !== null && own.length > 0, at: own?.at?.getTime() ?? printed ?? momentOf(noted), looksFirst: !continued.test(text) }
   }
 }
 
@@ -64,7 +71,10 @@ export function needlessStamp(line: string): number {
 
 function prefixOf(line: string): Prefix {
   // by far most lines that are looked at begin with their date
-  if (date.test(line)) return { key: '', length: 0, isSure: true }
+  if (date.test(line)) {
+    const [prefix = '', noted, key = ''] = isoJournal.exec(line) ?? []
+    return { key, length: prefix.length, isSure: true, ...(noted !== undefined && { noted }) }
+  }
   const sure = pod.exec(line) ?? journal.exec(line)
   if (sure) return { key: sure[1]!, length: sure[0].length, isSure: true }
   const looks = composed.exec(line)
@@ -74,10 +84,14 @@ function prefixOf(line: string): Prefix {
 /** A line as its program wrote it, and when the engine got it, where that is noted around it. */
 function unwrapped(line: string): { text: string; printed: number | null } {
   const [note] = stamp.exec(line) ?? []
-  if (note !== undefined) return { text: line.slice(note.length), printed: Date.parse(note.split(' ', 1)[0]!) || null }
+  if (note !== undefined) return { text: line.slice(note.length), printed: momentOf(note.split(' ', 1)[0]) }
   const time = line.startsWith(dockerStart) ? dockerTime.exec(line)?.[1] : undefined
   // of a long one the end is not there
   if (!line.startsWith(dockerStart) || (time === undefined && line.endsWith('}'))) return { text: line, printed: null }
   const text = line.slice(dockerStart.length).replaceAll(String.raw`\"`, '"').replaceAll(String.raw`\t`, '\t').replaceAll(escapedColours, '')
-  return { text, printed: Date.parse(time ?? '') || null }
+  return { text, printed: momentOf(time) }
+}
+
+function momentOf(written = ''): number | null {
+  return Date.parse(written) || null
 }

@@ -95,14 +95,14 @@ interface Block {
   lines: string
 }
 
-/** A record of the service's log begins with a date (FIELD-NOTES.md 1.4); what does not goes on with the one before. */
+/** A record of the service's log begins with a date (FIELD-NOTES.md 1.4), or is an object of JSON; what does not goes on with the one before. */
 function blocksIn({ text, complete }: { text: string; complete: boolean }): Block[] {
   const blocks: Block[] = []
   for (const line of text.split('\n')) {
     const [, at, content] = /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/.exec(line) ?? []
     if (at === undefined || content === undefined) continue
     const last = blocks.at(-1)
-    const isRecord = /^\d{4}-\d\d-\d\d[T ]\d\d:/.test(content)
+    const isRecord = /^(?:\d{4}-\d\d-\d\d[T ]\d\d:|\{")/.test(content)
     if (last && !isRecord) last.lines += `${content}\n`
     // the beginning of what was cut belongs to a record that is not there
     else if (isRecord || complete) blocks.push({ at, lines: `${content}\n` })

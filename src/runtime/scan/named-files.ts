@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inspect, partOfFile, unpackedIfPacked } from '../../adapters/input/file.ts'
 import type { Inspected } from '../../adapters/input/file.ts'
@@ -25,7 +25,7 @@ const mostNames = 3
 
 /** Files that were named, the oldest first; `-` is standard input. Throws USAGE for a folder, and for what is not there. */
 export async function inputsIn(names: readonly string[], { timeZone, follow, input }: FilesWish): Promise<Inputs> {
-  const unique = [...new Set(names)]
+  const unique = await withoutTwins(names)
   const found = new Map<string, Inspected | null>()
   for (const name of unique) if (name !== '-') found.set(name, await look(name))
   const parts = unique.map((name) => (name === '-' ? standardInput(input) : partOfFile(name)))
@@ -37,11 +37,22 @@ export async function inputsIn(names: readonly string[], { timeZone, follow, inp
   const isLive = ({ file }: LogPart): boolean =>
     file !== undefined && found.get(file)?.kind === 'file' && found.get(file)?.format === 'plain' && !unique.some((other) => isOlderPart(file, other))
   const live = ordered.flatMap((it) => (isLive(it) ? [it.name] : []))
+  if (live.length === 0 && files.length === unique.length) follow('none of these files can be followed, since they are packed or in UTF-16: they are scanned as they are')
   return { parts: ordered.filter((it) => !isLive(it)), following: live.length === 0 ? null : (signal) => followAll(live, signal, follow) }
 }
 
 function standardInput(input: AsyncIterable<Uint8Array>): LogPart {
   return { name: 'standard input', blocks: () => unpackedIfPacked(input, 'standard input') }
+}
+
+/** A file that has several names, such as a link beside what it leads to, is read once. */
+async function withoutTwins(names: readonly string[]): Promise<string[]> {
+  const files = new Map<string, string>()
+  for (const name of names) {
+    const file = name === '-' ? name : await realpath(name).catch(() => name)
+    if (!files.has(file)) files.set(file, name)
+  }
+  return [...files.values()]
 }
 
 /** Null: it is there, and what it is shows when it is read. */
@@ -53,6 +64,8 @@ async function look(name: string): Promise<Inspected | null> {
     if (!(error instanceof AdminError)) throw error
     const why = systemCode(error.cause)
     if (why !== 'ENOENT' && why !== 'ENOTDIR') return null
+    const target = await readlink(name).catch(() => null)
+    if (target !== null) throw new AdminError('USAGE', `${name} is a link to ${target}, which is not there`, [`ls -l ${typed([name])}`], { cause: error })
     const near = nearestNames(basename(name), await namesIn(dirname(name))).map((other) => join(dirname(name), other))
     throw new AdminError('USAGE', `there is no file ${name}`, near.map((other) => `testops-admin scan-logs ${typed([other])}`), { cause: error })
   }

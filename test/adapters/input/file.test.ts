@@ -27,6 +27,16 @@ describe('a file', () => {
   })
 
   test.each([
+    ['PowerShell redirects it', Buffer.from('\ufeffодин\r\nдва\r\n', 'utf16le')],
+    ['big-endian', Buffer.from('\ufeffодин\r\nдва\r\n', 'utf16le').swap16()],
+  ])('in UTF-16 is read as UTF-8, as %s', async (_, content) => {
+    for (const blocks of [partOfFile(await file(content)).blocks(), unpackedIfPacked(inBlocks(content, 1), 'standard input')]) {
+      const { text, error } = await readAll(blocks)
+      expect([Buffer.from(text, 'latin1').toString(), error]).toEqual(['один\r\nдва\r\n', null])
+    }
+  })
+
+  test.each([
     ['bzip2', 'BZh91AY&SY', 'bzcat'],
     ['xz', '\u00fd7zXZ\u0000\u0000', 'xzcat'],
     ['zip', 'PK\u0003\u0004\u0014\u0000', 'unzip -p'],

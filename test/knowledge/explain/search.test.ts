@@ -40,6 +40,28 @@ test.each<[query: string, found: string[], nearest: string[]]>([
 })
 
 test.each([
+  ['cut at its end', 'o.s.boot.SpringApplication : Could not acquire change lo\u2026', 'stuck-lock'],
+  ['cut at both ends', 'not acquire change log', 'stuck-lock'],
+  ['cut at its beginning', 'cquire change log lock.  Currently locked by testops-7d9f', 'stuck-lock'],
+  ['broken at the edge of a screen', 'liquibase.exception.LockException: Could not acq\nuire change log lock.  Currently locked b\ny testops-7d9f', 'stuck-lock'],
+  ['of the web interface', 'Не удается установить соед', 'cannot-connect'],
+])('a message is known that is %s', (_, query, id) => {
+  expect(idsOf(query)[0]).toBe(id)
+})
+
+test.each([
+  ['Request failed with status code 401. The expected CSRF token could not be found', ['stale-sessions']],
+  ['Request failed with status code 401', ['stale-sessions', 'token-refused']],
+  ['Request failed with status code 409', ['duplicate-move']],
+  ['Request failed with status code 504', ['proxy-limits']],
+  ['Request failed with status code 500', []],
+])('a status says what it says, and nothing of another: %s', (query, ids) => {
+  expect(search(query).found.flatMap(({ entry }) => (entry.kind === 'fault' ? entry.id : [])).sort()).toEqual(ids)
+})
+
+test.each([
+  ['Несвязанный'.normalize('NFD'), 'unlinked'],
+  ['«Несвязанный»', 'unlinked'],
   ['Несвязанный', 'unlinked'],
   ['несвязанные', 'unlinked'],
   ['Неизвестный', 'unknown-status'],

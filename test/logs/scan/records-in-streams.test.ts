@@ -23,6 +23,9 @@ describe('records in a stream', () => {
     ['docker compose logs', 'testops-1  | ', '2026-11-22 12:00:01.000 ERROR'],
     ['the same in colours', colour('testops-1  | '), `${colour('2026-11-22 12:00:01.000')} ERROR`],
     ['Compose 1', 'testops_1  | ', '2026-11-22 12:00:01.000 ERROR'],
+    ['a mark of UTF-8', '\ufeff', '2026-11-22 12:00:01.000 ERROR'],
+    ['journalctl -o short-iso', '2026-11-22T12:00:07+0000 box testops[123]: ', '2026-11-22 12:00:01.000 ERROR'],
+    ['rsyslog', '2026-11-22T15:00:07.123456+03:00 box testops[123]: ', '2026-11-22 12:00:01.000 ERROR'],
     ['journalctl', 'Nov  2 12:00:07 box testops[123]: ', '2026-11-22 12:00:01.000 ERROR'],
   ])('begin with their date: %s', (_, prefix, date) => {
     const log = `${prefix}${date} java.net.UnknownHostException: a.b\n${prefix}${date} x\n${prefix}\tat HTTP FAILED\n${prefix}HTTP FAILED\n`
@@ -61,6 +64,7 @@ describe('records in a stream', () => {
     expect(found(log)).toEqual({ 'cpu-level': [1, 1, at(1), at(1)], 'http-failed': [3, 2, at(2), at(4)] })
     expect(scanned(log)).toMatchObject({ datesUnknown: false, from: new Date(at(1)), to: new Date(at(4)), causes: [{ untimed: 0 }, { untimed: 0 }] })
     expect(lineCounts(scanned(log, { since: new Date(at(3)) }))).toEqual({ 'http-failed': 1 })
+    expect(found('2026-11-22T12:00:01+0000 box testops[1]: HTTP FAILED\n')).toEqual({ 'http-failed': [1, 1, at(1), at(1)] })
   })
 
   it('name hosts in JSON without what quotes them', () => {

@@ -68,6 +68,11 @@ describe('the log of all pods', () => {
     expect(await read()).toEqual({ complete: false, text: '2026-11-21 02:37:20.000 ERROR two\nmore\n2026-11-21 02:37:30.000 INFO three\n' })
   })
 
+  it('is cut where each line is an object of JSON, too', async () => {
+    const { read } = await newest((world) => printed(world, first, { 10: '{"time":"2026-11-21T02:37:10Z","message":"one"}', 20: '{"time":"2026-11-21T02:37:20Z","message":"two"}' }), 80)
+    expect(await read()).toEqual({ complete: false, text: '{"time":"2026-11-21T02:37:20Z","message":"two"}\n' })
+  })
+
   it('is that of the containers before, as long as they keep the service from starting', async () => {
     const { read } = await newest((world) => {
       for (const pod of world.pods.filter(({ metadata }) => metadata.name === first)) {

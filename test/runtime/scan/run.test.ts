@@ -1,4 +1,4 @@
-import { truncate, writeFile } from 'node:fs/promises'
+import { symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -83,6 +83,16 @@ test('a folder, and what is not there, are refused with what to name', async () 
   await expect(inFiles([folder])).rejects.toMatchObject({ code: 'USAGE', message: `${folder} is a folder: name the log files in it`, suggestions: [`testops-admin scan-logs ${folder}/app.log ${folder}/app.log.1`] })
   await expect(inFiles([`${folder}/ap.log`])).rejects.toMatchObject({ code: 'USAGE', message: `there is no file ${folder}/ap.log`, suggestions: expect.arrayContaining([`testops-admin scan-logs ${folder}/app.log`]) as unknown })
   await expect(inFiles([`${folder}/app.log/x`])).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+test('a file under several names is read once, and a link that leads nowhere is named as such', async () => {
+  const folder = await folderWith({ 'app-2026-11-22.log': failed('12:00:00') })
+  const [log, link, dead] = ['app-2026-11-22.log', 'app.log', 'old.log'].map((name) => join(folder, name)) as [string, string, string]
+  await symlink('app-2026-11-22.log', link)
+  await symlink('gone.log', dead)
+  const result = await scanned(await inFiles([link, log, `${folder}/./app.log`]))
+  expect([result.parts.map(({ name }) => name), counted(result)]).toEqual([[link], { 'http-failed': 1 }])
+  await expect(inFiles([dead])).rejects.toMatchObject({ code: 'USAGE', message: `${dead} is a link to gone.log, which is not there`, suggestions: [`ls -l ${dead}`] })
 })
 
 test('what was found up to now can be asked for at any time, and an interruption keeps it', async () => {
@@ -199,6 +209,14 @@ test('whoever ends it before there was anything to follow is told that not all w
   const run = startScan([one, part('two', failed('11:00:00'))], async function* () {}, { ...options, signal: stop.signal })
   await run.ended
   expect(run.result().unread.map(({ name, error }) => `${name}: ${error.message}`)).toEqual(['what follows: interrupted before all was read that is there'])
+})
+
+test('that there is nothing to follow is told', async () => {
+  const folder = await folderWith({})
+  await writeFile(join(folder, 'app.log.1.gz'), gzipSync(failed('10:00:00')))
+  const told: string[] = []
+  const inputs = await inputsIn([join(folder, 'app.log.1.gz')], { timeZone: 'UTC', input: part('').blocks(), follow: (message) => void told.push(message) })
+  expect([counted(await scanned(inputs)), told]).toEqual([{ 'http-failed': 1 }, ['none of these files can be followed, since they are packed or in UTF-16: they are scanned as they are']])
 })
 
 test('what cannot be followed any more is told', async () => {

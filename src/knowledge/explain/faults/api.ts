@@ -9,6 +9,8 @@ export const apiFaults: readonly ExplainText[] = [
     title: 'the API token is not accepted',
     meaning: 'The exchange of the API token for a Bearer token is refused.',
     signatures: ['token-refused'],
+    // what the web interface says beside it is another story
+    messages: [/status code 401\W{0,10}$/],
     words: ['wrong api token, bad credentials, unauthorized 401', 'токен не принимается, неверный api токен, нет авторизации'],
   },
   {
@@ -65,7 +67,7 @@ export const apiFaults: readonly ExplainText[] = [
       'Limits on the size of data are smaller than what is uploaded.',
       'A rule of a firewall blocks the requests.',
     ],
-    messages: ['413 request entity too large', '502 bad gateway', '504 gateway time-out', '504 gateway timeout'],
+    messages: [/status code (?:413|502|504)\b/, '413 request entity too large', '502 bad gateway', '504 gateway time-out', '504 gateway timeout'],
     words: [
       'таймаут nginx, таймаут при загрузке результатов',
       'results missing at import, network equipment or reverse proxy timeouts, data-size limits or blocking rules',

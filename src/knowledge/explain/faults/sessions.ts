@@ -9,6 +9,7 @@ export const sessionsFaults: readonly ExplainText[] = [
     title: 'sign-in fails because of stale sessions',
     meaning: 'Signing in to the web interface is answered with 401 and says that the CSRF token could not be found, since the session store holds sessions that are expired or not yet active.',
     signatures: ['csrf'],
+    messages: [/status code 401\b/],
     words: [
       'users cannot log in after a time change',
       'ошибка csrf при входе, пользователи не могут войти',

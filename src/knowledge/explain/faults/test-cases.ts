@@ -7,8 +7,8 @@ export const testCasesFaults: readonly ExplainText[] = [
     title: 'a test case cannot be moved: its new project holds an identical one',
     severities: ['warning'],
     signatures: ['conflict'],
+    messages: [/status code 409\b/],
     words: [
-      'request failed with status code 409, status code 409',
       'a test case is moved to another project that already holds an automated test case with the same metadata',
       'duplicate test case, HTTP 409 conflict',
       'тест-кейс не переносится в другой проект, ошибка 409, дубликат тест-кейса',

@@ -15,8 +15,13 @@ export function pasted(query: string): Pasted {
   return { lines, flat: lines.join(' ').toLowerCase().replace(/\s+/g, ' ').trim(), isLog }
 }
 
+/** The same with lines that a terminal has broken put together again, in the middle of a word, too. */
+export function unbroken({ lines, isLog }: Pasted): Pasted {
+  return { lines, flat: lines.join('').toLowerCase().replace(/\s+/g, ' ').trim(), isLog }
+}
+
 /** One form for what looks the same: quotes, blanks, dots, ё, and nothing that cannot be seen. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return text
     .replace(colours, '')
     .normalize('NFKC')

@@ -2,9 +2,10 @@ import { closestNames, nearestNames } from '../../../core/nearest.ts'
 import type { ExplainEntry, ExplainText } from '../entry.ts'
 import { resolved } from '../resolve.ts'
 import { byMessage } from './by-message.ts'
+import { byPiece } from './by-piece.ts'
 import { wordSearch } from './by-words.ts'
 import type { WordSearch } from './by-words.ts'
-import { pasted } from './pasted.ts'
+import { pasted, plain, unbroken } from './pasted.ts'
 import type { Pasted } from './pasted.ts'
 import { stemsOf } from './stem.ts'
 
@@ -40,7 +41,7 @@ export function explainSearch(texts: readonly ExplainText[]): (query: string) =>
     const wanted = nameIn(query)
     const named = byName(wanted, texts)
     const message = named.length > 0 ? null : pasted(query)
-    const found = message === null ? named : firstOf([() => byMessage(message, texts), () => byWords(wanted, message, guesses)])
+    const found = message === null ? named : firstOf([() => byMessage(message, texts), () => byMessage(unbroken(message), texts), () => byPiece(message, texts, mostOfGuess), () => byWords(wanted, message, guesses)])
     if (found.length > 0) return { found: found.map(({ text, score }) => ({ entry: entries.get(text.id)!, score })), nearest: [] }
     return { found: [], nearest: message === null ? [] : nearestTo(wanted, message, texts, guesses) }
   }
@@ -61,8 +62,7 @@ function firstOf(searches: readonly (() => Found[])[]): Found[] {
 
 /** The query as a name: of a group too, in quotes too. */
 function nameIn(query: string): string {
-  return query
-    .slice(0, longestName * 2)
+  return plain(query.slice(0, longestName * 2))
     .trim()
     .toLowerCase()
     .replace(/^["'`]|["'`]$/g, '')

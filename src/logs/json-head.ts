@@ -1,4 +1,4 @@
-import type { RecordHead } from '../records.ts'
+import type { RecordHead } from './head.ts'
 
 /**
  * Keys under which encoders write the time of a record: Logback's own, logstash-logback-encoder and Spring Boot (`ecs`, `gelf`,
