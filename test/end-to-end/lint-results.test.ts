@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { LintDocument } from '../../src/output/lint/document.ts'
 import { faultsOf } from '../output/schemas.ts'
-import { freshPlace } from './program.ts'
+import { freshPlace, program } from './program.ts'
 import type { Ended, Place } from './program.ts'
 
 let place: Place
@@ -198,6 +198,14 @@ function bytesReadBy(pid: number): number {
     return 0
   }
 }
+
+test.skipIf(process.platform !== 'linux').each(['json', 'sarif', 'table'])('a full disk under the output is told in one line: %s', async (format) => {
+  await results('r', { 'a-result.json': good })
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [program, 'lint-results', 'r', '--format', format], { cwd: place.directory, stdio: ['ignore', full, 'pipe'], encoding: 'utf8' })
+  closeSync(full)
+  expect([status, stderr]).toEqual([69, 'Error: cannot write the output: ENOSPC: no space left on device, write\n'])
+})
 
 test('who stops reading ends it without a word', async () => {
   await results('r', Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`${index}-result.json`, '{'])))
