@@ -65,7 +65,7 @@ export async function lintResults(options: LintOptions, parts: LintParts = {}): 
   }
   await judgeGroups(identities, parts.groupRules ?? rules.groupRules, findings, again)
   if (findings.isOn('volatile-parameter')) {
-    if (earlier) await judgeVolatile({ parameters: previous, again: secondReading(earlierFiles, signal) }, { parameters: current, again }, changing, findings, hash)
+    if (earlier) await judgeVolatile({ parameters: previous, again: secondReading(earlierFiles, signal), isEarlier: true }, { parameters: current, again, isEarlier: false }, changing, findings, hash)
     judgeEnvironments(all, earlier, changing, findings)
   }
   return { directories: all.map(sizesOf), ...findings.result() }
