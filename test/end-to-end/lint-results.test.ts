@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, realpath, truncate, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -97,6 +97,13 @@ describe('settings', () => {
     expect([plain.exitCode, documentIn(plain).settings, strict.exitCode, without.exitCode, documentIn(without).settings]).toEqual([0, '.testops-lint.yaml', 1, 1, undefined])
     expect(strict.stdout).toContain('settings:')
   })
+})
+
+test.each(['.', './', '../r', '../r/'])('what is proposed for a copy of %s is beside it', async (name) => {
+  await results('r', { 'a-result.json': good })
+  const { stderr } = spawnSync(process.execPath, [program, 'lint-results', name, '--fix'], { cwd: join(place.directory, 'r'), encoding: 'utf8' })
+  const proposed = /--fix --output (\S+)/.exec(stderr)![1]!
+  expect(resolve(await realpath(join(place.directory, 'r')), proposed)).toBe(`${await realpath(place.directory)}/r-mended`)
 })
 
 test('the log of the agent is judged, packed too, and need not be there where nobody asks what it says', async () => {

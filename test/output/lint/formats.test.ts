@@ -100,6 +100,15 @@ test.each<[string, LintDocument]>(Object.entries(all))('JUnit counts what it lis
   }
 })
 
+test('JUnit tells how many there are, also where not all are listed', () => {
+  const { problems, rules } = { problems: [several.problems[0]!, several.problems[0]!], rules: { [several.problems[0]!.rule]: { error: 12_345, warning: 0 } } }
+  expect(junit({ ...several, problems, rules })).toContain('message="12345 problems: ')
+  expect(junit({ ...directories, problems: problems.map((it) => ({ ...it, file: 'a/x-result.json' })), rules })).toContain('message="2 problems or more: ')
+  const forgiven = junit({ ...directories, problems: [], rules: { 'long-field': { error: 0, warning: 5 } } }, false)
+  expect(forgiven).not.toContain('<failure')
+  expect(forgiven).toContain('5 problems of all directories are not listed: some may be here')
+})
+
 describe('Markdown', () => {
   const many: LintDocument = { ...several, undetermined: Array.from({ length: 30 }, () => ({ file: '&'.repeat(600), message: 'm' })), problems: Array.from({ length: 5000 }, (_, index) => ({ ...several.problems[0]!, severity: 'error', rule: ruleIds[index % 15]!, message: `${index} ${'&'.repeat(600)}`, remedy: `${index}`, effect: '&'.repeat(600), file: '&'.repeat(600) })) }
 
