@@ -1,6 +1,6 @@
 import { Config, loadHelpClass } from '@oclif/core'
 import { readWords } from './cli/command-names.ts'
-import { failureOf } from './cli/failure.ts'
+import { failureOf, isOutput } from './cli/failure.ts'
 import { jsonText, wantsJson } from './cli/json.ts'
 import { screenOf } from './cli/screen.ts'
 import { inOwnWords } from './cli/usage-error.ts'
@@ -32,6 +32,8 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
   try {
     await Promise.race([start(words), crashed])
   } catch (thrown) {
+    // oclif listens too, before us, and throws it
+    if (isOutput(thrown)) broken.add(process.stdout)
     report(thrown, wantsJson(words) && !broken.has(process.stdout))
   }
   // a file that is full makes no event once the stream has been written to the end

@@ -34,7 +34,7 @@ export function failureOf(thrown: unknown, program: string): Failure | null {
 }
 
 /** Whether writing failed where no file is named: standard output on a full disk. Those who stop reading are no failure. */
-function isOutput(thrown: unknown): boolean {
+export function isOutput(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false
   const { syscall, path, code } = thrown as NodeJS.ErrnoException
   return syscall === 'write' && path === undefined && (code === 'ENOSPC' || code === 'EIO' || code === 'EDQUOT')

@@ -2,6 +2,8 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { formats, lintPrinted } from '../cli/lint/print.ts'
 import { runLint } from '../cli/lint/run-lint.ts'
+import { screenOf } from '../cli/screen.ts'
+import { write } from '../cli/write.ts'
 
 export default class LintResults extends BaseCommand {
   static override summary = 'find what the service will not take as it is meant in results directories, before they are uploaded'
@@ -38,8 +40,7 @@ export default class LintResults extends BaseCommand {
     const { flags, argv } = await this.parse(LintResults)
     const { format, ci, verbose } = flags
     const linted = await runLint(argv.map(String), flags)
-    const json = flags.json || format === 'json'
-    this.show({ json }, linted.document, (screen) => lintPrinted(linted, { format: format === 'json' ? 'table' : format, ci, verbose, version: this.config.version }, screen))
+    await write(process.stdout, lintPrinted(linted, { format: flags.json ? 'json' : format, ci, verbose, version: this.config.version }, screenOf(process.stdout)))
     process.exitCode ??= linted.exitCode
   }
 }

@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { sep } from 'node:path'
 import { AdminError } from '../core/error.ts'
 import { ruleIds } from '../knowledge/result-rules.ts'
 import { realPath } from './directories.ts'
@@ -46,9 +46,10 @@ export async function lintResults(options: LintOptions, parts: LintParts = {}): 
 
   const [files, earlierFiles] = [fileIndex(), fileIndex()]
   const all: Gathered[] = []
+  const realPaths = options.directories.map(realPath)
   for (const directory of options.directories) {
     const listing = await listDirectory(directory, hash, signal)
-    const nested = await listNested(directory, listing.folders, othersIn(directory, options.directories), hash, signal)
+    const nested = await listNested(directory, listing.folders, othersIn(realPath(directory), realPaths), hash, signal)
     all.push(gather(listing, nested, files))
   }
   const earlier = options.previous === null ? null : await listEarlier(options.previous, hash, signal)
@@ -65,7 +66,7 @@ export async function lintResults(options: LintOptions, parts: LintParts = {}): 
   }
   await judgeGroups(identities, parts.groupRules ?? rules.groupRules, findings, again)
   if (findings.isOn('volatile-parameter')) {
-    if (earlier) await judgeVolatile({ parameters: previous, again: secondReading(earlierFiles, signal) }, { parameters: current, again }, changing, findings, hash)
+    if (earlier) await judgeVolatile({ parameters: previous, again: secondReading(earlierFiles, signal), isEarlier: true }, { parameters: current, again, isEarlier: false }, changing, findings, hash)
     judgeEnvironments(all, earlier, changing, findings)
   }
   return { directories: all.map(sizesOf), ...findings.result() }
@@ -97,9 +98,10 @@ async function listEarlier(directory: string, hash: Hash, signal: AbortSignal | 
   throw new AdminError('USAGE', `there is no directory ${directory} to compare with`, ['testops-admin lint-results DIR --previous PREVIOUS   # the results directory of an earlier run'])
 }
 
-/** What is judged by itself is no child directory of this one; as paths below it. */
+/** What is judged by itself is no child directory of this one; as paths below it. All as they really are. */
 function othersIn(directory: string, all: readonly string[]): ReadonlySet<string> {
-  return new Set(all.map((it) => relative(realPath(directory), realPath(it))).filter((it) => it !== '' && !it.startsWith('..')))
+  const start = directory.endsWith(sep) ? directory : `${directory}${sep}`
+  return new Set(all.filter((it) => it.startsWith(start)).map((it) => it.slice(start.length)))
 }
 
 function sizesOf({ listing, bytes }: Gathered): LintReport['directories'][number] {

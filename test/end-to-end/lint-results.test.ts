@@ -1,13 +1,13 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { mkdir, readdir, readFile, realpath, truncate, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { LintDocument } from '../../src/output/lint/document.ts'
 import { faultsOf } from '../output/schemas.ts'
-import { freshPlace } from './program.ts'
+import { freshPlace, program } from './program.ts'
 import type { Ended, Place } from './program.ts'
 
 let place: Place
@@ -97,6 +97,13 @@ describe('settings', () => {
     expect([plain.exitCode, documentIn(plain).settings, strict.exitCode, without.exitCode, documentIn(without).settings]).toEqual([0, '.testops-lint.yaml', 1, 1, undefined])
     expect(strict.stdout).toContain('settings:')
   })
+})
+
+test.each(['.', './', '../r', '../r/'])('what is proposed for a copy of %s is beside it', async (name) => {
+  await results('r', { 'a-result.json': good })
+  const { stderr } = spawnSync(process.execPath, [program, 'lint-results', name, '--fix'], { cwd: join(place.directory, 'r'), encoding: 'utf8' })
+  const proposed = /--fix --output (\S+)/.exec(stderr)![1]!
+  expect(resolve(await realpath(join(place.directory, 'r')), proposed)).toBe(`${await realpath(place.directory)}/r-mended`)
 })
 
 test('the log of the agent is judged, packed too, and need not be there where nobody asks what it says', async () => {
@@ -198,6 +205,14 @@ function bytesReadBy(pid: number): number {
     return 0
   }
 }
+
+test.skipIf(process.platform !== 'linux').each(['json', 'sarif', 'table'])('a full disk under the output is told in one line: %s', async (format) => {
+  await results('r', { 'a-result.json': good })
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [program, 'lint-results', 'r', '--format', format], { cwd: place.directory, stdio: ['ignore', full, 'pipe'], encoding: 'utf8' })
+  closeSync(full)
+  expect([status, stderr]).toEqual([69, 'Error: cannot write the output: ENOSPC: no space left on device, write\n'])
+})
 
 test('who stops reading ends it without a word', async () => {
   await results('r', Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`${index}-result.json`, '{'])))

@@ -1,5 +1,6 @@
 import { resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { jsonPieces } from '../../output/json.ts'
 import { lintLines } from '../../output/lint/lines.ts'
 import { lintJunit } from '../../output/lint/junit.ts'
 import { lintMarkdown } from '../../output/lint/markdown.ts'
@@ -9,27 +10,38 @@ import type { Screen } from '../../output/screen.ts'
 import { areWarningsFailures } from './exit-code.ts'
 import type { Linted } from './run-lint.ts'
 
+/** lists and objects around a problem */
+const depthOfProblems = 2
+
 export const formats = ['table', 'junit', 'sarif', 'markdown', 'json'] as const
 type Format = (typeof formats)[number]
 
 export interface PrintOptions {
-  format: Exclude<Format, 'json'>
+  format: Format
   ci: boolean
   verbose: boolean
   /** of this program */
   version: string
 }
 
-/** What was found in the format that was asked for. */
-export function lintPrinted({ document, judging, exitCode }: Linted, { format, ci, verbose, version }: PrintOptions, screen: Screen): string {
+/** What was found in the format that was asked for, in pieces: it may be as large as what was judged. */
+export function* lintPrinted({ document, judging, exitCode }: Linted, { format, ci, verbose, version }: PrintOptions, screen: Screen): Generator<string> {
   switch (format) {
+    case 'json':
+      yield* jsonPieces(document, depthOfProblems)
+      yield '\n'
+      break
     case 'junit':
-      return lintJunit(document, { at: new Date(), areWarningsFailures: areWarningsFailures(document, judging) })
+      yield lintJunit(document, { at: new Date(), areWarningsFailures: areWarningsFailures(document, judging) })
+      break
     case 'sarif':
-      return lintSarif(document, { version, root: pathToFileURL(`${resolve(document.directory)}${sep}`).href, exitCode })
+      yield* lintSarif(document, { version, root: pathToFileURL(`${resolve(document.directory)}${sep}`).href, exitCode })
+      break
     case 'markdown':
-      return lintMarkdown(document, exitCode)
+      yield lintMarkdown(document, exitCode)
+      break
     case 'table':
-      return ci ? lintLines(document, exitCode) : lintText(document, { screen, exitCode, verbose })
+      if (ci) yield* lintLines(document, exitCode)
+      else yield lintText(document, { screen, exitCode, verbose })
   }
 }

@@ -1,6 +1,8 @@
 import type { FailOn } from '../../engine/exit-code.ts'
 import type { LintDocument, LintFix } from '../../output/lint/document.ts'
 import type { LintOptions } from '../../results/report.ts'
+import { hasEnded, markOf } from '../../runtime/lint/index.ts'
+import { printable } from '../../output/text.ts'
 import { interruptible, withInterrupts } from '../interrupt.ts'
 import { tellerOn } from '../repair/progress.ts'
 import type { Teller } from '../repair/progress.ts'
@@ -44,8 +46,10 @@ async function mended({ directories, severities }: LintOptions, output: string, 
   const { mendedCopy } = await import('../../results/fix/index.ts')
   const from = directories[0]!
   const off = new Set([...severities].flatMap(([rule, level]) => (level === 'off' ? [rule] : [])))
+  const writers = { own: await markOf(process.pid), hasEnded }
   const progress = (done: number, total: number): void => teller.moving({ done, total, unit: 'files copied' })
+  const tell = (message: string): void => teller.say(printable(message))
   // waited for, so that what was written of the copy is removed
-  const report = await withInterrupts(async (signal) => mendedCopy({ from, output, off, signal, progress }))
+  const report = await withInterrupts(async (signal) => mendedCopy({ from, output, off, writers, signal, tell, progress }))
   return { from, output, ...report, mended: Object.fromEntries(report.mended) }
 }

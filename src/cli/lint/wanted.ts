@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { AdminError } from '../../core/error.ts'
 import { closestTo, didYouMean } from '../../core/nearest.ts'
 import { typed } from '../../core/typed.ts'
@@ -51,9 +52,14 @@ export async function wantedLint(names: readonly string[], flags: WantedFlags): 
 function outputOf(names: readonly string[], { fix, output }: WantedFlags): string | null {
   if (!fix && output === undefined) return null
   if (!fix) throw new AdminError('USAGE', '--output is where --fix writes its mended copy, and --fix is not there', [typed(['--fix', '--output', output!])])
-  if (names.length > 1) throw new AdminError('USAGE', '--fix mends one directory at a time', names.map((name) => typed(['testops-admin', 'lint-results', name, '--fix', '--output', `${name.replace(/\/+$/, '')}-mended`])))
-  if (output === undefined || output === '') throw new AdminError('USAGE', '--fix never changes the directory itself: --output says where the mended copy is to be written', [typed(['testops-admin', 'lint-results', names[0]!, '--fix', '--output', `${names[0]!.replace(/\/+$/, '')}-mended`])])
+  if (names.length > 1) throw new AdminError('USAGE', '--fix mends one directory at a time', names.map((name) => typed(['testops-admin', 'lint-results', name, '--fix', '--output', mendedOf(name)])))
+  if (output === undefined || output === '') throw new AdminError('USAGE', '--fix never changes the directory itself: --output says where the mended copy is to be written', [typed(['testops-admin', 'lint-results', names[0]!, '--fix', '--output', mendedOf(names[0]!)])])
   return output
+}
+
+/** A name beside the directory's; of `.` and the like that is not seen in what was typed. */
+function mendedOf(name: string): string {
+  return `${/(?:^|\/)\.{1,2}\/*$/.test(name) ? resolve(name) : name.replace(/\/+$/, '')}-mended`
 }
 
 /** `ID=off`. Throws USAGE. */

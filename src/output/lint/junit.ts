@@ -20,13 +20,22 @@ const mostPlaces = 100
  * what is new, and there are few of them. By Jenkins' schema of JUnit files, and by that of Ant, which orders what it requires.
  */
 export function lintJunit(document: LintDocument, view: JunitView): string {
-  const suites = document.directories.map((directory, id) => suite(document, directory, id, view))
+  const [problems, unread] = [byDirectory(document.problems, document), byDirectory(document.undetermined, document)]
+  const unlisted = unlistedIn(document)
+  const suites = document.directories.map((directory, id) => suite(document, directory, id, { ...view, unlisted, found: problems.get(directory) ?? [], unread: unread.get(directory) ?? [] }))
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`
 }
 
-function suite(document: LintDocument, directory: LintedDirectory, id: number, view: JunitView): string {
-  const found = document.problems.filter(({ file }) => ownerOf(file, document.directories) === directory)
-  const unread = document.undetermined.filter(({ file }) => ownerOf(file, document.directories) === directory)
+/** What was found in one directory. */
+interface SuiteView extends JunitView {
+  found: readonly LintProblem[]
+  unread: LintDocument['undetermined']
+  /** of rules with very many problems, how many the document leaves out; in which directory these are is not known */
+  unlisted: ReadonlyMap<RuleId, number>
+}
+
+function suite(document: LintDocument, directory: LintedDirectory, id: number, view: SuiteView): string {
+  const { found, unread } = view
   const cases = ruleIds.map((rule) => ruleCase(rule, found.filter((it) => it.rule === rule), document, view))
   const count = (kind: string): number => cases.filter((it) => it.kind === kind).length
   const attributes = {
@@ -46,11 +55,21 @@ function suite(document: LintDocument, directory: LintedDirectory, id: number, v
   return `${xmlElement('testsuite', attributes, ['\n', ...lines.map((line) => `${line}\n`)])}\n`
 }
 
-/** The innermost of the directories that a file is in. */
-function ownerOf(file: string, directories: readonly LintedDirectory[]): LintedDirectory | undefined {
-  const around = directories.filter(({ within }) => within === '.' || file === within || file.startsWith(`${within}/`))
+/** Each file with the innermost of the directories that it is in. */
+function byDirectory<T extends { file: string }>(items: readonly T[], { directories }: LintDocument): ReadonlyMap<LintedDirectory, readonly T[]> {
+  const known = new Map(directories.map((it) => [it.within, it]))
   // logs of agents are in none
-  return around.reduce<LintedDirectory | undefined>((best, it) => (best === undefined || it.within.length > best.within.length ? it : best), undefined) ?? directories[0]
+  const outermost = known.get('.') ?? directories[0]!
+  const found = new Map<LintedDirectory, T[]>()
+  for (const item of items) {
+    let path = item.file
+    while (path !== '' && !known.has(path)) path = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+    const owner = known.get(path) ?? outermost
+    const before = found.get(owner)
+    if (before) before.push(item)
+    else found.set(owner, [item])
+  }
+  return found
 }
 
 interface RuleCase {
@@ -60,17 +79,27 @@ interface RuleCase {
   said: string
 }
 
-function ruleCase(rule: RuleId, problems: readonly LintProblem[], document: LintDocument, view: JunitView): RuleCase {
+function ruleCase(rule: RuleId, problems: readonly LintProblem[], document: LintDocument, { areWarningsFailures, unlisted }: SuiteView): RuleCase {
   const { title } = resultRules[rule]
   const attributes = { name: `${rule}: ${title}`, classname: 'lint-results', time: 0 }
   const of = (kind: RuleCase['kind'], content: string[]): RuleCase => ({ kind, said: '', xml: xmlElement('testcase', attributes, content) })
   if (document.off.includes(rule)) return of('skipped', [xmlElement('skipped', { message: 'turned off' })])
   const [worst] = problems
-  if (!worst) return of('passed', [])
-  const text = xmlText(details(problems, document))
+  const more = unlisted.get(rule) ?? 0
+  if (!worst && more === 0) return of('passed', [])
+  const type = worst?.severity ?? (document.rules[rule]!.error > 0 ? 'error' : 'warning')
+  const count = document.directories.length === 1 ? problems.length + more : problems.length
+  const message = worst ? `${count === 1 ? '' : `${count} problems${count === problems.length && more > 0 ? ' or more' : ''}: `}${worst.message}` : `${more} problems of all directories are not listed: some may be here`
+  const text = xmlText(worst ? details(problems, document) : `\n${message}\n`)
   // what the schema of Ant allows in a test case are failures alone
-  if (worst.severity === 'warning' && !view.areWarningsFailures) return { ...of('passed', []), said: `${rule}:${text}` }
-  return of('failure', [xmlElement('failure', { type: worst.severity, message: printable(problems.length === 1 ? worst.message : `${problems.length} problems: ${worst.message}`) }, [text])])
+  if (type === 'warning' && !areWarningsFailures) return { ...of('passed', []), said: `${rule}:${text}` }
+  return of('failure', [xmlElement('failure', { type, message: printable(message) }, [text])])
+}
+
+function unlistedIn({ problems, rules }: LintDocument): ReadonlyMap<RuleId, number> {
+  const left = new Map(ruleIds.map((rule) => [rule, (rules[rule]?.error ?? 0) + (rules[rule]?.warning ?? 0)]))
+  for (const { rule } of problems) left.set(rule, left.get(rule)! - 1)
+  return left
 }
 
 function details(problems: readonly LintProblem[], { directory }: LintDocument): string {

@@ -3,18 +3,19 @@ import type { LintDocument, LintProblem } from './document.ts'
 import { extent, pathOf, tally, testOf } from './words.ts'
 
 /** One line a problem, `error RULE FILE PLACE: MESSAGE`, then one that sums up: for the log of a pipeline, and for grep. */
-export function lintLines(document: LintDocument, exitCode: number): string {
+export function* lintLines(document: LintDocument, exitCode: number): Generator<string> {
+  for (const line of linesOf(document, exitCode)) yield `${printable(line)}\n`
+}
+
+function* linesOf(document: LintDocument, exitCode: number): Generator<string> {
   const { directory, problems, undetermined, undeterminedCount, settings, fix } = document
-  const lines = [
-    ...(fix ? [`copy ${fix.output}: ${Object.entries(fix.mended).map(([rule, count]) => `${rule} ${count}`).join(', ') || 'nothing'} mended`] : []),
-    ...(fix?.left ?? []).map(({ rule, file, place, message }) => `left ${rule} ${file}${place === undefined ? '' : ` ${place}`}: ${message}`),
-    ...(fix?.omitted ?? []).map(({ file, message }) => `omitted ${file}: ${message}`),
-    ...problems.map((problem) => problemLine(problem, directory)),
-    ...undetermined.map(({ file, message }) => `unknown ${pathOf(directory, file)}: ${message}`),
-    ...cut(document),
-    `${tally({ summary: document.summary, undeterminedCount }) || 'nothing wrong'} in ${directory}: ${extent(document)}${settings === undefined ? '' : `; settings ${settings}`}; exit code ${exitCode}`,
-  ]
-  return lines.map((line) => `${printable(line)}\n`).join('')
+  if (fix) yield `copy ${fix.output}: ${Object.entries(fix.mended).map(([rule, count]) => `${rule} ${count}`).join(', ') || 'nothing'} mended`
+  for (const { rule, file, place, message } of fix?.left ?? []) yield `left ${rule} ${file}${place === undefined ? '' : ` ${place}`}: ${message}`
+  for (const { file, message } of fix?.omitted ?? []) yield `omitted ${file}: ${message}`
+  for (const problem of problems) yield problemLine(problem, directory)
+  for (const { file, message } of undetermined) yield `unknown ${pathOf(directory, file)}: ${message}`
+  yield* cut(document)
+  yield `${tally({ summary: document.summary, undeterminedCount }) || 'nothing wrong'} in ${directory}: ${extent(document)}${settings === undefined ? '' : `; settings ${settings}`}; exit code ${exitCode}`
 }
 
 function problemLine({ severity, rule, file, place, message, result, togetherCount }: LintProblem, directory: string): string {

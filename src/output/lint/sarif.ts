@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { resultRules, ruleIds } from '../../knowledge/result-rules.ts'
+import { jsonPieces } from '../json.ts'
 import { printable } from '../text.ts'
 import type { LintDocument, LintProblem } from './document.ts'
 import { testOf } from './words.ts'
@@ -13,11 +14,13 @@ export interface SarifView {
 
 /** GitHub refuses a run with more results (its documentation, "SARIF results exceed one or more limits") */
 const mostResults = 25_000
+/** lists and objects around a result */
+const depthOfResults = 4
 /** what locations of a result are relative to */
 const base = 'RESULTS'
 
-/** SARIF 2.1.0 (OASIS, sarif-v2.1.0-os) with the rules' texts; fingerprints do not depend on the random names of result files. */
-export function lintSarif(document: LintDocument, { version, root, exitCode }: SarifView): string {
+/** SARIF 2.1.0 (OASIS, sarif-v2.1.0-os) with the rules' texts; fingerprints do not depend on the random names of result files. In pieces. */
+export function* lintSarif(document: LintDocument, { version, root, exitCode }: SarifView): Generator<string> {
   const results = withFingerprints(document.problems.slice(0, mostResults))
   const omitted = document.summary.error + document.summary.warning - results.length
   const notifications = [
@@ -43,7 +46,8 @@ export function lintSarif(document: LintDocument, { version, root, exitCode }: S
     invocations: [{ executionSuccessful: document.undeterminedCount === 0, exitCode, ...(notifications.length > 0 && { toolExecutionNotifications: notifications }) }],
     results,
   }
-  return `${JSON.stringify({ $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }, null, 2)}\n`
+  yield* jsonPieces({ $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }, depthOfResults)
+  yield '\n'
 }
 
 function withFingerprints(problems: readonly LintProblem[]): object[] {

@@ -4,6 +4,8 @@ export interface Look {
   what: string
   /** the value is a credential, and not to be shown */
   isSecret?: true
+  /** another run on the same day has the same value */
+  isOfDay?: true
 }
 
 /** What is asked about a value; `at`: when the test ran, in milliseconds since 1970, null where it is not known. */

@@ -19,7 +19,7 @@ export function timeLook({ text, at }: Looked): Look | null {
   }
   if (at === null) return null
   // from noon of that day
-  if (datesIn(text).some((date) => Math.abs(date + 12 * hourMs - at) <= 1.5 * dayMs + zonesMs)) return { what: 'the date of the run' }
+  if (datesIn(text).some((date) => Math.abs(date + 12 * hourMs - at) <= 1.5 * dayMs + zonesMs)) return { what: 'the date of the run', isOfDay: true }
   return isEpoch(text, at) ? { what: 'the time of the run as a number' } : null
 }
 

@@ -91,14 +91,14 @@ function counts(parameter: ParameterContent | null): boolean {
 /** a longer name is taken as it is: what is looked for at its end takes the square of its length where it is hostile */
 const mostLetters = 1000
 
-/** `logs in [2]`, `[2] data of the second run`, `logs in (a)`, `logs in #2`, `repetition 2 of 3`: a name without what tells one run of a test. */
+/** `logs in [2]`, `[2] data of the second run`, `logs in (a)`, `logs in #2`, `repetition 2 of 3`: a name without what tells one run of a test; a number alone may tell tests apart. */
 function withoutNumbering(name: string): string {
   if (name.length > mostLetters) return name
   return name
     .replace(/^\s*\[\d+\].*$/s, '')
     .replace(/\s*(?:\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|<[^>]*>)\s*$/, '')
     .replace(/\brepetition \d+ of \d+$/i, '')
-    .replace(/[\s_:#-]*\d+$/, '')
+    .replace(/[\s_:-]*#\d+$/, '')
     .trim()
 }
 
@@ -112,13 +112,12 @@ const momentMs = 50
 
 /**
  * Whether the runs can be those of one test that is repeated until it passes: all but the last have not passed, and each begins after
- * the one before has ended. Without times they can, as long as one passed at most.
+ * the one before has ended. Without times that is not known.
  */
 function areRetries(group: readonly ResultFile[]): boolean {
   const passed = group.filter(({ content }) => content.status === 'passed')
   if (passed.length > 1) return false
-  const isTimed = group.every(({ content }) => content.start != null)
-  if (!isTimed) return true
+  if (group.some(({ content }) => content.start == null)) return false
   // short ones begin in the same millisecond
   if (passed.length === 1 && passed[0]!.content.start! < group.at(-1)!.content.start!) return false
   return group.every(({ content }, at) => at === 0 || content.start! >= (group[at - 1]!.content.stop ?? 0) - momentMs)

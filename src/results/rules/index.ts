@@ -16,7 +16,7 @@ export { nestedFile } from './nested-attachment.ts'
 export { orphanAttachment } from './orphan-attachment.ts'
 export { oversize } from './oversize-result.ts'
 export { isSecretParameter } from './said.ts'
-export { parameterPairs, volatileBetween } from './volatile-between.ts'
+export { pairOf, parameterPairs, volatileBetween } from './volatile-between.ts'
 
 /** In the order of the catalogue. */
 export const fileRules: readonly FileRule[] = [longField, nestedAttachment, noIdentifier, inventedIdentifier, volatileParameter]

@@ -3,19 +3,20 @@ import type { ResultContent } from '../result-file.ts'
 import type { FileRule } from '../rule.ts'
 import { isSecretParameter, quoted } from './said.ts'
 import { volatileLook } from '../looks/volatile-look.ts'
+import { pairOf, parameterKey } from './volatile-between.ts'
 
-/** Judges by looks alone; what another run had instead is told by `volatileBetween`. */
+/** Judges by looks, but for what an earlier run of the test had, too; what that had instead is told by `volatileBetween`. */
 export const volatileParameter: FileRule = {
   id: 'volatile-parameter',
-  judge({ content }, changing) {
+  judge({ content }, changing, hadBefore = () => false) {
     const { parameters } = content
-    return parameters == null || parameters.length === 0 ? none : looks(content, changing)
+    return parameters == null || parameters.length === 0 ? none : looks(content, changing, hadBefore)
   },
 }
 
 const none: readonly Found[] = []
 
-function looks({ parameters, start, stop }: ResultContent, changing: ReadonlySet<string>): readonly Found[] {
+function looks({ fullName, parameters, start, stop }: ResultContent, changing: ReadonlySet<string>, hadBefore: (pair: string) => boolean): readonly Found[] {
   let found: Found[] | null = null
   for (let at = 0; at < parameters!.length; at += 1) {
     const parameter = parameters![at]
@@ -23,6 +24,8 @@ function looks({ parameters, start, stop }: ResultContent, changing: ReadonlySet
     const name = parameter.name ?? ''
     const look = volatileLook(parameter.value, name, start ?? stop ?? null)
     if (look === null || changing.has(name)) continue
+    // what two runs had in common does not change, whatever it looks like
+    if (look.isOfDay !== true && fullName && hadBefore(pairOf(parameterKey(fullName, name), parameter.value))) continue
     const value = isSecretParameter(parameter) || look.isSecret ? '' : `: ${quoted(parameter.value)}`
     found ??= []
     found.push({ message: `the parameter ${quoted(name, 80)} holds ${look.what}${value}`, place: `parameters[${at}].value` })

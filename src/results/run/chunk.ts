@@ -23,6 +23,8 @@ export interface Wish {
   changing: readonly string[]
   /** there is an earlier run, so that the values of parameters are compared */
   isCompared: boolean
+  /** hashes of what an earlier run had of parameters with their values, in ascending order; in memory that threads share */
+  before: Float64Array
 }
 
 /** What was found in a chunk; `at` and `owners` are the numbers of files in it. Numbers are hashes. */

@@ -1,4 +1,5 @@
 import { ruleIds } from '../../knowledge/result-rules.ts'
+import { sortedSet } from '../index/sorted.ts'
 import { shownName } from '../read/file-name.ts'
 import type { Listing } from '../read/list.ts'
 import { namesOfBlock } from '../read/name-blocks.ts'
@@ -18,7 +19,7 @@ interface Look {
   files: FileIndex
   current: RunParameters
   previous: RunParameters
-  wish: Wish
+  wish: Omit<Wish, 'before'>
   findings: Findings
   options: Pick<LintOptions, 'signal' | 'progress'>
 }
@@ -36,11 +37,11 @@ const progressMs = 100
 /** Reads every file once. Returns of each file of the index by what the service takes results for one; NaN: it is in no group. */
 export async function firstLook({ all, earlier, files, current, previous, wish, findings, options: { signal, progress } }: Look, parts: JudgeParts & { threads?: number }): Promise<Float64Array> {
   const identities = new Float64Array(files.length).fill(NaN)
-  const placed = [...all.flatMap(chunksOf), ...(earlier ? placedBlocks('previous', earlier.directory, earlier.results, 0, null) : [])]
-  const total = placed.reduce((sum, { chunk }) => sum + chunk.names.count, 0)
+  const before = earlier ? placedBlocks('previous', earlier.directory, earlier.results, 0, null) : []
+  const now = all.flatMap(chunksOf)
+  const total = [...before, ...now].reduce((sum, { chunk }) => sum + chunk.names.count, 0)
   let [done, told] = [0, performance.now()]
-  const take = (index: number, judged: Judged): void => {
-    const { chunk, first, of } = placed[index]!
+  const take = ({ chunk, first, of }: Placed, judged: Judged): void => {
     if (of === null) addParameters(previous, judged, first)
     else {
       addParameters(current, judged, first)
@@ -62,8 +63,18 @@ export async function firstLook({ all, earlier, files, current, previous, wish, 
     judged.counts.forEach((count, place) => findings.count(ruleIds[place]!, count - kept[place]!))
     for (const { at, why } of judged.unread) findings.undetermined({ directory, file: shownName(files.at(first + at).name), message: why })
   }
-  await judgeAll(placed.map(({ chunk }) => chunk), { wish, take, signal }, parts)
+  const judge = async (placed: readonly Placed[], wanted: Wish): Promise<void> =>
+    judgeAll(placed.map(({ chunk }) => chunk), { wish: wanted, take: (index, judged) => take(placed[index]!, judged), signal }, parts)
+  if (before.length > 0) await judge(before, { ...wish, before: new Float64Array() })
+  await judge(now, { ...wish, before: shared(sortedSet(previous.values.all())) })
   return identities
+}
+
+/** For all threads at once: it is as long as there are parameters. */
+function shared(values: Float64Array): Float64Array {
+  const copy = new Float64Array(new SharedArrayBuffer(values.byteLength))
+  copy.set(values)
+  return copy
 }
 
 function chunksOf(of: Gathered): Placed[] {

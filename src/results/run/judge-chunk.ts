@@ -3,6 +3,7 @@ import type { RuleId } from '../../knowledge/result-rules.ts'
 import { identityOf } from '../identity.ts'
 import { hash53 } from '../index/hash.ts'
 import type { Hash } from '../index/hash.ts'
+import { placeIn } from '../index/sorted.ts'
 import type { Found, TestOfResult } from '../problem.ts'
 import { rawSources } from '../read/raw-sources.ts'
 import { mostBytes, readAtOnce, readingSpace, readJson, sizeOf } from '../read/read-file.ts'
@@ -49,6 +50,7 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
   const changing = new Set(wish.changing)
   const judging = fileRules.filter(({ id }) => !off.has(id))
   const ofContainers = judging.filter(({ id }) => id === 'nested-attachment')
+  const hadBefore = (pair: string): boolean => placeIn(wish.before, hash(pair)) >= 0
   const kept = new Uint32Array(ruleIds.length)
   let sheet = newSheet(0)
 
@@ -71,7 +73,7 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
   const judge = (at: number, file: ResultFile, by: readonly FileRule[]): void => {
     for (let index = 0; index < by.length; index += 1) {
       const rule = by[index]!
-      const all = rule.judge(file, changing)
+      const all = rule.judge(file, changing, hadBefore)
       for (let which = 0; which < all.length; which += 1) problem(at, rule.id, all[which]!, testOf(file.content))
     }
   }
@@ -79,12 +81,13 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
     const all = rules.attachmentsOf(content)
     for (let index = 0; index < all.length; index += 1) named(at, all[index]!.source)
   }
-  const addParameters = (at: number, file: ResultFile): void => {
-    rules.parameterPairs(file, changing, (key, value) => {
+  const addParameters = (at: number, file: ResultFile, isEarlier: boolean): void => {
+    const add = (key: string, value: string): void => {
       sheet.parameters.push(hash(key))
-      sheet.values.push(hash(`${key}\0${value}`))
+      sheet.values.push(hash(rules.pairOf(key, value)))
       sheet.parameterOwners.push(at)
-    })
+    }
+    rules.parameterPairs(file, changing, add, isEarlier)
   }
   const namedInText = (at: number, text: string): void => {
     for (const source of rawSources(text)) named(nobody, source)
@@ -119,7 +122,7 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
       namedIn(at, content)
       const identity = identityOf(content)
       if (identity !== null) sheet.identities[at] = hash(identity)
-      if (wish.isCompared) addParameters(at, file)
+      if (wish.isCompared) addParameters(at, file, false)
     }
   }
   const container = (at: number, directory: string, name: FileName, read: Read): void => {
@@ -137,7 +140,7 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
   }
   const previous = (at: number, directory: string, name: FileName, read: Read): void => {
     // what is wrong there is no matter of this run
-    if (read.kind === 'value' && rules.shapeFaults(read.value).length === 0) addParameters(at, { directory, file: shownName(name), bytes: read.bytes, content: read.value as ResultContent })
+    if (read.kind === 'value' && rules.shapeFaults(read.value).length === 0) addParameters(at, { directory, file: shownName(name), bytes: read.bytes, content: read.value as ResultContent }, true)
   }
 
   return async ({ work, directory, names: block }) => {

@@ -18,6 +18,7 @@ const mostKnown = 2 * mostAsked
 interface Run {
   parameters: RunParameters
   again: SecondReading
+  isEarlier: boolean
 }
 
 /** Finds parameters of a test of which no value of one run is there in the other. Unequal hashes are unequal values; that it is one parameter is looked at again. */
@@ -25,7 +26,7 @@ export async function judgeVolatile(previous: Run, current: Run, changing: Reado
   const keys = volatileKeys(previous.parameters, current.parameters)
   const now = ownersOf(current.parameters, keys, mostOfRule)
   const then = ownersOf(previous.parameters, Float64Array.from(now.keys()).sort(), mostOfRule)
-  const [ofCurrent, ofPrevious] = [remembering(current.again, changing, hash), remembering(previous.again, changing, hash)]
+  const [ofCurrent, ofPrevious] = [remembering(current, changing, hash), remembering(previous, changing, hash)]
   findings.count('volatile-parameter', keys.length - now.size)
   for (const [key, owners] of now) {
     if (!findings.hasRoom('volatile-parameter')) {
@@ -78,14 +79,14 @@ interface Known {
 type ReadAll = (owners: readonly number[]) => Promise<readonly Known[]>
 
 /** Reads a result of many parameters once, not once for each. */
-function remembering(again: SecondReading, changing: ReadonlySet<string>, hash: Hash): ReadAll {
+function remembering({ again, isEarlier }: Run, changing: ReadonlySet<string>, hash: Hash): ReadAll {
   const known = new Map<number, Known | null>()
   const read = async (owner: number): Promise<Known | null> => {
     const before = known.get(owner)
     if (before !== undefined) return before
     if (known.size === mostKnown) known.clear()
     const file = await again.result(owner)
-    const it = file && knownOf(file, changing, hash)
+    const it = file && knownOf(file, changing, hash, isEarlier)
     known.set(owner, it)
     return it
   }
@@ -99,16 +100,17 @@ function remembering(again: SecondReading, changing: ReadonlySet<string>, hash: 
   }
 }
 
-function knownOf(file: ResultFile, changing: ReadonlySet<string>, hash: Hash): Known {
+function knownOf(file: ResultFile, changing: ReadonlySet<string>, hash: Hash, isEarlier: boolean): Known {
   const keys = new Map<number, string>()
   const values = new Map<string, string[]>()
-  parameterPairs(file, changing, (key, value) => {
+  const add = (key: string, value: string): void => {
     const hashed = hash(key)
     if (!keys.has(hashed)) keys.set(hashed, key)
     const before = values.get(key)
     if (before) before.push(value)
     else values.set(key, [value])
-  })
+  }
+  parameterPairs(file, changing, add, isEarlier)
   return { file, keys, values }
 }
 

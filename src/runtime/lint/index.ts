@@ -1,3 +1,4 @@
+export { hasEnded, markOf } from '../../adapters/process-mark.ts'
 export { agentLogs } from './agent-logs.ts'
 export { levels } from './schema.ts'
 export type { Level } from './schema.ts'

@@ -15,7 +15,8 @@ import { directories, hostile, mended, nothing, several } from './documents.ts'
 const all = { several, nothing, mended, directories, hostile }
 const shown = (document: LintDocument, exitCode: number, screen = plainScreen, verbose = false): string => lintText(document, { screen, exitCode, verbose })
 const junit = (document: LintDocument, areWarningsFailures = true): string => lintJunit(document, { at: new Date('2026-11-22T10:00:00.123Z'), areWarningsFailures })
-const sarif = (document: LintDocument): string => lintSarif(document, { version: '1.2.3', root: 'file:///work/results/', exitCode: 1 })
+const ci = (document: LintDocument, exitCode: number): string => [...lintLines(document, exitCode)].join('')
+const sarif = (document: LintDocument): string => [...lintSarif(document, { version: '1.2.3', root: 'file:///work/results/', exitCode: 1 })].join('')
 
 test.each<[file: string, text: string]>([
   ['lint-several.txt', shown(several, 1)],
@@ -26,10 +27,10 @@ test.each<[file: string, text: string]>([
   ['lint-mended.txt', shown(mended, 0)],
   ['lint-directories.txt', shown(directories, 1)],
   ['lint-hostile.txt', shown(hostile, 1)],
-  ['lint-ci.txt', lintLines({ ...several, problems: several.problems.slice(0, 20) }, 1)],
-  ['lint-ci-nothing.txt', lintLines(nothing, 0)],
-  ['lint-ci-mended.txt', lintLines(mended, 0)],
-  ['lint-ci-hostile.txt', lintLines(hostile, 1)],
+  ['lint-ci.txt', ci({ ...several, problems: several.problems.slice(0, 20) }, 1)],
+  ['lint-ci-nothing.txt', ci(nothing, 0)],
+  ['lint-ci-mended.txt', ci(mended, 0)],
+  ['lint-ci-hostile.txt', ci(hostile, 1)],
   ['lint-junit.xml', junit(several)],
   ['lint-junit-forgiven.xml', junit(several, false)],
   ['lint-junit-directories.xml', junit(directories)],
@@ -71,7 +72,7 @@ test('--verbose shows every problem', () => {
 
 test.each<[string, string]>([
   ['text', shown(hostile, 1)],
-  ['lines', lintLines(hostile, 1)],
+  ['lines', ci(hostile, 1)],
   ['junit', junit(hostile)],
   ['sarif', sarif(hostile)],
   ['markdown', lintMarkdown(hostile, 1)],
@@ -86,7 +87,7 @@ test.each([60, 80, 140])('no line is wider than %d columns', (columns) => {
 })
 
 test('every problem is one line for grep, and the last one sums up', () => {
-  const lines = lintLines(several, 1).trimEnd().split('\n')
+  const lines = ci(several, 1).trimEnd().split('\n')
   expect(lines.filter((line) => /^(?:error|warning) [a-z-]+ build\/results\/\S+( [^:]+)?: /.test(line)).length).toBe(several.problems.length)
   expect(lines.at(-1)).toMatch(/exit code 1$/)
 })
@@ -97,6 +98,15 @@ test.each<[string, LintDocument]>(Object.entries(all))('JUnit counts what it lis
     const listed = (tag: string): number => suite.split(`<${tag} `).length - 1
     expect(['tests', 'failures', 'errors', 'skipped'].map(count)).toEqual(['testcase', 'failure', 'error', 'skipped'].map(listed))
   }
+})
+
+test('JUnit tells how many there are, also where not all are listed', () => {
+  const { problems, rules } = { problems: [several.problems[0]!, several.problems[0]!], rules: { [several.problems[0]!.rule]: { error: 12_345, warning: 0 } } }
+  expect(junit({ ...several, problems, rules })).toContain('message="12345 problems: ')
+  expect(junit({ ...directories, problems: problems.map((it) => ({ ...it, file: 'a/x-result.json' })), rules })).toContain('message="2 problems or more: ')
+  const forgiven = junit({ ...directories, problems: [], rules: { 'long-field': { error: 0, warning: 5 } } }, false)
+  expect(forgiven).not.toContain('<failure')
+  expect(forgiven).toContain('5 problems of all directories are not listed: some may be here')
 })
 
 describe('Markdown', () => {

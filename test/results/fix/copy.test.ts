@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AdminError } from '../../../src/core/error.ts'
 import { mendedCopy } from '../../../src/results/fix/index.ts'
+import type { Writers } from '../../../src/results/fix/drafts.ts'
 import type { RuleId } from '../../../src/knowledge/result-rules.ts'
 
 let place: string
@@ -26,7 +27,9 @@ const read = (under = 'to'): Files => {
   const files = entries.map((it) => join(it.parentPath, it.name)).sort()
   return Object.fromEntries(files.map((file) => [relative(join(place, under), file), readFileSync(file, 'utf8')]))
 }
-const copy = async (off: RuleId[] = [], signal = new AbortController().signal): ReturnType<typeof mendedCopy> => mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(off), signal })
+const copy = async (off: RuleId[] = [], signal = new AbortController().signal): ReturnType<typeof mendedCopy> => mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(off), writers, signal })
+/** `ended` has ended, `other` is at work, and of all else nobody can tell */
+const writers: Writers = { own: 'own', hasEnded: async (mark) => (['ended', 'other'].includes(mark) ? mark === 'ended' : null) }
 const naming = (...sources: string[]): string => JSON.stringify({ attachments: sources.map((source) => ({ name: 'a', source })) })
 
 describe('attachments go to the root', () => {
@@ -92,7 +95,7 @@ test('a copy of a copy is the same', async () => {
   const long = 'x'.repeat(300)
   write({ 'a-result.json': JSON.stringify({ name: long, fullName: long, parameters: [{ name: 'p', value: long }], labels: [{ name: 'tag', value: long }], attachments: [{ source: 's/x.png' }] }), 's/x.png': '1', 's/y-attachment.txt': '2' })
   await copy()
-  const { mended } = await mendedCopy({ from: join(place, 'to'), output: join(place, 'again'), off: new Set(), signal: new AbortController().signal })
+  const { mended } = await mendedCopy({ from: join(place, 'to'), output: join(place, 'again'), off: new Set(), writers, signal: new AbortController().signal })
   expect([read('again'), mended]).toEqual([read('to'), new Map()])
 })
 
@@ -138,7 +141,7 @@ describe('where a copy may be', () => {
     write({ x: '' }, 'full')
     symlinkSync(join(place, 'from'), join(place, 'link'))
     const before = read('.')
-    const failed = mendedCopy({ from: join(place, from), output: join(place, output), off: new Set(), signal: new AbortController().signal })
+    const failed = mendedCopy({ from: join(place, from), output: join(place, output), off: new Set(), writers, signal: new AbortController().signal })
     await expect(failed).rejects.toThrow(AdminError)
     await expect(failed).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining(message) as string })
     expect(read('.')).toEqual(before)
@@ -157,14 +160,14 @@ describe('a copy that fails leaves nothing', () => {
   test('interrupted', async () => {
     write(Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`${index}-result.json`, '{}'])))
     const controller = new AbortController()
-    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), signal: controller.signal, progress: (done) => done === 50 && controller.abort(new AdminError('INTERRUPTED', 'interrupted')) })
+    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), writers, signal: controller.signal, progress: (done) => done === 50 && controller.abort(new AdminError('INTERRUPTED', 'interrupted')) })
     await expect(failed).rejects.toMatchObject({ code: 'INTERRUPTED' })
     expect(readdirSync(place)).toEqual(['from'])
   })
 
   test('a file that vanishes', async () => {
     write({ ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.txt`, ''])), 'a-result.json': '{}' })
-    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), signal: new AbortController().signal, progress: (done) => done === 1 && rmSync(join(place, 'from/99.txt')) })
+    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), writers, signal: new AbortController().signal, progress: (done) => done === 1 && rmSync(join(place, 'from/99.txt')) })
     await expect(failed).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/99\.txt vanished while it was copied: .*; nothing was written to /) as string })
     expect(readdirSync(place)).toEqual(['from'])
   })
@@ -175,14 +178,14 @@ describe('a copy that fails leaves nothing', () => {
       rmSync(join(place, 'from/99.txt'))
       execFileSync('mkfifo', [join(place, 'from/99.txt')])
     }
-    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), signal: new AbortController().signal, progress: (done) => done === 1 && replace() })
+    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), writers, signal: new AbortController().signal, progress: (done) => done === 1 && replace() })
     await expect(failed).rejects.toMatchObject({ code: 'UNAVAILABLE', message: `${join(place, 'from/99.txt')} was replaced by what is no file while it was copied: is something still at work there?` })
     expect(readdirSync(place)).toEqual(['from'])
   })
 
   test('another one that comes to its end before', async () => {
     write({ 'a-result.json': '{}' })
-    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), signal: new AbortController().signal, progress: () => write({ x: '' }, 'to') })
+    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), writers, signal: new AbortController().signal, progress: () => write({ x: '' }, 'to') })
     await expect(failed).rejects.toMatchObject({ code: 'USAGE', message: `--output: something else has written ${join(place, 'to')} meanwhile, and it is left as it is` })
     expect([readdirSync(place).sort(), read()]).toEqual([['from', 'to'], { x: '' }])
   })
@@ -193,4 +196,15 @@ describe('a copy that fails leaves nothing', () => {
     await expect(copy()).rejects.toBeInstanceOf(AdminError)
     expect(readdirSync(place)).toEqual(['from'])
   })
+})
+
+test('what a process that was killed has left is removed, and nothing else', async () => {
+  write({ 'a-result.json': '{}' })
+  const kept = ['.to.new-other-abcdef', '.to.new-elsewhere-abcdef', '.to.new-abcdef', '.to.new-x.new-ended-abcdef', '.to.newer', '.two.new-ended-abcdef']
+  for (const name of [...kept, '.to.new-ended-abcdef', '.to.new-ended-ABC123']) write({ 'deep/a-result.json': '{}' }, name)
+  write({ '.to.new-ended-123456': 'a file' }, '.')
+  const told: string[] = []
+  await mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), writers, signal: new AbortController().signal, tell: (message) => told.push(message.replaceAll(place, '')) })
+  expect(readdirSync(place).sort()).toEqual([...kept, '.to.new-ended-123456', 'from', 'to'].sort())
+  expect(told.sort()).toEqual(['.to.new-abcdef', '.to.new-elsewhere-abcdef'].map((name) => `/${name} is an unfinished copy, perhaps of another machine that still writes it; if not: rm -r /${name}`))
 })

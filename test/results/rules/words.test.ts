@@ -106,6 +106,13 @@ describe('two runs', () => {
     expect(pairs).toEqual(['shop.Login.logsIn\0a 1', 'shop.Login.logsIn\0d '])
   })
 
+  it.each<[isEarlier: boolean, names: string[]]>([[false, ['goods']], [true, ['folder', 'goods']]])('what looks volatile counts in the earlier one alone: %s', (isEarlier, names) => {
+    const pairs: string[] = []
+    const parameters = [{ name: 'folder', value: '/tmp/abc/x' }, { name: 'goods', value: 'apple' }]
+    parameterPairs(result({ parameters }), new Set(), (name) => pairs.push(name.split('\0')[1]!), isEarlier)
+    expect(pairs).toEqual(names)
+  })
+
   it.each([
     [volatileBetween('a.b', 'stand', ['one'], ['two']), 'the parameter "stand" of "a.b" has other values than in the run before: it was "one", and is "two"'],
     [volatileBetween('a.b', 'n', ['1', '2', '3'], ['4', '5']), 'the parameter "n" of "a.b" has other values than in the run before: it was "1" and 2 more, and is "4" and 1 more'],

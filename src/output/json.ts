@@ -1,0 +1,21 @@
+/**
+ * One JSON document as `JSON.stringify(value, null, 2)` has it, in pieces: a large one is never there as one text. What lies deeper than
+ * `depth` lists and objects is one piece each. Plain data alone.
+ */
+export function* jsonPieces(value: unknown, depth: number, indent = ''): Generator<string> {
+  if (depth === 0 || typeof value !== 'object' || value === null) {
+    yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`)
+    return
+  }
+  const isList = Array.isArray(value)
+  const [open, close] = isList ? '[]' : '{}'
+  const inner = `${indent}  `
+  let before = `${open}\n`
+  for (const [key, item] of Object.entries(value as Record<string, unknown>)) {
+    if (item === undefined) continue
+    yield `${before}${inner}${isList ? '' : `${JSON.stringify(key)}: `}`
+    yield* jsonPieces(item, depth - 1, inner)
+    before = ',\n'
+  }
+  yield before === ',\n' ? `\n${indent}${close}` : `${open}${close}`
+}
