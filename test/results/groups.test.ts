@@ -78,3 +78,9 @@ it('where all hashes are equal, nothing is found that is not so', async () => {
   const folder = resultsDirectory({ 'a-result.json': result({ attachments: [{ source: 'x.txt' }] }), 'b-result.json': result({ fullName: 'b' }), 'x.txt': '', 'sub/y.txt': '' })
   expect(said(await lint(folder, { previous: folder }, { hash: () => 7 }))).toEqual([])
 })
+
+it('a time that is no number for us is left out', async () => {
+  const text = (name: string): string => JSON.stringify(result({ name, start: 0 })).replace('"start":0', '"start":1e309')
+  const { problems } = await lint(resultsDirectory({ 'a-result.json': text('x'), 'b-result.json': text('y') }))
+  expect(problems.map(({ together }) => together?.map(({ start }) => start))).toEqual([[undefined, undefined]])
+})

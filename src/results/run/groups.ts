@@ -58,6 +58,7 @@ function withResults(found: Found, group: readonly ResultFile[], unread: number)
   return { ...found, together: group.slice(0, mostShown).map(collapsed), togetherCount: group.length + unread }
 }
 
+/** JSON holds larger numbers than we do, which would come out as null. */
 function collapsed({ directory, file, content }: ResultFile): CollapsedResult {
-  return { directory, file, ...testOf(content), ...(typeof content.start === 'number' && { start: content.start }) }
+  return { directory, file, ...testOf(content), ...(Number.isFinite(content.start) && { start: content.start! }) }
 }
