@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { passingFolder } from '../support/passing-folder.ts'
 
 const tlsFile = (name: string): string => join(import.meta.dirname, '../fixtures/tls', name)
 
@@ -12,7 +12,7 @@ export function testCertificate(): { cert: string; key: string } {
 
 /** A file for kubectl, in a folder of its own: one context that leads to the server at `url`. */
 export async function kubeconfigFor(url: string, { context = 'test', namespace = 'testops', token = 'test-token' } = {}): Promise<string> {
-  const file = join(await mkdtemp(join(tmpdir(), 'testops-admin-kubeconfig-')), 'config')
+  const file = join(await passingFolder(), 'config')
   await writeFile(file, kubeconfigText(url, { context, namespace, token }), { mode: 0o600 })
   return file
 }

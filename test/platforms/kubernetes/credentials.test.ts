@@ -1,17 +1,13 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findAccess } from '../../../src/platforms/kubernetes/access.ts'
 import { credentialsOf } from '../../../src/platforms/kubernetes/credentials.ts'
+import { passingFolder } from '../../support/passing-folder.ts'
 import { told } from './cluster.ts'
 
-async function folder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'testops-admin-credentials-'))
-}
-
 async function fileWith(text: string): Promise<string> {
-  const file = join(await folder(), 'config')
+  const file = join(await passingFolder(), 'config')
   await writeFile(file, text)
   return file
 }
@@ -53,7 +49,7 @@ describe('a user signs in', () => {
   })
 
   it('as the service account of a pod', async () => {
-    const account = await folder()
+    const account = await passingFolder()
     for (const [name, text] of [['token', 'pod-token'], ['ca.crt', 'PEM'], ['namespace', 'testops']] as const) await writeFile(join(account, name), text)
     const access = await findAccess({ context: null }, { HOME: account, KUBERNETES_SERVICE_HOST: '10.0.0.1' }, account)
     expect(await credentialsOf(access, options).current()).toMatchObject({ headers: { Authorization: 'Bearer pod-token' }, ca: Buffer.from('PEM') })
