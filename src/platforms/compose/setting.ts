@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { extendedBy } from '../../adapters/compose-file.ts'
 import type { Included } from '../../adapters/compose-file.ts'
 import { assertReplaceable, replaceFile } from '../../adapters/replace-file.ts'
+import { parsedYaml } from '../../adapters/yaml/look.ts'
 import type { Compared, SettingChange } from '../../core/controls.ts'
 import { AdminError, codeOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
@@ -106,17 +109,39 @@ function refusedPart(name: string, path: string, cause: AdminError): AdminError 
 /** Null where a file can only be tried in its place. */
 async function tried<T>(project: Project, { path, to, kind }: Place, ask: (words: string[], input?: string) => Promise<T>): Promise<T | null> {
   if (kind === 'env-file') return null
+  const inPlaceOf = async (file: string): Promise<string[]> => {
+    const files = await Promise.all(project.files.map(async (it) => ((await realpath(it)) === path ? file : it)))
+    return wordsOf(project, { files, environmentFiles: await environmentFilesOf(project) })
+  }
+  if (kind === 'compose-file' && extendsFiles(to)) return beside(path, to, async (file) => ask(await inPlaceOf(file)))
   // from there, relative files are the project's; docker-compose 1 takes it for one file alone
   if (kind === 'compose-file' && project.files.length === 1) return ask(wordsOf(project, { files: ['-'] }), to.toString('utf8'))
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-'))
   try {
     const file = join(folder, kind === 'dotenv' ? '.env' : basename(path))
     await writeFile(file, to, { mode: 0o600 })
-    if (kind === 'dotenv') return await ask(wordsOf(project, { environmentFiles: [...project.environmentFiles.slice(0, -1), file] }))
-    const files = await Promise.all(project.files.map(async (it) => ((await realpath(it)) === path ? file : it)))
-    return await ask(wordsOf(project, { files, environmentFiles: await environmentFilesOf(project) }))
+    return await ask(kind === 'dotenv' ? wordsOf(project, { environmentFiles: [...project.environmentFiles.slice(0, -1), file] }) : await inPlaceOf(file))
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Such files are meant from where the one is that names them; docker-compose 1 crashes where that is standard input. */
+function extendsFiles(bytes: Buffer): boolean {
+  const { value } = parsedYaml(bytes.toString('utf8'))
+  const services = isMap(value) && isMap(value['services']) ? Object.values(value['services']) : []
+  return services.some((service) => extendedBy(service, '')?.named != null)
+}
+
+/** Throws FORBIDDEN, UNAVAILABLE. */
+async function beside<T>(path: string, bytes: Buffer, work: (file: string) => Promise<T>): Promise<T> {
+  await assertReplaceable(path)
+  const file = join(dirname(path), `.${basename(path)}.testops-admin.${randomBytes(4).toString('hex')}`)
+  try {
+    await writeFile(file, bytes, { mode: 0o600, flag: 'wx' })
+    return await work(file)
+  } finally {
+    await rm(file, { force: true })
   }
 }
 

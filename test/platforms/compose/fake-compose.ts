@@ -77,6 +77,8 @@ function servicesIn(files: readonly (string | { text: string })[], base: string,
 
 function extended(parsed: File, name: string, file: string | { text: string }, base: string, settings: Readonly<Record<string, string>>): Service {
   const { env_file = [], environment: own, extends: of, ...others } = parsed.services?.[name] ?? {}
+  // docker-compose 1.29, of what is on its standard input
+  if (of?.file !== undefined && typeof file !== 'string') throw Object.assign(new Error(), { reason: 'TypeError: expected str, bytes or os.PathLike object, not NoneType' })
   const from = of?.file === undefined ? file : resolve(base, of.file)
   const below = of && extended(from === file ? parsed : fileIn(from, settings), of.service, from, from === file ? base : dirname(from as string), settings)
   const fromFiles = Object.assign({}, ...[env_file].flat().map((it) => dotenv(resolve(base, typeof it === 'string' ? it : it.path)))) as Record<string, string>
