@@ -9,14 +9,14 @@ import {inTurns, median, time} from './measure.js'
 
 const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
 const wanted = `export {parseYaml} from './src/adapters/yaml/index.ts'
-  export {kubeconfigFor, testCertificate} from './test/kubernetes/kubeconfig.ts'
+  export {kubeconfigIn, testCertificate} from './test/kubernetes/kubeconfig.ts'
   export {recordedCluster} from './test/kubernetes/cluster.ts'
   export {startApiServer} from './test/kubernetes/server.ts'
   export {kubernetesTools} from './test/support/kubernetes-tools.ts'
   export {parseEnvironmentFile} from './src/platforms/host/index.ts'`
 
 export async function kubernetes() {
-  const {kubeconfigFor, testCertificate, recordedCluster, startApiServer, kubernetesTools, parseEnvironmentFile, parseYaml} = await fromSources(wanted)
+  const {kubeconfigIn, testCertificate, recordedCluster, startApiServer, kubernetesTools, parseEnvironmentFile, parseYaml} = await fromSources(wanted)
   const {kubectl} = await kubernetesTools()
   const folder = mkdtempSync(join(tmpdir(), 'testops-admin-bench-'))
   const env = {...process.env, TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab'), XDG_STATE_HOME: join(folder, 'state')}
@@ -31,7 +31,7 @@ export async function kubernetes() {
     // by the settings of its pod they would be in the pod itself
     const {url, apiToken, database, broker, sessions} = parseYaml(readFileSync(join(directory, 'testops-admin.yaml'), 'utf8')).value.deployments.lab
     writeFileSync(config, JSON.stringify({deployments: {cluster: {platform: 'kubernetes', url, apiToken, database, broker, sessions}}}))
-    const inCluster = {...env, KUBECONFIG: await kubeconfigFor(server.url)}
+    const inCluster = {...env, KUBECONFIG: await kubeconfigIn(folder, server.url)}
     const report = join(folder, 'report.json')
     const doctor = ['sh', '-c', '"$0" "$1" doctor --config "$2" --json --fail-on error >"$3"', process.execPath, program, config, report]
     const slowest = []

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { passingFolder } from '../support/passing-folder.ts'
 
 const tlsFile = (name: string): string => join(import.meta.dirname, '../fixtures/tls', name)
 
@@ -10,25 +9,25 @@ export function testCertificate(): { cert: string; key: string } {
   return { cert: readFileSync(tlsFile('localhost.pem'), 'utf8'), key: readFileSync(tlsFile('localhost-key.pem'), 'utf8') }
 }
 
-/** A file for kubectl, in a folder of its own: one context that leads to the server at `url`. */
-export async function kubeconfigFor(url: string, { context = 'test', namespace = 'testops', token = 'test-token' } = {}): Promise<string> {
-  const file = join(await passingFolder(), 'config')
-  await writeFile(file, kubeconfigText(url, { context, namespace, token }), { mode: 0o600 })
+/** A file for kubectl in that folder: one context that leads to the server at `url`. */
+export async function kubeconfigIn(folder: string, url: string): Promise<string> {
+  const file = join(folder, 'config')
+  await writeFile(file, kubeconfigText(url), { mode: 0o600 })
   return file
 }
 
-function kubeconfigText(url: string, { context = 'test', namespace = 'testops', token = 'test-token' } = {}): string {
+function kubeconfigText(url: string): string {
   return `apiVersion: v1
 kind: Config
-current-context: ${context}
+current-context: test
 clusters:
-- name: ${context}
+- name: test
   cluster: {server: "${url}"${url.startsWith('https:') ? `, certificate-authority: "${tlsFile('authority.pem')}", tls-server-name: localhost` : ''}}
 contexts:
-- name: ${context}
-  context: {cluster: ${context}, user: ${context}-user, namespace: ${namespace}}
+- name: test
+  context: {cluster: test, user: test-user, namespace: testops}
 users:
-- name: ${context}-user
-  user: {token: ${token}}
+- name: test-user
+  user: {token: test-token}
 `
 }

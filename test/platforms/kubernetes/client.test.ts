@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { kubeconfigFor } from '../../kubernetes/kubeconfig.ts'
+import { kubeconfigFor } from '../../kubernetes/passing-kubeconfig.ts'
 import type { Stored } from '../../kubernetes/resources.ts'
 import { clientFor, startCluster, told } from './cluster.ts'
 

@@ -6,7 +6,7 @@ import type { KubernetesClient } from '../../../src/platforms/kubernetes/client.
 import { AdminError } from '../../../src/core/error.ts'
 import { recordedCluster } from '../../kubernetes/cluster.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
-import { kubeconfigFor } from '../../kubernetes/kubeconfig.ts'
+import { kubeconfigFor } from '../../kubernetes/passing-kubeconfig.ts'
 import { startApiServer } from '../../kubernetes/server.ts'
 import type { ApiServer } from '../../kubernetes/server.ts'
 
