@@ -17,7 +17,7 @@ import type { Tally } from './tally.ts'
 /** bytes that are worth a thread, which takes a while to start and some memory; and how many there are at most */
 const [worthThread, maxThreads] = [32 << 20, 3]
 /** bytes that the main thread has scanned before the others have started */
-const startUp = 40 << 20
+const startUp = 80 << 20
 const blocksAtOnce = 16
 
 /**
