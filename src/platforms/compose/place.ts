@@ -70,7 +70,8 @@ async function fileAt({ path, folder, included }: ComposeFile, name: string, { r
   return { path: real, folder, included, bytes, text, value, name, service: isMap(services[name]) ? services[name] : null }
 }
 
-function servicesIn(value: unknown): Record<string, unknown> {
+/** The services of a compose file's value by their names. */
+export function servicesIn(value: unknown): Record<string, unknown> {
   return isMap(value) && isMap(value['services']) ? value['services'] : {}
 }
 

@@ -12,7 +12,7 @@ import { AdminError, codeOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import { differences } from './differences.ts'
 import { isSameImage } from './pending.ts'
-import { dotenvsOf, placeOf } from './place.ts'
+import { dotenvsOf, placeOf, servicesIn } from './place.ts'
 import type { Place } from './place.ts'
 import { configured, declares, isMap, isReadable, pairsIn, wordsOf } from './project.ts'
 import type { Configured, Project } from './project.ts'
@@ -128,9 +128,8 @@ async function tried<T>(project: Project, { path, to, kind }: Place, ask: (words
 
 /** Such files are meant from where the one is that names them; docker-compose 1 crashes where that is standard input. */
 function extendsFiles(bytes: Buffer): boolean {
-  const { value } = parsedYaml(bytes.toString('utf8'))
-  const services = isMap(value) && isMap(value['services']) ? Object.values(value['services']) : []
-  return services.some((service) => extendedBy(service, '')?.named != null)
+  const services = servicesIn(parsedYaml(bytes.toString('utf8')).value)
+  return Object.values(services).some((service) => extendedBy(service, '')?.named != null)
 }
 
 /** Throws FORBIDDEN, UNAVAILABLE. */
