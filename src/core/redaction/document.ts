@@ -1,0 +1,48 @@
+import { withoutSecrets } from './index.ts'
+import { isPlaceholder, isProse, kindOfName, looksSecret, mask } from './table.ts'
+import { isWordy } from './wordy.ts'
+
+/**
+ * Plain data without what is secret in its texts: in values, in names of properties, and in whole values whose property tells that they
+ * are secret. What holds no secret is given back as it is.
+ */
+export function withoutSecretsIn<T>(value: T): T {
+  return cleaned(value) as T
+}
+
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return withoutSecrets(value)
+  if (Array.isArray(value)) {
+    const all = value as readonly unknown[]
+    const items = all.map(cleaned)
+    return items.every((item, index) => item === all[index]) ? value : items
+  }
+  if (!isPlain(value)) return value
+  const entries = Object.entries(value)
+  const isNamed = typeof value['name'] === 'string' && tellsOfSecret(value['name'])
+  const clean = entries.map(([key, item]) => [withoutSecrets(key), tellsOfSecret(key) || (isNamed && key === 'value') ? hidden(item) : mayTellOfSecret(key) ? likely(item) : cleaned(item)] as const)
+  return clean.every(([key, item], index) => key === entries[index]![0] && item === entries[index]![1]) ? value : Object.fromEntries(clean)
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** A property's name, such as an API has it; ids of checks and rules are none. */
+function tellsOfSecret(key: string): boolean {
+  return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(key) && ['strong', 'authorization', 'cookie'].includes(kindOfName(key) ?? '')
+}
+
+function mayTellOfSecret(key: string): boolean {
+  return ['weak', 'vague'].includes(kindOfName(key) ?? '')
+}
+
+function likely(value: unknown): unknown {
+  return typeof value === 'string' && looksSecret(value) && !isWordy(value) ? mask : cleaned(value)
+}
+
+function hidden(value: unknown): unknown {
+  return typeof value === 'string' && !isPlaceholder(value) && !isProse(value) ? mask : cleaned(value)
+}

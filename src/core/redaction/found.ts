@@ -1,0 +1,58 @@
+import { beforeHosts, inAddresses } from './addresses.ts'
+import { byArgument } from './arguments.ts'
+import { byName } from './by-name.ts'
+import { byPair } from './by-pair.ts'
+import { forms, isProse } from './table.ts'
+import type { Span } from './values.ts'
+import type { View } from './view.ts'
+
+/** What is secret in a view by its name or its form, in no order; stretches may lie over each other. */
+export function secretsIn(view: View): Span[] {
+  return [...byName(view), ...byPair(view), ...byArgument(view), ...byForm(view.text), ...blocks(view.text), ...inAddresses(view.text), ...beforeHosts(view.text), ...sessionsIn(view.text), ...schemesIn(view.text)]
+}
+
+function byForm(text: string): Span[] {
+  return forms.flatMap((form) => [...text.matchAll(form)].map(({ 0: { length }, index: start }) => ({ start, end: start + length })))
+}
+
+const beginning = /-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|SECRET|MESSAGE)[A-Z0-9 ]{0,20}-----/gi
+const ending = /-----END [A-Z0-9 ]{0,60}-----/gi
+
+/** Private keys, from their first line to their last, or to the end of the text. */
+function blocks(text: string): Span[] {
+  const found: Span[] = []
+  beginning.lastIndex = 0
+  for (let match = beginning.exec(text); match !== null; match = beginning.exec(text)) {
+    const start = match.index + match[0].length
+    ending.lastIndex = start
+    const end = ending.exec(text)?.index ?? text.length
+    found.push({ start, end })
+    beginning.lastIndex = Math.max(start, end)
+  }
+  return found
+}
+
+const sessions = /(?::sessions:(?:expires:)?|(?<![\p{L}\p{N}])expires:(?=[\da-f]{8}-))([\w-]{6,})/giu
+
+/** Names of keys hold ids of sessions, which are credentials. */
+function sessionsIn(text: string): Span[] {
+  return [...text.matchAll(sessions)].flatMap(({ 0: all, 1: id = '', index: start }) => {
+    const end = start + all.length
+    return /^(?:expirations|expires)$/i.test(id) ? [] : [{ start: end - id.length, end }]
+  })
+}
+
+const schemeWords = /(?<![\p{L}\p{N}])(Bearer|api-token|Basic|apitoken|Negotiate)[ \t]{1,9}(?=[\w+/])([\w.~+/=-]+)/giu
+
+/** `Bearer …`, `Basic …`, `api-token …` wherever they stand. */
+function schemesIn(text: string): Span[] {
+  return [...text.matchAll(schemeWords)].flatMap(({ 0: all, 1: scheme = '', 2: value = '', index: start }) => {
+    const end = start + all.length
+    const word = value.replace(/[.=]{1,3}$/, '')
+    // a reference, as this program takes it
+    if (text[end] === ':' && /^(?:env|file)$/.test(value)) return []
+    if (isProse(word) || isProse(/^[\p{L}]+/u.exec(word.slice(0, 40))?.[0] ?? '') && /^\p{L}+[=]/u.test(value)) return []
+    if (/^(?:basic|negotiate)$/i.test(scheme) && !(value.length >= 6 && /[\d=]|\p{Ll}\p{Lu}/u.test(value))) return []
+    return [{ start: end - value.length, end }]
+  })
+}

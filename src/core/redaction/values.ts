@@ -1,0 +1,223 @@
+import { isEmptyWord, isPlaceholder, isProse, isVariableAt, looksSecret, mask } from './table.ts'
+import type { NameKind } from './table.ts'
+import type { View } from './view.ts'
+import { isWordy } from './wordy.ts'
+
+/** A stretch of a view. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** What stands at a place where a value may begin. */
+export interface Value extends Span {
+  /** after its closing quotation mark, where it has one */
+  readonly after: number
+  readonly isQuoted: boolean
+}
+
+const quotes = new Set(['"', "'", '`'])
+/** a value of several lines is looked for so far; a quotation mark that ends nowhere ends with its line */
+const longestOfLines = 4000
+/** of a value that only counts where it looks like one, so much is looked at */
+const mostOfWeak = 300
+
+export function isQuote(character: string | undefined): boolean {
+  return character !== undefined && quotes.has(character)
+}
+
+/** The place after the blanks of this line. */
+export function afterBlanks(text: string, at: number): number {
+  while (text[at] === ' ' || text[at] === '\t' || text[at] === '\u00a0') at += 1
+  return at
+}
+
+/** The value that begins at `at`, to its end. */
+export function valueAt(view: View, at: number, most = Number.POSITIVE_INFINITY): Value {
+  const { text } = view
+  if (isQuote(text[at])) return quotedAt(view, at)
+  let end = at
+  const last = Math.min(text.length, at + most)
+  // what is written as percents within an address or a form is no end of a value that is not
+  const open = view.depth(at - 1)
+  while (end < last && (!isEndAt(view, end) || (view.depth(end) > open && /[ &,;]/.test(text[end]!)))) end += 1
+  return { start: at, end, after: end, isQuoted: false }
+}
+
+function quotedAt({ text, depth }: View, at: number): Value {
+  const mark = text[at]!
+  const open = depth(at)
+  let lineEnd = -1
+  for (let end = at + 1; end < text.length; end++) {
+    const it = text[end]
+    // SQL writes a quotation mark within a text twice
+    if (it === mark && text[end + 1] === mark && end > at + 1 && /[\p{L}\p{N}]/u.test(text[end + 2] ?? '')) {
+      end += 1
+      continue
+    }
+    // one that is escaped more often belongs to the value
+    if (it === mark && depth(end) <= open) return { start: at + 1, end, after: end + 1, isQuoted: true }
+    if (it !== '\n') continue
+    if (lineEnd < 0) lineEnd = end
+    if (end - at > longestOfLines) return { start: at + 1, end: lineEnd, after: lineEnd, isQuoted: true }
+  }
+  const end = lineEnd < 0 ? text.length : lineEnd
+  return { start: at + 1, end, after: end, isQuoted: true }
+}
+
+/** what may follow a mark that ends a value: else it is a part of it, since passwords are made of such marks */
+const endsAfter = /[\s"'`,;:.)}\]>]|$/y
+/** `a=b`, and no padding of base64 */
+const nextPair = /[\w.-]{1,60}["'`]?\s{0,5}(?::|=(?![=\s"'`]|$))/y
+const tag = /<(?:[/!]|[a-z][\w-]{0,30}[\s/>])/iy
+
+function isAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at
+  return pattern.test(text)
+}
+
+function isEndAt({ text }: View, at: number): boolean {
+  const it = text[at]!
+  if (it === ' ' || it === '\n' || it === '\t' || it === '\r' || it === '\u00a0') return true
+  switch (it) {
+    case '&':
+    case ',':
+    case ';':
+      return isAt(endsAfter, text, at + 1) || isAt(nextPair, text, at + 1)
+    case '"':
+    case "'":
+    case '`':
+    case ')':
+    case '}':
+    case ']':
+    case '>':
+      return isAt(endsAfter, text, at + 1)
+    case '<':
+      return isAt(tag, text, at)
+    default:
+      return /\s/.test(it)
+  }
+}
+
+const word = /[\p{L}\p{N}'_-]{1,40}(?![\p{L}\p{N}@#$%^&*+=/\\-])/uy
+
+/** Whether a word of prose begins there: it says that no value follows. */
+export function isProseAt(text: string, at: number): boolean {
+  word.lastIndex = at
+  const found = word.exec(text)?.[0]
+  return found !== undefined && isProse(found)
+}
+
+/** How the value is set apart from its name. */
+export type Separator = '=' | ':' | 'is' | 'flag' | 'blank' | 'tag'
+
+/** `{noop}`, `{SSHA}`, `{cipher}`: how the value behind it is encoded */
+const scheme = /\{[\w.@+-]{0,40}\}(?=[^\s"'`,;:)}\]>&])/y
+/** an object has names of its own, and `{password}` is a place in a template */
+const objectOrPlace = /\{(?:[\s"'`{[]|$|[\w.@+-]{0,60}(?:[ \t]{0,3}[:=]|\}))/y
+
+function afterScheme(text: string, at: number): number {
+  return isAt(scheme, text, at) ? scheme.lastIndex : at
+}
+
+/** The part of the value that is to be hidden; null: it is no secret. */
+export function secretAt(view: View, at: number, kind: NameKind, separator: Separator): Value | null {
+  const { text } = view
+  if (at >= text.length || text.startsWith(mask, at)) return null
+  const opening = text[at]!
+  // lists of values, as headers are printed
+  if (opening === '[') return listAt(view, at)
+  const from = afterScheme(text, at)
+  if (from === at && opening === '{' && (isAt(objectOrPlace, text, at) || isProseAt(text, at + 1))) return null
+  if (text.startsWith(mask, from) || isVariableAt(text, from) || (opening === '(' && separator === 'blank')) return null
+  if (kind === 'authorization') return authorizationAt(view, at)
+  if (kind === 'session' && separator !== '=') return null
+  if (kind === 'vague') return vagueAt(view, at)
+  if (isQuote(opening)) {
+    const quoted = valueAt(view, at)
+    const inside = text.slice(quoted.start, Math.min(quoted.end, quoted.start + 300))
+    if (quoted.end === quoted.start || isPlaceholder(inside) || inside.startsWith(mask)) return null
+    if (separator === 'blank' || separator === 'is') return looksSecret(inside) || /\s/.test(inside) === false && !isProse(inside) && kind === 'strong' ? quoted : null
+    if (isProse(inside) && (separator !== '=' || isEmptyWord(inside))) return null
+    return kind === 'weak' && separator === ':' && /^[\d.]+$/.test(inside) ? null : quoted
+  }
+  const isCertain = kind === 'strong' && (separator === '=' || separator === ':' || separator === 'flag' || separator === 'tag')
+  if (isProseAt(text, at) && !(separator === '=' && isCertain && !isEmptyWordAt(text, at))) return null
+  const valueTo = (most?: number): Value => ({ ...valueAt(view, from, most), start: at })
+  const value = valueTo(isCertain ? undefined : mostOfWeak)
+  const it = text.slice(value.start, Math.min(value.end, value.start + mostOfWeak))
+  if (value.end === value.start || isPlaceholder(it.replace(/[.,;:)]{1,3}$/, ''))) return null
+  if (isCertain) return value
+  if (kind === 'weak' && separator === '=') return /^[\d.]+$/.test(it) ? null : valueTo()
+  if (!looksSecret(it.replace(/[.,;:]{1,3}$/, ''))) return null
+  return value.end - value.start < mostOfWeak ? value : valueTo()
+}
+
+/** The value of a name that says little: no word, no name, and long enough for a login. */
+function vagueAt(view: View, at: number): Value | null {
+  const value = valueAt(view, at, mostOfWeak)
+  const it = view.text.slice(value.start, Math.min(value.end, value.start + mostOfWeak))
+  if (it.length < 10 || !looksSecret(it) || isWordy(it)) return null
+  return it.length < mostOfWeak ? value : valueAt(view, at)
+}
+
+function isEmptyWordAt(text: string, at: number): boolean {
+  word.lastIndex = at
+  return isEmptyWord(word.exec(text)?.[0] ?? '')
+}
+
+function listAt({ text, depth }: View, at: number): Value | null {
+  if (text.startsWith(mask, at + 1)) return null
+  let end = at + 1
+  const isText = isQuote(text[end])
+  const open = depth(end)
+  for (; end < text.length && text[end] !== '\n'; end++) {
+    if (text[end] !== ']') continue
+    const isInside = isText && !(isQuote(text[end - 1]) && depth(end - 1) <= open)
+    if (!isInside) break
+  }
+  const inside = text.slice(at + 1, Math.min(end, at + 300))
+  if (inside === '' || isPlaceholder(inside) || /^[\d\s,.]*$/.test(inside) || /^["']?\{/.test(inside)) return null
+  return { start: at + 1, end, after: end, isQuoted: false }
+}
+
+/** schemes whose parameters stand behind them, to the end of the line */
+const authSchemes = /([a-z][\w-]{1,30})[ \t]+/iy
+const withParameters = /^(?:digest|hawk|oauth|aws4-hmac-sha\d+|ntlm|signature)$/i
+
+/** The value of a header: with its scheme, and all of its parameters where it has some. */
+function authorizationAt(view: View, at: number): Value | null {
+  const { text } = view
+  const isQuoted = isQuote(text[at])
+  const start = isQuoted ? at + 1 : at
+  if (isQuoted) {
+    const quoted = valueAt(view, at)
+    const it = text.slice(quoted.start, Math.min(quoted.end, quoted.start + 300))
+    return it === '' || isPlaceholder(it.replace(/^[a-z]+ /i, '')) || it.startsWith(mask) || isProse(it) ? null : quoted
+  }
+  authSchemes.lastIndex = start
+  const named = authSchemes.exec(text)
+  if (named && withParameters.test(named[1]!)) {
+    const line = text.indexOf('\n', start)
+    const end = line < 0 ? text.length : line
+    return { start, end, after: end, isQuoted: false }
+  }
+  const isNamed = named !== null && /^(?:basic|bearer|token|negotiate|apikey|api-token|gitlab|key|private-token)$/i.test(named[1]!)
+  const from = isNamed || (named !== null && !isProse(named[1]!)) ? start + (named?.[0].length ?? 0) : start
+  if (text.startsWith(mask, from)) return null
+  if (isProseAt(text, from) && !isNamed) return null
+  const value = valueAt(view, from)
+  const it = text.slice(value.start, Math.min(value.end, value.start + mostOfWeak))
+  if (value.end === value.start || isPlaceholder(it) || (isNamed && isProseAt(text, from))) return null
+  return { ...value, start }
+}
+
+const cookies = /[^\s=;"'`]{1,100}=(?:"[^"\n]*"|[^\s;"'`]*)(?:;[ \t]{0,9}[^\s=;"'`,]{1,100}(?:=(?:"[^"\n]*"|[^\s;"'`]*))?(?=[;\s"'`)\]}]|$))*/y
+
+/** The cookies of a header; null: none stand there. */
+export function cookiesAt({ text }: View, at: number): Value | null {
+  const start = isQuote(text[at]) || text[at] === '[' ? at + 1 : at
+  cookies.lastIndex = start
+  const found = cookies.exec(text)
+  return found ? { start, end: start + found[0].length, after: start + found[0].length, isQuoted: false } : null
+}

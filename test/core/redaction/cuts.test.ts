@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { oneLine } from '../../../src/adapters/failure.ts'
+import { firstLine } from '../../../src/checks/support/format.ts'
+import { withoutSecrets } from '../../../src/core/redaction/index.ts'
+import { sampleText } from '../../../src/logs/scan/sample.ts'
+import { explainDocument } from '../../../src/output/explain.ts'
+import { quoted } from '../../../src/results/rules/said.ts'
+import { secretLines } from './lines.ts'
+
+/** Not even the beginning of the secrets. */
+const beginning = /hunt|SHVu/i
+
+test.each(secretLines.map((line) => [line]))('what is cut is hidden before: %s', (line) => {
+  for (let before = 0; before <= 320; before += 3) {
+    const text = `${'x '.repeat(before / 2)}${line}`
+    const outs = [
+      firstLine(text, 300),
+      firstLine(text, 80),
+      oneLine(text),
+      quoted(text),
+      explainDocument(text, { found: [], nearest: [] }).query,
+      sampleText({ kind: '', before: text, after: 'HTTP FAILED', isStart: true, isEnd: true }, withoutSecrets),
+      sampleText({ kind: '', before: '', after: `HTTP FAILED ${text}`, isStart: false, isEnd: true }, withoutSecrets),
+    ]
+    for (const out of outs) expect(out).not.toMatch(beginning)
+  }
+})
+
+test('a secret around the place at which a sample is found is hidden on both sides', () => {
+  expect(sampleText({ kind: '', before: 'a "password":"Hunter2 ', after: 'HTTP FAILED secret", b', isStart: true, isEnd: true }, withoutSecrets)).toBe('a "password":"[secret]", b')
+})
