@@ -14,6 +14,9 @@ export const changelogLock = {
 /** How a session of Java's driver is named that was not told otherwise: Liquibase's, whoever runs it (FIELD-NOTES.md 1.3). */
 export const jdbcApplication = 'PostgreSQL JDBC Driver'
 
+/** Programs that name themselves so in a session, and are no Liquibase, whoever runs them. */
+export const otherPrograms = /^(?:psql|pg_dump|pg_dumpall|pg_restore|pg_basebackup|pgAdmin 4\b.*|postgres_exporter|walreceiver)$/
+
 /** What Liquibase logs; SPEC.md 7 writes the first two with other dots and blanks, so match loosely (`logSignatures`). */
 export const lockMessages = {
   taken: 'Successfully acquired change log lock',
@@ -35,7 +38,7 @@ export interface LockHolder {
 
 /** Reads the column `lockedby`. Hosts may be `unknown`, and addresses may bear a zone: `vm (fd00:0:0:0:0:0:0:2%eth0)`. */
 export function parseLockedBy(text: string): LockHolder {
-  const address = /\s*\(([^()]*)\)\s*$/.exec(text)
+  const address = /(?<!\s)\s*\(([^()]*)\)$/.exec(text.trimEnd())
   const name = address ? text.slice(0, address.index) : text.trim()
   const hash = name.indexOf('#')
   return {

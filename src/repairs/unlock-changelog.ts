@@ -1,6 +1,8 @@
-import { word } from '../checks/support/evidence.ts'
 import { listed } from '../checks/support/format.ts'
-import { surroundings } from '../checks/support/lock-situation.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { countingRows } from '../checks/support/lock-row.ts'
+import { surroundings, untilLogged } from '../checks/support/lock-situation.ts'
+import type { Surroundings } from '../checks/support/lock-situation.ts'
 import { had } from '../checks/support/wanted.ts'
 import { AdminError } from '../core/error.ts'
 import type { Risk, Step } from '../core/plan.ts'
@@ -10,6 +12,8 @@ import { changelogLock } from '../knowledge/lock.ts'
 import { leftAlone, nothing, partOf } from './lock/part.ts'
 import type { Part } from './lock/part.ts'
 import { controllerRisks, startStep, stopStep } from './service-steps.ts'
+import { command } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 export interface UnlockOptions {
   /** false: the operator stops and starts the service */
@@ -24,12 +28,18 @@ export const unlockChangelog = defineRepair({
   reads: ['database'],
   wants: ['service', 'logs', 'api'],
   async plan({ database: databases, service, logs, api }, deployment, { restart, schema }: UnlockOptions) {
-    const around = await surroundings({ service, logs, api }, deployment)
     const target: Record<string, string> = {}
     const parts: Part[] = []
-    const looked = await Promise.all(databases.map(async (database, index) => lookAt(database, index === 0)))
+    let looked = await lookAtAll(databases)
     assertKnown(schema, looked)
     assertAnyTable(looked)
+    let around = await surroundings({ service, logs, api }, deployment)
+    const pause = Math.max(...(await Promise.all(looked.map(async (one) => untilTold(one, around)))))
+    if (pause > 0) {
+      await sleep(pause)
+      looked = await lookAtAll(databases)
+      around = await surroundings({ service, logs, api }, deployment)
+    }
     const left: Left[] = []
     for (const [index, { database, identity, tables, error }] of looked.entries()) {
       const version = identity === null ? '' : `, PostgreSQL ${identity.version}`
@@ -73,6 +83,16 @@ interface Looked {
   error?: AdminError
 }
 
+async function lookAtAll(databases: readonly DatabaseSource[]): Promise<Looked[]> {
+  return Promise.all(databases.map(async (database, index) => lookAt(database, index === 0)))
+}
+
+/** How long until the service's log shows who has a lock that is only just held, in milliseconds. */
+async function untilTold({ database, tables }: Looked, around: Surroundings): Promise<number> {
+  const held = tables.flatMap((table) => countingRows(table)).find(({ locked }) => locked)
+  return held ? untilLogged(held, database, around) : 0
+}
+
 /** A further data source that is down does not keep the lock of another from being released. */
 async function lookAt(database: DatabaseSource, isMain: boolean): Promise<Looked> {
   try {
@@ -105,7 +125,7 @@ function assertKnown(schema: string | null, looked: readonly Looked[]): void {
   const schemas = [...new Set(looked.flatMap(({ tables }) => tables.map((table) => table.schema)))]
   if (schema === null || schemas.includes(schema)) return
   const where = schemas.length === 0 ? 'nor has any other' : `there is one in ${listed(schemas)}`
-  throw new AdminError('USAGE', `schema ${schema} has no table ${changelogLock.table}; ${where}`, schemas.map((name) => `--schema ${word(name)}`))
+  throw new AdminError('USAGE', `schema ${schema} has no table ${changelogLock.table}; ${where}`, schemas.map((name) => command`--schema ${name}`))
 }
 
 /** Throws UNEXPECTED_ANSWER where no database has the table: an operator whose address is wrong must not read that there is nothing to do. */
@@ -121,7 +141,7 @@ function placeOf({ action }: Step): { database: string; schema: string }[] {
 }
 
 function withoutService(error: AdminError): AdminError {
-  const commands = ['stop the service yourself, then: testops-admin unlock-changelog -d {deployment} --no-restart']
+  const commands: Suggestion[] = ['stop the service yourself, then: testops-admin unlock-changelog -d {deployment} --no-restart']
   return new AdminError(error.code, `the service cannot be stopped and started: ${error.message}`, [...error.suggestions, ...commands], { cause: error })
 }
 

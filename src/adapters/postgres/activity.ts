@@ -10,7 +10,7 @@ const hidden = '<insufficient privilege>'
 /** Sessions of this database without our own: all, since one that is not seen may hold the change-log lock. Throws FORBIDDEN where pg_stat_activity may not be read. */
 export async function readBackends(session: DatabaseSession): Promise<DatabaseBackend[]> {
   const rows = await session.read(`
-SELECT pid, usename, application_name, client_addr, state, ${epoch('backend_start')} AS started,
+SELECT pid, usename, application_name, host(client_addr) AS client_addr, client_port, state, ${epoch('backend_start')} AS started,
   ${epoch('xact_start')} AS transaction_started, ${epoch('query_start')} AS query_started, left(query, 200) AS query
 FROM pg_stat_activity WHERE datname = current_database() AND ${client} AND ${others}
 ORDER BY backend_start NULLS LAST`)
@@ -47,6 +47,7 @@ function backend(row: Row): DatabaseBackend {
     user: row['usename'] ?? null,
     application: row['application_name'] ?? '',
     clientAddress: row['client_addr'] ?? null,
+    clientPort: Number(row['client_port'] ?? -1) > 0 ? Number(row['client_port']) : null,
     state: row['state'] ?? null,
     startedAt: date(row['started']),
     transactionStartedAt: date(row['transaction_started']),

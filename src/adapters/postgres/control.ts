@@ -4,6 +4,7 @@ import type { ChangelogLockRow } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import { asked, psql, sqlState } from './errors.ts'
 import type { DatabaseSession, Row } from './session.ts'
+import { sql, sqlName, sqlNameInQuotes } from '../../core/sql-text.ts'
 
 const { id, locked, granted, by } = changelogLock.columns
 const ofRow = `WHERE ${id} = ${changelogLock.rowId}`
@@ -133,6 +134,6 @@ function manyRows(schema: string, { peer }: DatabaseSession, rows: readonly Row[
 
 /** The right to read that `databaseFailure` names does not do for one who writes. */
 function forbidden(schema: string, { peer, login }: DatabaseSession, error: AdminError): AdminError {
-  const grant = `GRANT SELECT, INSERT, UPDATE, DELETE ON ${tableIn(schema)} TO "${login.user}"`
-  return new AdminError('FORBIDDEN', error.message, [psql(peer, { user: 'postgres' }, login.database, `-c '${grant}'`)], { cause: error.cause })
+  const grant = sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sqlNameInQuotes(schema)}.${sqlName(changelogLock.table)} TO ${sqlNameInQuotes(login.user)}`
+  return new AdminError('FORBIDDEN', error.message, [psql(peer, { user: 'postgres' }, login.database, grant)], { cause: error.cause })
 }

@@ -1,6 +1,11 @@
 import { AdminError, messageOf } from '../../core/error.ts'
 import { networkFailure, oneLine, peerFailure } from '../failure.ts'
 import type { Peer } from '../failure.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
+import { databaseWord, sql, sqlName, sqlNameInQuotes, within } from '../../core/sql-text.ts'
+import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
+import { typed } from '../../core/typed.ts'
 
 /** Whom a connection was opened as. */
 export interface Login {
@@ -31,7 +36,7 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
   if (thrown instanceof AdminError) return thrown
   const server = `PostgreSQL at ${peer.where}`
   const said = oneLine(messageOf(thrown))
-  const make = (code: AdminError['code'], message: string, suggestions: readonly string[] = peer.suggestions): AdminError =>
+  const make = (code: AdminError['code'], message: string, suggestions: readonly Suggestion[] = peer.suggestions): AdminError =>
     new AdminError(code, message, suggestions, { cause: thrown })
   const state = sqlState(thrown)
   switch (state) {
@@ -40,11 +45,11 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
     case '28000':
       return make('UNAUTHENTICATED', `${server} does not let user ${login.user} in: ${said}`)
     case '3D000':
-      return make('UNAVAILABLE', `${server}: database ${login.database} does not exist`, [psql(peer, login, 'postgres', '-l')])
+      return make('UNAVAILABLE', `${server}: database ${login.database} does not exist`, [psql(peer, login, 'postgres')])
     case '42501':
       return make('FORBIDDEN', `${server}: user ${login.user} is not allowed this: ${said}`, [
         // as a superuser; views of the system are granted in each database by itself
-        psql(peer, { user: 'postgres' }, login.database, `-c 'GRANT ${rightIn(said)} TO "${login.user}"'`),
+        psql(peer, { user: 'postgres' }, login.database, sql`GRANT ${within(rightIn(said))} TO ${sqlNameInQuotes(login.user)}`),
       ])
     case '53300':
       return make('EXHAUSTED', `${server} has no free connection: ${said}`, [
@@ -53,7 +58,7 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
           // for superusers a few connections are kept free
           { user: 'postgres' },
           login.database,
-          `-c 'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2 ORDER BY 3 DESC'`,
+          'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2 ORDER BY 3 DESC',
         ),
       ])
     // a new session may have to write a file before it is taken in
@@ -68,14 +73,14 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
           peer,
           login,
           login.database,
-          `-c "SELECT DISTINCT pid, usename, state, xact_start, query FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE relation IS NOT NULL AND state <> 'idle' ORDER BY xact_start"`,
+          "SELECT DISTINCT pid, usename, state, xact_start, query FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE relation IS NOT NULL AND state <> 'idle' ORDER BY xact_start",
         ),
       ])
     case '57014':
       return make('TIMED_OUT', `${server} did not finish a statement in time`)
     case '25006':
       return make('REFUSED', `${server} takes no change: ${said}`, [
-        psql(peer, login, login.database, `-c 'SELECT pg_is_in_recovery()' -c 'SHOW default_transaction_read_only'`),
+        psql(peer, login, login.database, 'SELECT pg_is_in_recovery()', 'SHOW default_transaction_read_only'),
       ])
     case '25P03':
       return make('TIMED_OUT', `${server} has ended a transaction that did nothing for too long`)
@@ -97,15 +102,24 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
 }
 
 /** The right that a refused statement lacked; PostgreSQL names the object in its own language, so it may stay open. */
-function rightIn(said: string): string {
+function rightIn(said: string): QuotedSql {
   const database = / for database ("[^"]+"|\S+)/.exec(said)?.[1]
-  if (database !== undefined) return `CONNECT ON DATABASE ${database}`
+  if (database !== undefined) return sql`CONNECT ON DATABASE ${nameIn(database)}`
   const schema = / for schema ("[^"]+"|\S+)/.exec(said)?.[1]
-  if (schema !== undefined) return `USAGE ON SCHEMA ${schema}`
-  return `SELECT ON ${/ for (?:view|table|relation) ("[^"]+"|[\w.]+)/.exec(said)?.[1] ?? 'TABLE'}`
+  if (schema !== undefined) return sql`USAGE ON SCHEMA ${nameIn(schema)}`
+  const table = / for (?:view|table|relation) ("[^"]+"|[\w.]+)/.exec(said)?.[1]
+  return table === undefined ? sql`SELECT ON TABLE` : sql`SELECT ON ${nameIn(table)}`
 }
 
-/** What the operator types to ask the same server by hand. */
-export function psql(peer: Pick<Peer, 'host' | 'port'>, login: Pick<Login, 'user'>, database: string, rest: string): string {
-  return `psql -h ${peer.host} -p ${peer.port} -U ${login.user} -d ${database} ${rest}`
+/** A name as PostgreSQL writes it, in quotes or with its schema before it. */
+function nameIn(said: string): ReturnType<typeof sqlName> {
+  if (said.startsWith('"')) return sqlNameInQuotes(said.replaceAll('"', ''))
+  const [first = '', ...others] = said.split('.')
+  return within(others.reduce<QuotedSql>((all, it) => sql`${within(all)}.${sqlName(it)}`, sql`${sqlName(first)}`))
+}
+
+/** What the operator types to ask the same server by hand; without a statement: which databases it has. */
+export function psql(peer: Pick<Peer, 'host' | 'port'>, login: Pick<Login, 'user'>, database: string, ...statements: readonly SqlText[]): ShellCommand {
+  const asked = statements.length === 0 ? ['-l'] : statements.flatMap((it) => ['-c', it])
+  return command`psql -h ${peer.host} -p ${peer.port} -U ${login.user} -d ${databaseWord(database)} ${nested(typed(asked))}`
 }

@@ -135,7 +135,7 @@ async function preferred(attempts: readonly Attempt[], endpoint: DatabaseEndpoin
 async function identify(session: DatabaseSession): Promise<DatabaseIdentity> {
   const [row] = await session.read(`
 SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current_user AS "user", current_database() AS database,
-  ${epoch('pg_postmaster_start_time()')} AS started, pg_is_in_recovery() AS recovery, pg_backend_pid() AS pid,
+  ${epoch('pg_postmaster_start_time()')} AS started, pg_is_in_recovery() AS recovery, pg_backend_pid() AS pid, inet_server_port() AS port,
   current_setting('default_transaction_read_only') AS reading`)
   const startedAt = date(row?.['started'])
   if (!row || !startedAt) throw new AdminError('UNEXPECTED_ANSWER', `PostgreSQL at ${session.peer.where} does not say what it is`)
@@ -145,6 +145,7 @@ SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current
     database: row['database'] ?? '',
     startedAt,
     inRecovery: row['recovery'] === 't',
+    port: row['port'] ? Number(row['port']) : null,
     ...(row['reading'] === 'on' && { readOnly: true as const }),
     pooled: Number(row['pid']) !== session.processId,
   }

@@ -2,6 +2,7 @@ import { AdminError } from '../../core/error.ts'
 import type { ChangelogLockRow, ChangelogLockTable } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import type { DatabaseSession, Row } from './session.ts'
+import { sql, sqlName } from '../../core/sql-text.ts'
 
 const columns = ['id', 'locked', 'lockgranted', 'lockedby'] as const
 
@@ -42,7 +43,7 @@ export async function readChangelogLocks(
       'UNEXPECTED_ANSWER',
       `table ${strange.schema}.databasechangeloglock at ${session.peer.where} is not Liquibase's: ` +
         `it lacks ${missing(strange.columns).join(', ')}`,
-      [`\\d ${strange.schema}.databasechangeloglock   -- typed in psql`],
+      [sql`\\d ${sqlName(strange.schema)}.databasechangeloglock   -- typed in psql`],
     )
   }
   const wanted = known.filter((table) => isLiquibases(table.columns))

@@ -77,7 +77,7 @@ async function holderOf(run: (sql: string) => Promise<readonly Row[]>): Promise<
   const [row] = await run(`SELECT a.application_name AS name, host(a.client_addr) AS address, ${epoch('a.xact_start')} AS since
     FROM pg_stat_activity a WHERE a.pid = (SELECT l.pid ${locks} LIMIT 1)`)
   if (!row) return null
-  const [, what, who] = /^testops-admin (.+) by (.+)$/.exec(row['name'] ?? '') ?? []
+  const [, what, who] = /^testops-admin (.+) by (.+)$/s.exec(row['name'] ?? '') ?? []
   return { who: who ?? row['address'] ?? null, what: what ?? null, since: date(row['since']) }
 }
 

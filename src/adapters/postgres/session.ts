@@ -9,6 +9,7 @@ import type { Peer } from '../failure.ts'
 import { databaseFailure, psql, sqlState } from './errors.ts'
 import type { Login } from './errors.ts'
 import { openSocket } from './socket.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** How our own connections are marked, so that they never count as evidence. */
 export const applicationName = 'testops-admin'
@@ -54,7 +55,7 @@ export class DatabaseSession {
       reach: endpoint.reach,
       where: `${hostPort(at.host, at.port)}/${endpoint.database}`,
       starttls: 'postgres',
-      suggestions: [`pg_isready -h ${at.host} -p ${at.port}`, psql(at, login, endpoint.database, `-c 'SELECT 1'`)],
+      suggestions: [command`pg_isready -h ${at.host} -p ${at.port}`, psql(at, login, endpoint.database, 'SELECT 1')],
     }
     let socket: Socket | null = null
     const connecting = async (tls: DatabaseEndpoint['tls']): Promise<DatabaseSession> => {

@@ -2,7 +2,7 @@ import { connect, isIP } from 'node:net'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { AdminError } from '../../core/error.ts'
-import { typedOn } from '../../core/host.ts'
+import { listenersOn, typedOn } from '../../core/host.ts'
 import type { Tls } from '../../core/endpoint.ts'
 import { oneLine, placeOf, readable } from '../failure.ts'
 import type { Peer } from '../failure.ts'
@@ -53,7 +53,7 @@ function strangeAnswer(answer: Buffer, peer: Peer): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
     `what listens at ${peer.host}:${peer.port} is not PostgreSQL${line ? `: it answered '${line}'` : ''}`,
-    [typedOn(peer.host, `ss -ltnp 'sport = :${peer.port}'`)],
+    [typedOn(peer.host, listenersOn(peer.port))],
   )
 }
 

@@ -5,7 +5,7 @@ import { changelogLock } from '../../knowledge/lock.ts'
 import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { psql, word } from '../support/evidence.ts'
+import { psql } from '../support/evidence.ts'
 import { listed } from '../support/format.ts'
 import { judgeHolder } from '../support/lock-holder.ts'
 import { countingRows, leaveOne, mayNotBeRead, nameOf, showRow, sortOut } from '../support/lock-row.ts'
@@ -14,8 +14,11 @@ import { lockEvidence, zoneEvidence } from '../support/lock-evidence.ts'
 import { situationOf, surroundings } from '../support/lock-situation.ts'
 import type { Surroundings } from '../support/lock-situation.ts'
 import { had, tolerant } from '../support/wanted.ts'
+import { command } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { sql, within } from '../../core/sql-text.ts'
 
-const commands = ['testops-admin unlock-changelog -d {deployment}', byHand('database/changelog-lock')]
+const commands: readonly Suggestion[] = ['testops-admin unlock-changelog -d {deployment}', byHand('database/changelog-lock')]
 const release: Remedy = {
   text: 'Release the lock: it is given back only when its holder is shown to be dead, and can be put back.',
   commands,
@@ -29,7 +32,7 @@ const restoreText = 'Leave the table as Liquibase expects it: one row with id 1,
 /** What the repair leaves alone, since others may have a use for it, is done by hand: the table's place. */
 function restore({ target }: DatabaseSource, { own, row, found }: LockTables, user: string | null): Remedy {
   if (countingRows(own).length > 1) return keepOne(target, user, own)
-  const move = psql(target, user, `ALTER TABLE ${nameOf(own)} SET SCHEMA public`)
+  const move = psql(target, user, sql`ALTER TABLE ${within(nameOf(own))} SET SCHEMA public`)
   const others = own.rows?.some(({ id }) => id !== changelogLock.rowId) ?? false
   const byRepair = row === null || others ? commands.slice(0, 1) : []
   return {
@@ -49,7 +52,7 @@ function keepOne(target: string, user: string | null, own: ChangelogLockTable): 
 function stray(schema: string): Remedy {
   return {
     text: 'The service never looks at that lock: free it where no other program uses that table, or drop a table that is a mere copy.',
-    commands: [`testops-admin unlock-changelog -d {deployment} --schema ${word(schema)}`, byHand('database/changelog-lock')],
+    commands: [command`testops-admin unlock-changelog -d {deployment} --schema ${schema}`, byHand('database/changelog-lock')],
   }
 }
 
@@ -139,10 +142,10 @@ async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTabl
   const rows = own.rows ?? []
   const shown = rows.length === 0 ? ['(0 rows)'] : rows.slice(0, 5).map(showRow)
   return [
-    psql(database.target, user, `SELECT id, locked, lockgranted, lockedby FROM ${nameOf(own)}`),
+    psql(database.target, user, sql`SELECT id, locked, lockgranted, lockedby FROM ${within(nameOf(own))}`),
     ...shown,
     ...elsewhere.flatMap(({ schema, row }) => [
-      psql(database.target, user, `SELECT id, locked, lockgranted, lockedby FROM ${nameOf({ schema })}`),
+      psql(database.target, user, sql`SELECT id, locked, lockgranted, lockedby FROM ${within(nameOf({ schema }))}`),
       showRow(row),
     ]),
   ]

@@ -4,6 +4,7 @@ import { psql } from '../support/evidence.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { percent } from '../support/format.ts'
 import { tolerant } from '../support/wanted.ts'
+import { sql } from '../../core/sql-text.ts'
 
 /** Pools take connections in handfuls: above this, the next handful may already be refused. */
 const errorShare = 0.95
@@ -36,7 +37,7 @@ export const databaseConnections = defineCheck({
           text: 'End the sessions that nobody needs, make pools smaller, or allow more: a superuser raises max_connections, which counts once PostgreSQL is restarted.',
           commands: [
             psql(one.target, 'postgres', 'SELECT pid, usename, application_name, state, state_change FROM pg_stat_activity WHERE usename IS NOT NULL ORDER BY 5'),
-            psql(one.target, 'postgres', `ALTER SYSTEM SET max_connections = ${max * 2}`),
+            psql(one.target, 'postgres', sql`ALTER SYSTEM SET max_connections = ${max * 2}`),
           ],
           risk: 'Restarting PostgreSQL ends every session.',
         },

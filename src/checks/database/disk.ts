@@ -2,10 +2,13 @@ import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy } from '../../core/check.ts'
 import { typedOn } from '../../core/host.ts'
 import { serviceFails } from '../support/consequences.ts'
-import { hostOf, psql, word } from '../support/evidence.ts'
+import { hostOf, psql } from '../support/evidence.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { bytes, percent } from '../support/format.ts'
 import { tolerant } from '../support/wanted.ts'
+import { command } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import type { SqlText } from '../../core/sql-text.ts'
 
 /** Two segments of the write-ahead log, 16 MB each: with less, PostgreSQL may stop at the next one. */
 const leastBytes = 2 * 16 * 1024 * 1024
@@ -31,7 +34,7 @@ export const databaseDisk = defineCheck({
           ? null
           : `${bytes(freeBytes)} of ${bytes(totalBytes)} are free (${percent(freeBytes, totalBytes)})`
       const df =
-        dataDirectory === null || room === null ? [] : [typedOn(hostOf(one.target), `df -H ${word(dataDirectory)}`), room]
+        dataDirectory === null || room === null ? [] : [typedOn(hostOf(one.target), command`df -H ${dataDirectory}`), room]
       const size = [
         psql(one.target, identity?.user ?? null, 'SELECT pg_database_size(current_database())'),
         `${databaseBytes} (${bytes(databaseBytes)})`,
@@ -61,13 +64,13 @@ function isScarce(freeBytes: number, totalBytes: number | null): boolean {
 }
 
 function moreRoom(target: string, dataDirectory: string | null): Remedy {
-  const asked = (sql: string): string => psql(target, 'postgres', sql)
+  const asked = (sql: SqlText): ShellCommand => psql(target, 'postgres', sql)
   return {
     text: "Make room on the disk of PostgreSQL's data directory, or enlarge it. A replication slot that nobody reads keeps old log on it. Never delete files of the data directory by hand.",
     commands: [
       ...(dataDirectory === null
         ? [asked('SHOW data_directory')]
-        : [typedOn(hostOf(target), `sudo du -xh --max-depth=2 ${word(dataDirectory)} | sort -h | tail`)]),
+        : [typedOn(hostOf(target), command`sudo du -xh --max-depth=2 ${dataDirectory} | sort -h | tail`)]),
       asked('SELECT slot_name, active, restart_lsn FROM pg_replication_slots'),
     ],
   }

@@ -14,7 +14,7 @@ export const databaseReachable = defineCheck({
   guards: 'database',
   explains: ['database/connections', ...serviceFails],
   unopened: unopened('database/reachable', {
-    ...server('PostgreSQL', { unit: "'postgresql*'", service: 'postgresql' }, kept),
+    ...server('PostgreSQL', { unit: 'postgresql*', service: 'postgresql' }, kept),
     tls: { scheme: 'sslmode in its address', key: 'database: {ca: FILE}', starttls: 'postgres' },
     said: {
       UNAUTHENTICATED: `Correct the user or the password (${kept}). Where both are right, pg_hba.conf must admit that user from this machine.`,

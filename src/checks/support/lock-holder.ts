@@ -1,11 +1,11 @@
 import type { DatabaseBackend, ServiceInstance } from '../../core/sources.ts'
 import { isSameHost } from '../../knowledge/lock.ts'
 import { listed, moment } from './format.ts'
-import { describeSession, doubtfulSessions, isOld, isWorking, openSessions } from './lock-sessions.ts'
+import { describeSession, isBusy, isOrdinary, isWorking, mayHold, openSessions, ownSessions } from './lock-sessions.ts'
 import type { LockSituation } from './lock-situation.ts'
 
 /** What is missing for a proof. */
-export type Lack = 'platform' | 'rights' | 'pooler' | 'user' | 'stranger' | 'another-host' | 'another-process' | 'zone' | 'open-session' | 'young-session'
+export type Lack = 'standby' | 'platform' | 'rights' | 'pooler' | 'user' | 'stranger' | 'address' | 'another-host' | 'another-process' | 'zone' | 'open-session'
 
 export type LockHolding =
   | { holder: 'live'; who: string; sessions: readonly DatabaseBackend[] }
@@ -14,8 +14,8 @@ export type LockHolding =
 
 /**
  * Whether the holder lives (FIELD-NOTES.md 2). A session at work, or the process that took the lock, shows that it does. That it is
- * dead takes both: its process is gone, and so is its session, which goes on until its statement ends. Whatever cannot be seen
- * leaves it unproven.
+ * dead takes both: its process is gone, and no session is open that may be its own, whatever that does and however old it is. No proof
+ * hangs on the time zone in which the lock was taken. Whatever cannot be seen leaves it unproven.
  */
 export function judgeHolder(situation: LockSituation): LockHolding {
   const { databaseStartedAt, now } = situation
@@ -26,14 +26,15 @@ export function judgeHolder(situation: LockSituation): LockHolding {
     }
   }
   const open = openSessions(situation)
-  const working = open?.filter(isWorking) ?? []
+  const own = ownSessions(situation)
+  const process = judgeProcess(situation, own)
+  const working = [...(open ?? []), ...('gone' in process || situation.answers ? [] : own)].filter((session) => isWorking(session) && isAsOld(session, situation))
   if (working.length > 0)
     return { holder: 'live', who: listed(working.map((session) => describeSession(session, now))), sessions: working }
-  const process = judgeProcess(situation)
   if ('lives' in process) return { holder: 'live', who: describeInstance(process.lives), sessions: [] }
   const doubts = unseen(situation, open)
   const missing = [...('lack' in process ? [process] : []), ...doubts]
-  const gone = doubts.length === 0 ? [withoutSession(situation)] : []
+  const gone = doubts.length === 0 ? [withoutSession(own)] : []
   if (missing.length === 0 && 'gone' in process) return { holder: 'dead', why: [process.gone, ...gone] }
   return {
     holder: 'unproven',
@@ -42,23 +43,16 @@ export function judgeHolder(situation: LockSituation): LockHolding {
   }
 }
 
-/**
- * Whether the lock is older than the database's last start. Where that hangs on a time zone that may be another, whoever is at work
- * now, or hides it, may have taken it since.
- */
-function isOfFormerDatabase(situation: LockSituation): boolean {
-  const { granted, databaseStartedAt, isTimeZoneSure, backends, hidden } = situation
-  if (granted === null || databaseStartedAt <= granted.latest) return false
-  if (databaseStartedAt > granted.latestAnywhere) return true
-  if (!isKnown(situation)) return false
-  return (isTimeZoneSure || (backends !== null && hidden.length === 0)) && doubtfulSessions(situation).length === 0
+/** Whether the lock is older than the database's last start, wherever it was taken. A standby has a start of its own. */
+function isOfFormerDatabase({ granted, databaseStartedAt, inRecovery }: LockSituation): boolean {
+  return !inRecovery && granted !== null && databaseStartedAt > granted.latestAnywhere
 }
 
 function hostsOf({ machines, instances }: LockSituation): string[] {
   return [...new Set([...(machines ?? []), ...(instances ?? []).map((instance) => instance.host)])]
 }
 
-/** Whether it was taken where the service runs, or by nobody that is named, and so in the service's time zone. */
+/** Whether it was taken where the service runs, or by nobody that is named. */
 function isKnown(situation: LockSituation): boolean {
   const { host } = situation
   return host === null || hostsOf(situation).some((name) => isSameHost(name, host))
@@ -69,10 +63,14 @@ interface Missing {
   text: string
 }
 
-/** What the platform shows of the process that took the lock. */
-function judgeProcess(situation: LockSituation): { gone: string } | { lives: ServiceInstance } | Missing {
-  const { host, instances, waits, took, answers, granted } = situation
+/** What the platform shows of the process that took the lock. `own`: sessions of the service's instances. */
+function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[]): { gone: string } | { lives: ServiceInstance } | Missing {
+  const { host, address, instances, waits, took, answers, granted } = situation
   if (instances === null) return { lack: 'platform', text: "the platform could not be asked for the service's instances" }
+  if (address !== null) {
+    const text = `the lock names no host, only the address ${address}, which other machines may have as well: it does not show which process took the lock`
+    return { lack: 'address', text }
+  }
   if (host !== null && !isKnown(situation)) {
     const names = hostsOf(situation)
     const text =
@@ -82,20 +80,24 @@ function judgeProcess(situation: LockSituation): { gone: string } | { lives: Ser
     return { lack: 'another-host', text }
   }
   if (instances.length === 0) return { gone: 'no instance of the service runs' }
-  const own = host === null ? instances : instances.filter((instance) => isSameHost(instance.host, host))
-  if (own.every((instance) => startedAfter(instance, situation))) {
-    const starts = listed(own.map(({ startedAt }) => moment(startedAt!)))
+  const there = host === null ? instances : instances.filter((instance) => isSameHost(instance.host, host))
+  const one = host ?? there[0]!.host
+  // by a time zone that may be another, an instance that has a session may be the holder; not once it is past its start
+  const isNoMigration = own.length === 0 || (answers && own.every((session) => isOrdinary(session, situation)))
+  const isAfter = (instance: ServiceInstance): boolean => startedAfter(instance, situation, 'anywhere') || (isNoMigration && startedAfter(instance, situation, 'named'))
+  if (there.every(isAfter)) {
+    const starts = listed(there.map(({ startedAt }) => moment(startedAt!)))
     return { gone: `the process that took it is gone: ${host ?? 'the service'} was started again at ${starts}` }
   }
-  const one = host ?? own[0]!.host
   if (answers && instances.length === 1) {
     if (took || granted === null) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
-    if (!own.some((instance) => startedBefore(instance, situation))) return { lack: 'zone', text: beforeOrAfter(one) }
+    if (!there.some((instance) => startedBefore(instance, situation))) return { lack: 'zone', text: beforeOrAfter(one) }
     const text = `${one} took it after the service was started there, which answers, and by its own log does not hold it: another process may be at work on it`
     return { lack: 'another-process', text }
   }
-  if (waits && instances.length === 1) return { gone: 'the service itself waits for it, and no other instance runs' }
-  const older = host === null ? undefined : own.find((instance) => startedBefore(instance, situation))
+  // a waiter is in one transaction: of a second one, nothing is known
+  if (waits && instances.length === 1 && own.filter(isBusy).length <= 1) return { gone: 'the service itself waits for it, and no other instance runs' }
+  const older = host === null ? undefined : there.find((instance) => startedBefore(instance, situation))
   if (older) return { lives: older }
   return { lack: 'zone', text: beforeOrAfter(one) }
 }
@@ -106,32 +108,26 @@ function beforeOrAfter(host: string): string {
 
 /** What the database does not show of the session that took the lock. */
 function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
-  const { pooled, strangers, hidden, usersKnown, granted, isTimeZoneSure, now } = situation
+  const { pooler, strangers, hidden, usersKnown, inRecovery, origins, now } = situation
   const missing: Missing[] = []
-  const unread = hidden.filter((session) => isOld(session, granted))
+  if (inRecovery) missing.push({ lack: 'standby', text: 'this server is a standby, where sessions of the primary are not seen' })
+  const unread = hidden.filter((session) => mayHold(session, situation))
   if (open === null) missing.push({ lack: 'rights', text: 'other sessions of the database may not be seen (GRANT pg_read_all_stats)' })
   else if (unread.length > 0) {
     const text = `what ${usersOf(unread)} does in the database may not be seen, nor since when (${sample(unread)}; GRANT pg_read_all_stats)`
     missing.push({ lack: 'rights', text })
   }
-  if (pooled)
-    missing.push({ lack: 'pooler', text: 'a pooler stands before the database and lends out its sessions, so that of the holder cannot be told' })
+  if (pooler !== null) missing.push({ lack: 'pooler', text: `${pooler} lends out its database sessions, so that of the holder cannot be told` })
   else if (open !== null && open.length > 0) {
-    missing.push({ lack: 'open-session', text: `a database session as old as the lock is still open: ${sample(open)}` })
+    const which = listed(open.slice(0, 3).map((session) => describeSession(session, now)))
+    const more = open.length > 3 ? ` and ${open.length - 3} more` : ''
+    const whose = origins === null ? '; which process has it cannot be seen from here' : ''
+    missing.push({ lack: 'open-session', text: `a session that may be the holder's is open: ${which}${more}${whose}` })
   }
-  const doubtful = doubtfulSessions(situation)
-  if (doubtful.length > 0) {
-    const which = listed(doubtful.slice(0, 3).map((session) => describeSession(session, now)))
-    missing.push({ lack: 'young-session', text: `at work, and younger than the lock only if that was taken in the time zone that ${isTimeZoneSure ? 'the configuration names' : "the service's settings name"}: ${which}` })
-  }
-  const others = strangers.filter((session) => isOld(session, granted) && isWorking(session))
+  const others = strangers.filter((session) => mayHold(session, situation))
   if (others.length > 0) {
-    const since = `${usersOf(others)} is at work since before the lock was taken`
-    missing.push(
-      usersKnown
-        ? { lack: 'stranger', text: `${since} (${sample(others)}), and may have taken it, though not as the service` }
-        : { lack: 'user', text: `as whom the service signs in is not known, and ${since}` },
-    )
+    const since = `${usersOf(others)} has a session open (${sample(others)})`
+    missing.push(usersKnown ? { lack: 'stranger', text: `${since}, and may have taken it, though not as the service` } : { lack: 'user', text: `as whom the service signs in is not known, and ${since}` })
   }
   return missing
 }
@@ -145,18 +141,18 @@ function sample(sessions: readonly DatabaseBackend[]): string {
   return listed(sessions.slice(0, 3).map(({ pid, application }) => `${pid}${application === '' ? '' : ` of ${application}`}`))
 }
 
-function withoutSession({ granted }: LockSituation): string {
-  return granted === null
-    ? "no database session of the service's is left"
-    : 'no database session that is as old as the lock is left'
+function withoutSession(own: readonly DatabaseBackend[]): string {
+  return own.length === 0 ? "no database session is open that may be the holder's" : "every open database session belongs to the service's instance, which does not hold the lock"
 }
 
-function startedAfter({ startedAt }: ServiceInstance, { granted, clock }: LockSituation): boolean {
-  return (
-    granted !== null &&
-    startedAt !== null &&
-    startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > granted.latest.getTime()
-  )
+/** Whether a session was there when the lock was taken, by the time zone that is named. */
+function isAsOld({ startedAt }: DatabaseBackend, { granted, pooler }: LockSituation): boolean {
+  return pooler !== null || granted === null || startedAt === null || startedAt <= granted.latest
+}
+
+function startedAfter({ startedAt }: ServiceInstance, { granted, clock }: LockSituation, by: 'named' | 'anywhere'): boolean {
+  const latest = by === 'named' ? granted?.latest : granted?.latestAnywhere
+  return latest !== undefined && startedAt !== null && startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > latest.getTime()
 }
 
 function startedBefore({ startedAt }: ServiceInstance, { granted, clock }: LockSituation): boolean {

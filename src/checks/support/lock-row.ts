@@ -3,6 +3,9 @@ import type { ChangelogLockRow, ChangelogLockTable } from '../../core/sources.ts
 import { changelogLock } from '../../knowledge/lock.ts'
 import { psql } from './evidence.ts'
 import { listed } from './format.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import { sql, sqlName, sqlNameInQuotes, within } from '../../core/sql-text.ts'
+import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
 
 /** A lock table that is not as Liquibase leaves it. */
 interface LockFlaw {
@@ -71,18 +74,17 @@ export function tellTwice(own: ChangelogLockTable, target?: string): string {
 }
 
 /** What is typed so that one row is left of several with one id. */
-export function leaveOne(target: string, user: string | null, own: Pick<ChangelogLockTable, 'schema'>): string[] {
+export function leaveOne(target: string, user: string | null, own: Pick<ChangelogLockTable, 'schema'>): ShellCommand[] {
   return [
-    psql(target, user, `SELECT ctid, * FROM ${nameOf(own)}`),
-    psql(target, user, `DELETE FROM ${nameOf(own)} WHERE ctid = '…'`),
-    psql(target, user, `ALTER TABLE ${nameOf(own)} ADD CONSTRAINT ${changelogLock.table}_pkey PRIMARY KEY (${changelogLock.columns.id})`),
+    psql(target, user, sql`SELECT ctid, * FROM ${within(nameOf(own))}`),
+    psql(target, user, sql`DELETE FROM ${within(nameOf(own))} WHERE ctid = ${within("'…'")}`),
+    psql(target, user, sql`ALTER TABLE ${within(nameOf(own))} ADD CONSTRAINT ${sqlName(`${changelogLock.table}_pkey`)} PRIMARY KEY (${sqlName(changelogLock.columns.id)})`),
   ]
 }
 
 /** As SQL takes it. */
-export function nameOf({ schema }: Pick<ChangelogLockTable, 'schema'>): string {
-  const name = /^[a-z_][a-z\d_]*$/.test(schema) ? schema : `"${schema.replaceAll('"', '""')}"`
-  return `${name}.${changelogLock.table}`
+export function nameOf({ schema }: Pick<ChangelogLockTable, 'schema'>): QuotedSql {
+  return sql`${sqlName(schema)}.${sqlName(changelogLock.table)}`
 }
 
 /** A row as psql shows it. */
@@ -96,7 +98,7 @@ export function mayNotBeRead(target: string, user: string | null, table: Pick<Ch
 }
 
 /** What a superuser types, so that the user may do that with the table. */
-export function grantTo(target: string, user: string | null, { schema }: Pick<ChangelogLockTable, 'schema'>, rights: string): string {
-  const grantee = user === null ? 'PUBLIC' : `"${user}"`
-  return psql(target, 'postgres', `GRANT USAGE ON SCHEMA "${schema}" TO ${grantee}; GRANT ${rights} ON ${nameOf({ schema })} TO ${grantee}`)
+export function grantTo(target: string, user: string | null, { schema }: Pick<ChangelogLockTable, 'schema'>, rights: SqlText): ShellCommand {
+  const grantee = user === null ? within('PUBLIC') : sqlNameInQuotes(user)
+  return psql(target, 'postgres', sql`GRANT USAGE ON SCHEMA ${sqlNameInQuotes(schema)} TO ${grantee}; GRANT ${within(rights)} ON ${within(nameOf({ schema }))} TO ${grantee}`)
 }

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+import { asUtc, parseLocalTime } from '../../core/local-time.ts'
 import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { Secret } from '../../core/secret.ts'
@@ -9,10 +11,11 @@ import type {
   LogRecord,
   LogsSource,
   ServiceInstance,
+  ServiceOrigin,
   ServiceSource,
   ServiceStatus,
 } from '../../core/sources.ts'
-import { jdbcApplication, parseLockedBy } from '../../knowledge/lock.ts'
+import { changelogLock, jdbcApplication, parseLockedBy } from '../../knowledge/lock.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { namedTimeZone } from '../../knowledge/jvm-time-zone.ts'
 import type { NamedTimeZone } from '../../knowledge/jvm-time-zone.ts'
@@ -27,11 +30,13 @@ import { had, tolerant } from './wanted.ts'
 export interface LockSituation {
   /** from `lockedby`; null: nobody is named, or `localhost`, which every machine is to itself */
   host: string | null
+  /** in place of a host, where `lockedby` names an address alone: Docker gives each of its hosts the same ones */
+  address: string | null
   granted: Granted | null
-  /** in which time zone it was written is said by the configuration, not only by settings above which a JVM's command line may stand */
-  isTimeZoneSure: boolean
   now: Date
   databaseStartedAt: Date
+  /** the server is a standby */
+  inRecovery: boolean
   /** sessions of the service's users alone; null: they cannot be seen */
   backends: readonly DatabaseBackend[] | null
   /** sessions of others that may be the holder's: all where it is not known as whom the service signs in, else those of Java's driver */
@@ -50,8 +55,12 @@ export interface LockSituation {
   waits: boolean
   /** the running service's own log shows that it took this very lock since it was started, and not that it gave it back */
   took: boolean
-  /** a pooler lends its connections: how old they are says nothing of the clients behind it */
-  pooled: boolean
+  /** what lends out connections to the database, for people: how old they are, and whose, says nothing of the clients behind it; null: nothing is known to */
+  pooler: string | null
+  /** from where the service's instances connect; null: that cannot be seen */
+  origins: readonly ServiceOrigin[] | null
+  /** of the database's server: as this program reaches it, and its own */
+  ports: readonly number[]
   /** the service tells its health, which it does once it has migrated: its own sessions are no sign of a migration */
   answers: boolean
 }
@@ -68,10 +77,12 @@ export interface Surroundings {
   machines: readonly string[] | null
   /** of the service's JVM */
   timeZone: string | null
-  /** the configuration says so; else a JVM that was told another on its command line may have taken the lock */
-  isTimeZoneSure: boolean
   /** as the service's own settings have it; the configuration's stands above it */
   ownTimeZone: NamedTimeZone | null
+  /** from where its instances connect, asked anew; null: that cannot be seen */
+  origins: () => Promise<readonly ServiceOrigin[] | null>
+  /** where its settings have the main database */
+  datasource: string | null
   /** as whom the service uses its main database */
   user: string | null
   /** as whom it uses all of its databases; null: not known */
@@ -94,14 +105,15 @@ export async function surroundings({ service, logs, api }: Around, deployment: D
     platform && tolerant(platform.machines()),
     zoneAndUsers(platform, deployment),
   ])
-  return { status, records, up, answers: up && had(api) !== null, machines: machines?.map(({ name }) => name) ?? null, ...known }
+  const origins = async (): Promise<readonly ServiceOrigin[] | null> => (platform ? tolerant(platform.origins()) : null)
+  return { status, records, up, answers: up && had(api) !== null, machines: machines?.map(({ name }) => name) ?? null, origins, ...known }
 }
 
 /** The service's time zone and database users: from the deployment, else from its settings, where they can be read. */
 async function zoneAndUsers(
   service: ServiceSource | null,
   deployment: Deployment,
-): Promise<Pick<Surroundings, 'timeZone' | 'isTimeZoneSure' | 'ownTimeZone' | 'user' | 'users'>> {
+): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'datasource' | 'user' | 'users'>> {
   const environment = service && (await tolerant(service.environment()))
   const plain = (name: string): string | null => {
     const value = environment?.get(name)
@@ -114,8 +126,8 @@ async function zoneAndUsers(
   })
   return {
     timeZone: deployment.timeZone ?? ownTimeZone?.zone ?? null,
-    isTimeZoneSure: deployment.timeZone !== null && deployment.isTimeZoneAssumed !== true,
     ownTimeZone,
+    datasource: plain(springSettings.datasourceUrl),
     user: plain(springSettings.datasourceUsername),
     users: usersIn((name) => environment?.has(name) ?? false, plain),
   }
@@ -134,6 +146,9 @@ const unnamed = ['localhost', 'unknown', '']
 /** Asks the database for what is needed to judge who holds this row, and whether the holder lives. */
 export async function situationOf(database: DatabaseSource, row: ChangelogLockRow, around: Surroundings): Promise<LockSituation> {
   const [identity, clock, sessions] = await Promise.all([database.identity(), database.clock(), tolerant(database.backends())])
+  // a connection that was there before is there still, or it is not the holder's
+  const origins = await around.origins()
+  const ports = [portOf(database.target), identity.port].flatMap((port) => port ?? [])
   const now = new Date(Date.now() + clock.offsetMs)
   const granted = grantedBy(row, around, { clock, now })
   const users = new Set([identity.user, ...(around.users ?? []), ...(around.user === null ? [] : [around.user])])
@@ -143,11 +158,12 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
   const host = row.lockedBy === null ? '' : parseLockedBy(row.lockedBy).host
   const recent = sinceStart(around.records, around.status)
   return {
-    host: unnamed.includes(host.toLowerCase()) ? null : host,
+    host: unnamed.includes(host.toLowerCase()) || isIP(host) !== 0 ? null : host,
+    address: isIP(host) === 0 ? null : host,
     granted,
-    isTimeZoneSure: around.isTimeZoneSure && granted?.isAgreed === true,
     now,
     databaseStartedAt: identity.startedAt,
+    inRecovery: identity.inRecovery,
     backends: own === null || own.some(isHidden) ? null : own,
     strangers: others.filter((session) => !isHidden(session)),
     hidden: others.filter(isHidden),
@@ -155,9 +171,11 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
     machines: around.machines,
     instances: instancesOf(around),
     clock,
-    waits: recent !== null && waitsFor(recent) && (granted === null || now.getTime() - granted.earliest.getTime() > lagMs),
+    waits: recent !== null && waitedSince(recent, row.lockGranted, { now, clock }),
     took: recent !== null && tookIt(recent, granted, clock),
-    pooled: identity.pooled,
+    pooler: poolerBefore(identity.pooled, ports, around),
+    origins,
+    ports,
     answers: around.answers,
   }
 }
@@ -168,6 +186,58 @@ function grantedBy({ lockGranted }: ChangelogLockRow, around: Surroundings, at: 
   const granted = readGranted(lockGranted, zones, at.now)
   const against = granted && contradictionOf(around, granted, at)
   return against === null ? granted : readGranted(lockGranted, { ...zones, against }, at.now)
+}
+
+/**
+ * Whether the log shows that the service waited for this lock when somebody already had it, whatever time zone that was written in:
+ * what it waited for before, it may have got since.
+ */
+function waitedSince(records: readonly LogRecord[], lockGranted: string | null, at: Pick<LockSituation, 'clock' | 'now'>): boolean {
+  const wait = lastWait(records)
+  const { offsetMs, uncertaintyMs } = at.clock
+  if (wait === null || mayBeNew(lockGranted, at)) return false
+  const age = leastAgeMs(lockGranted, at.now)
+  return age === null || wait.at === null || wait.at.getTime() + offsetMs - uncertaintyMs > at.now.getTime() - age
+}
+
+/** Whether the lock may be younger than what was read of the log. */
+function mayBeNew(lockGranted: string | null, { now, clock }: Pick<LockSituation, 'clock' | 'now'>): boolean {
+  const age = leastAgeMs(lockGranted, now)
+  return age !== null && (age <= lagMs || age >= quarterMs - clock.uncertaintyMs - 1000)
+}
+
+/** How old it is at least: zones are quarters of an hour apart. */
+function leastAgeMs(lockGranted: string | null, now: Date): number | null {
+  const local = lockGranted === null ? null : parseLocalTime(lockGranted)
+  return local && (((now.getTime() - asUtc(local).getTime()) % quarterMs) + quarterMs) % quarterMs
+}
+
+/** How long until the log of a service that waits must show that it still does, with this lock taken; in milliseconds. */
+export async function untilLogged({ lockGranted }: ChangelogLockRow, database: DatabaseSource, { records, status }: Surroundings): Promise<number> {
+  const recent = sinceStart(records, status)
+  if (recent === null || lastWait(recent) === null) return 0
+  const clock = await database.clock()
+  const now = new Date(Date.now() + clock.offsetMs)
+  if (waitedSince(recent, lockGranted, { now, clock })) return 0
+  const age = leastAgeMs(lockGranted, now) ?? 0
+  const enough = lagMs + 1000 * changelogLock.pollSeconds
+  if (age > enough && !mayBeNew(lockGranted, { now, clock })) return 0
+  return (age <= enough ? enough - age : enough + quarterMs - age) + clock.uncertaintyMs + 100
+}
+
+/** Of PgBouncer and its like: it is between this program and the server, or the service's settings lead to another port or to one by its name. */
+function poolerBefore(isPooled: boolean, ports: readonly number[], { datasource }: Surroundings): string | null {
+  if (isPooled) return 'a pooler (PgBouncer or the like) before the database'
+  const found = /^jdbc:[a-z]{1,20}:\/\/([^/?#,]{1,300})/i.exec(datasource ?? '')?.[1]
+  if (found === undefined) return null
+  const port = /:(\d{1,5})$/.exec(found)?.[1] ?? '5432'
+  return !ports.includes(Number(port)) || /bounce|pool|odyssey|pgcat|supavisor/i.test(found) ? `what is at ${found}, where the service's settings lead, may be a pooler that` : null
+}
+
+/** `target` as `DatabaseSource` has it: host:port/database. */
+function portOf(target: string): number | null {
+  const port = /:(\d+)\//.exec(target)?.[1]
+  return port === undefined ? null : Number(port)
 }
 
 /** By its name, which is told of any session; who hides all else and bears none may be anything. */
@@ -181,12 +251,14 @@ function isHidden({ query }: DatabaseBackend): boolean {
 
 /** The log, read before the row, lags behind: a lock that was taken later than this may be the waiter's own. */
 const lagMs = 5000
+/** zones are whole quarters of an hour apart */
+const quarterMs = 900_000
 
-/** Whether the last that the log has to say of the lock is that the service does not get it: who waits may get it yet. */
-function waitsFor(records: readonly LogRecord[]): boolean {
+/** The last that the log has to say of the lock, where that is that the service does not get it: who waits may get it yet. */
+function lastWait(records: readonly LogRecord[]): LogRecord | null {
   const { lockWaiting, lockRefused, lockTaken } = logSignatures
   const last = records.findLast(({ text }) => [lockWaiting, lockRefused, lockTaken].some((signature) => signature.test(text)))
-  return last !== undefined && !lockTaken.test(last.text)
+  return last === undefined || lockTaken.test(last.text) ? null : last
 }
 
 /** Whether the last that the log has to say of the lock is that it was taken, then when the row has it, as far as both times are known. */

@@ -58,7 +58,8 @@ export const databaseEntries: readonly ExplainEntry[] = [
       {
         text:
           'Make sure that the holder named in `lockedby` is dead: no such process, container or pod, and no session of the ' +
-          'service at work in pg_stat_activity. Its last statement can outlive it. Then release the lock.',
+          'service open in pg_stat_activity, at work or not: a migration that works in Java shows as idle in transaction. Its last statement can ' +
+          'outlive it. Then release the lock.',
         commands: ['testops-admin unlock-changelog'],
       },
       {

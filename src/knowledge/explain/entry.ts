@@ -1,3 +1,5 @@
+import type { Suggestion } from '../../core/shell-command.ts'
+
 /** One text of `explain`: what a name stands for, why it happens, how to see it, what to do. */
 export interface ExplainEntry extends ExplainSigns {
   /** of a check: its id; of a fault: its row in the fault matrix */
@@ -11,7 +13,7 @@ export interface ExplainEntry extends ExplainSigns {
   causes: readonly string[]
   /** commands to see it with one's own eyes; blanks to fill in are in capitals */
   verify: readonly string[]
-  remedies: readonly { text: string; commands: readonly string[] }[]
+  remedies: readonly { text: string; commands: readonly Suggestion[] }[]
   /** where the facts come from */
   source: string
   /** entries that say more */

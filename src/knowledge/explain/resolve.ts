@@ -1,4 +1,5 @@
 import type { ExplainEntry, ExplainText } from './entry.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** Every entry in full: what refers to another one takes from it what it leaves out itself. */
 export function resolved(texts: readonly ExplainText[]): readonly ExplainEntry[] {
@@ -9,7 +10,7 @@ export function resolved(texts: readonly ExplainText[]): readonly ExplainEntry[]
     if (!base) throw new Error(`${text.id} refers to ${text.of}, of which nothing is written`)
     const { of, meaning, fitting, see = [], ...own } = text
     const { severities, causes, source } = base
-    const verify = base.kind === 'check' ? [`testops-admin doctor --only ${of}`, ...base.verify] : base.verify
+    const verify = base.kind === 'check' ? [command`testops-admin doctor --only ${of}`, ...base.verify] : base.verify
     const remedies = base.remedies.filter((_, index) => fitting?.includes(index) ?? true)
     return { severities, causes, verify, remedies, source, ...own, meaning: `${meaning} ${base.meaning}`, see: [of, ...see] }
   })

@@ -89,21 +89,24 @@ export const serviceEntries: readonly ExplainEntry[] = [
     id: 'service/unfinished-repair',
     kind: 'check',
     title: 'no repair is left half done',
-    severities: ['error'],
+    severities: ['error', 'warning'],
     meaning:
-      'A repair of this program was begun and has no end on record: it was killed, lost its connection, or could not go on. It may ' +
-      'have stopped the service, or hold what it moved aside. Every step is on record, on the machine where it was begun and, where ' +
-      'there is a broker, in a durable queue of the deployment.',
+      'A repair of this program was begun and is not finished: it was killed, lost its connection, or had to stop. It may have ' +
+      'stopped the service, or hold messages. Every step is on record on the machine where it was begun and, where there is a ' +
+      'broker, in a durable queue of the deployment. A warning means that the broker holds a record that fits no repair of this ' +
+      'deployment: somebody else wrote it, and nothing of it is carried out.',
     causes: [
       'The process, its terminal or its machine ended while it was at work.',
       'A step failed: the service did not start, or a connection was lost.',
-      'Something else changed the deployment meanwhile, and the repair refused to go on.',
+      'Something else changed the deployment at the same time, and the repair stopped.',
+      'A warning: somebody who may write to the broker planted a record.',
     ],
     verify: ['testops-admin history', "rabbitmqctl list_queues name messages | grep '^testops-admin.run'"],
     remedies: [
-      { text: 'Go on where it stopped; what is done is not done again.', commands: ['testops-admin resume'] },
-      { text: 'Take it back: the service is started again, and what was changed is put back where that is possible.', commands: ['testops-admin undo RUN'] },
-      { text: 'From another machine than the one where it was begun.', commands: ['testops-admin resume --adopt RUN'] },
+      { text: 'Resume it. Each step that is done is checked and not repeated.', commands: ['testops-admin resume'] },
+      { text: 'Undo it: the service starts again, and what was changed is restored where that is possible.', commands: ['testops-admin undo RUN'] },
+      { text: 'From another machine: read its plan first. Then adopt it, if it is yours.', commands: ['testops-admin resume --adopt RUN --dry-run'] },
+      { text: 'A record that fits no repair: this shows it, saves it, and removes it alone.', commands: ['testops-admin discard RUN'] },
     ],
     source: 'DESIGN.md 6',
   },

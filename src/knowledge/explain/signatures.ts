@@ -1,6 +1,7 @@
 import { agentCounts, isFilesBeforeAgent, signatures } from '../signatures.ts'
 import type { SignatureId } from '../signatures.ts'
 import type { ExplainEntry } from './entry.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 interface SignatureText {
   meaning: string
@@ -87,7 +88,7 @@ const texts: Readonly<Record<ToldHere, SignatureText>> = {
 export const signatureEntries: readonly ExplainEntry[] = signatures.flatMap(({ id, title, severity, pattern, remedy, source }) => {
   if (!isToldHere(id)) return []
   const { meaning, cause, behind, log = 'SERVICE_LOG' } = texts[id]
-  const look = { text: 'What is behind it, how to make sure, and what to do.', commands: [`testops-admin explain ${behind}`] }
+  const look = { text: 'What is behind it, how to make sure, and what to do.', commands: [command`testops-admin explain ${behind}`] }
   return {
     id,
     kind: 'signature',
@@ -95,7 +96,7 @@ export const signatureEntries: readonly ExplainEntry[] = signatures.flatMap(({ i
     severities: severity === 'info' ? [] : [severity],
     meaning,
     causes: [cause],
-    verify: ['testops-admin scan-logs', `grep -E${pattern.ignoreCase ? 'i' : ''} '${pattern.source}' ${log} | tail`],
+    verify: ['testops-admin scan-logs', command`grep -E${nested(pattern.ignoreCase ? 'i' : '')} ${pattern.source} ${log} | tail`],
     remedies: remedy === null ? [look] : [look, { text: 'Once that is made sure.', commands: [remedy] }],
     source,
     signatures: [id],

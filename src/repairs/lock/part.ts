@@ -1,4 +1,5 @@
-import { psql, word } from '../../checks/support/evidence.ts'
+import { typed } from '../../core/typed.ts'
+import { psql } from '../../checks/support/evidence.ts'
 import { lockEvidence, zoneEvidence } from '../../checks/support/lock-evidence.ts'
 import { judgeHolder } from '../../checks/support/lock-holder.ts'
 import { countingRows, mayNotBeRead, nameOf, showRow, sortOut } from '../../checks/support/lock-row.ts'
@@ -10,6 +11,7 @@ import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSo
 import { changelogLock } from '../../knowledge/lock.ts'
 import { inRecovery, mayNotBeChanged, notOne, readOnly } from './refusals.ts'
 import { riskOf } from './risk.ts'
+import { sql, within } from '../../core/sql-text.ts'
 
 /** What the lock of one database needs. */
 export interface Part {
@@ -51,7 +53,7 @@ export async function partOf(asked: Asked): Promise<Part> {
   // a further data source may well be a standby of the main one, from which it gets its row
   if (identity.inRecovery && (isMain || !isFree)) throw inRecovery(database)
   if (countingRows(own).length > 1) throw notOne(database, identity, own)
-  const select = psql(database.target, identity.user, `SELECT id, locked, lockgranted, lockedby FROM ${nameOf(own)}`)
+  const select = psql(database.target, identity.user, sql`SELECT id, locked, lockgranted, lockedby FROM ${within(nameOf(own))}`)
   const unneeded = identity.inRecovery ? [] : removalsOf(database, own)
   // nothing that is urgent waits for a right that only these need
   const removals = own.removable ? unneeded : []
@@ -127,6 +129,6 @@ async function release(
 function heldElsewhere({ elsewhere }: LockTables): string[] {
   return elsewhere.map(
     ({ schema, row }) =>
-      `${nameOf({ schema })} is held by ${row.lockedBy ?? 'nobody that is named'}, in a schema that the service does not look at: --schema ${word(schema)} releases that one`,
+      `${nameOf({ schema })} is held by ${row.lockedBy ?? 'nobody that is named'}, in a schema that the service does not look at: ${typed(['--schema', schema])} releases that one`,
   )
 }

@@ -38,7 +38,7 @@ export const databaseReachableTable: CheckTable = {
       sources: {
         database: [
           fakeDatabase({
-            identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(1), inRecovery: true, pooled: false },
+            identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(1), inRecovery: true, port: 5432, pooled: false },
           }),
         ],
       },

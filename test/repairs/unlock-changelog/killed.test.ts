@@ -5,6 +5,7 @@ import { failpointsOf, spread, undoFailpointsOf } from '../support/failpoints.ts
 import type { Operator } from '../support/operator.ts'
 import { free, stuck } from './situation.ts'
 import type { LockColumns, Situation } from './situation.ts'
+import { foreign } from '../support/operator.ts'
 
 const kinds = ['stop-service', 'release-lock', 'start-service']
 const timeoutMs = 900_000
@@ -23,9 +24,9 @@ interface End {
 
 const ways = [
   { name: 'resumed on the same machine', finish: async ({ here }: Machines, run: string) => here.run(['resume', run]), elsewhere: false, isUndone: false },
-  { name: 'resumed on another machine', finish: async ({ there }: Machines, run: string) => there.repair(['resume', '--adopt', run]), elsewhere: true, isUndone: false },
+  { name: 'resumed on another machine', finish: async ({ there }: Machines, run: string) => there.repair(['resume', '--adopt', run, ...foreign]), elsewhere: true, isUndone: false },
   { name: 'undone on the same machine', finish: async ({ here }: Machines, run: string) => here.repair(['undo', run]), elsewhere: false, isUndone: true },
-  { name: 'undone on another machine', finish: async ({ there }: Machines, run: string) => there.repair(['undo', run]), elsewhere: true, isUndone: true },
+  { name: 'undone on another machine', finish: async ({ there }: Machines, run: string) => there.repair(['undo', run, ...foreign]), elsewhere: true, isUndone: true },
 ]
 
 interface Machines {

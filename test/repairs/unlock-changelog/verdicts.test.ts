@@ -1,9 +1,10 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openDatabases } from '../../../src/adapters/postgres/index.ts'
 import type { DatabaseEndpoint } from '../../../src/core/endpoint.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import type { LogsSource, ServiceSource, Sources } from '../../../src/core/sources.ts'
+import type { LogsSource, ServiceOrigin, ServiceSource, Sources } from '../../../src/core/sources.ts'
 import { unlockChangelog } from '../../../src/repairs/unlock-changelog.ts'
 import type { UnlockOptions } from '../../../src/repairs/unlock-changelog.ts'
 import { ago, fakeApi, fakeDatabase, fakeLogs, fakeService, lockRow, lockTable, record, running, settings, stopped, unreachable } from '../../fakes/index.ts'
@@ -12,6 +13,14 @@ import { freshDatabase } from '../../servers/index.ts'
 
 type Parts = Parameters<typeof unlockChangelog.plan>[0]
 type Around = Omit<Parts, 'database'>
+
+/** of the server, which the service's settings name, too */
+let serverPort = 0
+beforeAll(async () => {
+  const fresh = await freshDatabase()
+  serverPort = fresh.endpoint.hosts[0]!.port
+  await fresh.cleanup()
+})
 
 const deployment = { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' } as const
 const columns = 'id int NOT NULL, locked boolean NOT NULL, lockgranted timestamp, lockedby varchar(255)'
@@ -48,14 +57,16 @@ const instance = (startedAt: Date | null, host = 'testops-1'): ServiceSource =>
   fakeService({ status: running({ instances: [{ name: 'testops.service', host, pid: 812, startedAt }] }) })
 const withUser = (service: ServiceSource, user: string): ServiceSource => ({
   ...service,
-  environment: async () => settings({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: user }),
+  environment: async () => settings({ SPRING_DATASOURCE_URL: `jdbc:postgresql://db:${serverPort}/testops`, SPRING_DATASOURCE_USERNAME: user }),
 })
-/** started again right after the lock was taken */
-const restarted = (user: string): Partial<Around> => ({ service: withUser(instance(new Date(Date.now() + 1000)), user) })
+/** started again right after the lock was taken, in milliseconds from now */
+const restarted = (user: string, inMs = 1000): Partial<Around> => ({ service: withUser(instance(new Date(Date.now() + inMs)), user) })
 /** has run for an hour */
 const older = (user: string): Partial<Around> => ({ service: withUser(instance(ago(3_600_000)), user), api: unreachable('api') })
 const off = (user: string): Partial<Around> => ({ service: withUser(fakeService({ status: stopped() }), user), api: unreachable('api') })
-const waits = fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Waiting for changelog lock....', { at: new Date() })] } })
+const waits = (at = new Date()): LogsSource => fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Waiting for changelog lock....', { at })] } })
+/** before any lock of these cases was taken */
+const waited = waits()
 /** what the service's log tells that it did to the lock, at last a moment ago */
 const told = (...what: readonly ('acquired' | 'released')[]): LogsSource =>
   fakeLogs({ recent: { complete: true, records: what.map((one) => record(`INFO liquibase.lockservice : Successfully ${one} change log lock`, { at: new Date() })) } })
@@ -63,38 +74,44 @@ const told = (...what: readonly ('acquired' | 'released')[]): LogsSource =>
 const inNewYork = "(1, true, now() AT TIME ZONE 'America/New_York', 'testops-1 (10.0.0.7)')"
 const work = 'SELECT pg_sleep(60)'
 /** what a waiter of Liquibase's sits in (SERVERS.md) */
-const waiting = 'BEGIN; SHOW SEARCH_PATH'
+const waiting = 'BEGIN; SHOW SEARCH_PATH /* of the service */'
+/** the same in a Liquibase that is at work in Java (FIELD-NOTES.md 2) */
+const inJava = 'BEGIN; SHOW SEARCH_PATH'
 
 const cases: readonly Case[] = [
   { situation: 'started again since, no session is left', around: restarted, expected: 'dead', says: /the process that took it is gone: testops-1 was started again at/ },
-  { situation: 'stopped, no session is left', around: off, expected: 'dead', says: /the holder is dead: no instance of the service runs; no database session/ },
-  { situation: 'started again, and waits in a transaction', around: restarted, after: [waiting], expected: 'dead' },
+  { situation: 'stopped, no session is left', around: off, expected: 'dead', says: /the holder is dead: no instance of the service runs; no database session is open that may be the holder's/ },
+  { situation: 'started again, and waits in a transaction', around: (user) => ({ ...restarted(user, -4000), logs: waits() }), before: [`${waiting} /* 6 s */`], expected: 'dead', says: /the service itself waits for it/ },
+  { situation: 'started again, and its session is in a transaction, for what the log does not show', around: (user) => restarted(user, -4000), before: [`${waiting} /* 6 s */`], expected: 'unproven-holder', says: /before or after its last start cannot be told/ },
   { situation: 'stopped, and its last statement still runs', around: off, before: [work], expected: 'live-holder', says: /database session \d+ \(active for .*SELECT pg_sleep/ },
   { situation: 'started again, and the last statement of the former process still runs', around: restarted, before: [work], expected: 'live-holder' },
   { situation: 'stopped, and a session of before sits between two statements', around: off, before: ['BEGIN; INSERT INTO done VALUES (1)'], expected: 'live-holder' },
-  { situation: 'stopped, and an idle session of before is open', around: off, before: ['SELECT 1'], expected: 'unproven-holder', says: /as old as the lock is still open: \d+ of PostgreSQL JDBC Driver/ },
+  { situation: 'stopped, and an idle session of before is open', around: off, before: ['SELECT 1'], expected: 'unproven-holder', says: /a session that may be the holder's is open: database session \d+ \(idle for .*\ntestops-admin service stop/ },
   { situation: 'runs since before, and does not answer', around: older, expected: 'live-holder', says: /testops\.service on testops-1 \(process 812\)/ },
   { situation: 'runs since before, has no API that is known', around: (user) => ({ ...older(user), api: new AdminError('NOT_CONFIGURED', 'no url') }), expected: 'live-holder' },
-  { situation: 'runs since before, and waits for the lock of a dead one', around: (user) => ({ ...older(user), logs: waits }), before: [`${waiting} /* 6 s */`], expected: 'dead', says: /the service itself waits for it/ },
-  { situation: 'runs since before, and waited until a moment ago for what it may have got since', around: (user) => ({ ...older(user), logs: waits }), before: [waiting], expected: 'live-holder' },
-  { situation: 'runs since before, waits, and another process of its machine migrates', around: (user) => ({ ...older(user), logs: waits }), before: [`${work} /* 6 s */`], expected: 'live-holder' },
-  { situation: 'answers since before, took it by its own log, at its usual work', around: (user) => ({ ...older(user), logs: told('acquired'), api: fakeApi() }), before: ['SELECT 1', 'BEGIN; SELECT 2'], expected: 'dead', says: /testops-1 is past its start/ },
-  { situation: 'answers since before, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), api: fakeApi() }), before: [work], expected: 'unproven-holder', says: /another process may be at work on it.*\nsee on testops-1 that no Liquibase runs beside the service/ },
-  { situation: 'answers since before, gave back what it took by its own log, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), logs: told('acquired', 'released'), api: fakeApi() }), before: ['BEGIN; SELECT 2'], expected: 'unproven-holder', says: /another process may be at work on it.*\nsee on testops-1 that no Liquibase runs beside the service/ },
+  { situation: 'runs since before, and waits for the lock of a dead one', around: (user) => ({ ...older(user), logs: waits() }), before: [`${waiting} /* 6 s */`], expected: 'dead', says: /the service itself waits for it/ },
+  { situation: 'runs since before, and waited until a moment ago for what it may have got since', around: (user) => ({ ...older(user), logs: waited }), before: [waiting], expected: 'live-holder' },
+  { situation: 'runs since before, waits, and another process of its machine migrates', around: (user) => ({ ...older(user), logs: waits() }), before: [`${work} /* 6 s */`], expected: 'live-holder' },
+  { situation: 'answers since before, took it by its own log, at its usual work', around: (user) => ({ ...older(user), logs: told('acquired'), api: fakeApi() }), before: ['SELECT 1 /* of the service */', 'BEGIN; SELECT 2 /* of the service */'], expected: 'dead', says: /testops-1 is past its start/ },
+  { situation: 'answers since before, and another process of its machine migrates', around: (user) => ({ ...older(user), api: fakeApi() }), before: [work], expected: 'live-holder' },
+  { situation: 'answers since before, at its daily work, and did not take it by its own log', around: (user) => ({ ...older(user), api: fakeApi() }), before: [`${work} /* of the service */`], expected: 'unproven-holder', says: /another process may be at work on it.*\nsee on testops-1 that no Liquibase runs beside the service/ },
+  { situation: 'answers since before, took it by its own log, and a session of another process sits in a transaction', around: (user) => ({ ...older(user), logs: told('acquired'), api: fakeApi() }), before: [inJava], expected: 'unproven-holder', says: /a session that may be the holder's is open/ },
+  ...['UTC', 'America/New_York', null].flatMap((timeZone) => [inJava, 'SELECT 1'].map((what): Case => ({ situation: `taken in New York while the zone is ${timeZone}, the service was started again, and another process sits at ${what}`, rows: inNewYork, timeZone, around: restarted, after: [what], expected: 'unproven-holder', says: /a session that may be the holder's is open: database session \d+ \(idle/ }))),
+  { situation: 'answers since before, gave back what it took by its own log, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), logs: told('acquired', 'released'), api: fakeApi() }), before: ['BEGIN; SELECT 2 /* of the service */'], expected: 'unproven-holder', says: /another process may be at work on it.*\nsee on testops-1 that no Liquibase runs beside the service/ },
   { situation: 'answers, and nobody knows its time zone', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: (user) => ({ ...older(user), api: fakeApi() }), expected: 'unproven-holder', says: /before or after its last start cannot be told/ },
-  { situation: 'runs since before, waits, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), logs: waits }), before: ['BEGIN; INSERT INTO done VALUES (1) /* 6 s */'], expected: 'live-holder', says: /INSERT INTO done/ },
+  { situation: 'runs since before, waits, and another process of its machine migrates in small steps', around: (user) => ({ ...older(user), logs: waits() }), before: ['BEGIN; INSERT INTO done VALUES (1) /* 6 s */'], expected: 'live-holder', says: /INSERT INTO done/ },
   { situation: 'the platform cannot be asked', around: () => ({ service: unreachable('service') }), options: { restart: false }, expected: 'unproven-holder', says: /the platform could not be asked/ },
   { situation: 'the platform knows that it runs, and no more', around: (user) => ({ service: withUser(fakeService({ status: running({ instances: [] }) }), user), api: unreachable('api') }), expected: 'unproven-holder', says: /before or after its last start cannot be told/ },
   { situation: 'taken on another host', rows: "(1, true, now() AT TIME ZONE 'UTC', 'elsewhere (10.0.0.9)')", around: restarted, expected: 'unproven-holder', says: /elsewhere is none of the service's instances/ },
   { situation: 'taken on another host, and the service is stopped', rows: "(1, true, now() AT TIME ZONE 'UTC', 'elsewhere (10.0.0.9)')", around: off, expected: 'unproven-holder', says: /what runs on elsewhere is not known/ },
   { situation: 'other sessions may not be seen', around: restarted, after: ['SELECT 1'], asks: ['GRANT SELECT, UPDATE, INSERT, DELETE ON databasechangeloglock TO {role}'], expected: 'unproven-holder', says: /GRANT pg_read_all_stats/ },
   { situation: 'the service signs in as a user that is not known, who is at work', around: () => ({ service: fakeService({ status: stopped() }), api: unreachable('api') }), before: [work], asks: ['GRANT SELECT, UPDATE, INSERT, DELETE ON databasechangeloglock TO {role}', 'GRANT pg_read_all_stats TO {role}'], expected: 'unproven-holder', says: /as whom the service signs in is not known/ },
-  { situation: 'nobody knows its time zone, the service waits', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: (user) => ({ ...older(user), logs: waits }), before: [waiting], expected: 'dead', says: /its time zone is not known/ },
+  { situation: 'nobody knows its time zone, the service waits', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: (user) => ({ ...older(user), logs: waits() }), before: [`${waiting} /* 6 s */`], expected: 'dead', says: /its time zone is not known/ },
   { situation: 'nobody knows its time zone, and nothing else tells', rows: "(1, true, now() AT TIME ZONE 'Asia/Tokyo', 'testops-1 (10.0.0.7)')", timeZone: null, around: older, expected: 'unproven-holder', says: /cannot be told/ },
-  { situation: 'taken in another time zone than the settings name, and the statement of the JVM that was killed runs', rows: inNewYork, assumed: true, around: off, before: [work], expected: 'unproven-holder', says: /^(?![^]*is dead)[^]*younger than the lock only if that was taken in the time zone that the service's settings name: database session \d+ \(active for [^]*\nthe time zone of the service's JVM in the configuration, if it is not there: timeZone; or wait/ },
-  { situation: 'taken in another time zone than the settings name, and another process of the machine migrates beside the service', rows: inNewYork, assumed: true, around: (user) => ({ ...restarted(user), api: unreachable('api') }), before: [work], expected: 'unproven-holder', says: /younger than the lock only if/ },
-  { situation: 'taken in another time zone than the settings name, and nobody is at work', rows: inNewYork, assumed: true, around: off, before: ['SELECT 1'], expected: 'dead', says: /PostgreSQL has been restarted since/ },
-  { situation: 'of former times in the time zone that the configuration names, and somebody works while the service does not', rows: inNewYork, around: off, before: [work], expected: 'unproven-holder', says: /younger than the lock only if that was taken in the time zone that the configuration names: database session/ },
+  { situation: 'taken in another time zone than the settings name, and the statement of the JVM that was killed runs', rows: inNewYork, assumed: true, around: off, before: [work], expected: 'unproven-holder', says: /^(?![^]*is dead)[^]*a session that may be the holder's is open: database session \d+ \(active for / },
+  { situation: 'taken in another time zone than the settings name, and another process of the machine migrates beside the service', rows: inNewYork, assumed: true, around: (user) => ({ ...restarted(user), api: unreachable('api') }), before: [work], expected: 'unproven-holder', says: /a session that may be the holder's is open/ },
+  { situation: 'taken in another time zone than the settings name, and nobody is at work', rows: inNewYork, assumed: true, around: off, before: ['SELECT 1'], expected: 'unproven-holder', says: /^(?![^]*is dead)[^]*a session that may be the holder's is open: database session \d+ \(idle/ },
+  { situation: 'of former times in the time zone that the configuration names, and somebody works while the service does not', rows: inNewYork, around: off, before: [work], expected: 'unproven-holder', says: /a session that may be the holder's is open: database session \d+ \(active/ },
   { situation: 'locked without a time and a name, the service has given up', rows: '(1, true, NULL, NULL)', around: off, expected: 'dead', says: /half cleared: locked, without lockgranted and lockedby/ },
   { situation: 'locked without a time and a name, and a session is at work', rows: '(1, true, NULL, NULL)', around: off, after: [work], expected: 'live-holder' },
   { situation: 'locked without a name', rows: "(1, true, now() AT TIME ZONE 'UTC', NULL)", around: off, expected: 'dead', says: /half cleared: locked, without lockedby/ },
@@ -106,11 +123,11 @@ const cases: readonly Case[] = [
   { situation: 'no row at all', rows: '', around: off, expected: 'insert' },
   { situation: 'no row at all, and nothing tells where the service is', rows: '', expected: 'insert' },
   { situation: 'no row at all, and a migration is at work', rows: '', around: off, after: [work], expected: 'live-holder', says: /database session \d+ \(active for .*SELECT pg_sleep/ },
-  { situation: 'a DBA migrates by Java as another user', around: restarted, foreign: [work], expected: 'unproven-holder', says: /is at work since before the lock was taken \(\d+ of PostgreSQL JDBC Driver\).*\nsee what that session does/ },
+  { situation: 'a DBA migrates by Java as another user', around: restarted, foreign: [work], expected: 'unproven-holder', says: /has a session open \(\d+ of PostgreSQL JDBC Driver\).*\nsee what that session does/ },
   { situation: 'a report of another program is at work', around: restarted, foreign: [`${work} /* of psql */`], expected: 'dead' },
   { situation: 'a DBA migrates by Java as another user, and hides it', around: off, hidden: [work], expected: 'unproven-holder', says: /^(?![^]*no database session)[^]*what \S+ does in the database may not be seen, nor since when \(\d+ of PostgreSQL JDBC Driver; [^]*\nGRANT pg_read_all_stats TO "/ },
-  { situation: 'a DBA works by Java as another user, and hides it; as whom the service signs in is not known', around: () => ({ service: fakeService({ status: stopped() }), api: unreachable('api') }), hidden: [`${work} /* of psql */`], expected: 'unproven-holder', says: /GRANT pg_read_all_stats TO "/ },
-  { situation: 'a report of another program is at work, and hides it', around: off, hidden: [`${work} /* of psql */`], expected: 'dead', says: /no database session that is as old as the lock is left/ },
+  { situation: 'a DBA works by Java as another user, and hides it; as whom the service signs in is not known', around: () => ({ service: fakeService({ status: stopped() }), api: unreachable('api') }), hidden: [work], expected: 'unproven-holder', says: /GRANT pg_read_all_stats TO "/ },
+  { situation: 'a report of another program is at work, and hides it', around: off, hidden: [`${work} /* of psql */`], expected: 'dead', says: /no database session is open that may be the holder's/ },
   { situation: 'two rows with id 1', rows: `${held}, (1, false, NULL, NULL)`, around: off, expected: /^REFUSED public\.databasechangeloglock at \S+ has 2 rows with id 1, and lacks its primary key: .*\(1 \| t \| \S+ \S+ \| testops-1 \(10\.0\.0\.7\), 1 \| f \| null \| null\)$/ },
   { situation: 'no table', sql: 'DROP TABLE databasechangeloglock', expected: /^UNEXPECTED_ANSWER no table databasechangeloglock is in \S+: no Liquibase has run there yet, or the service uses another database$/ },
   { situation: 'the table lies where the service does not look', around: off, sql: 'CREATE SCHEMA attic AUTHORIZATION {user}; ALTER TABLE databasechangeloglock SET SCHEMA attic', expected: 'dead', says: /lies in schema attic/ },
@@ -135,7 +152,7 @@ describe.concurrent('what is said of a lock:', () => {
   })
 
   test('a server in recovery is refused', async () => {
-    const identity = { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(9e6), inRecovery: true, pooled: false }
+    const identity = { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(9e6), inRecovery: true, port: 5432, pooled: false }
     const database = [fakeDatabase({ identity, changelogLocks: [lockTable([lockRow({ locked: true })])] })] as const
     const plan = unlockChangelog.plan({ database, service: fakeService(), logs: fakeLogs(), api: fakeApi() }, deployment, { restart: true, schema: null })
     await expect(plan).rejects.toThrow(/^PostgreSQL at db\.example\.org:5432\/testops is in recovery/)
@@ -174,7 +191,7 @@ test.each([
 })
 
 describe('a further data source', () => {
-  const identity = { version: '15.8', user: 'testops', database: 'uploads', startedAt: ago(9e6), inRecovery: false, pooled: false }
+  const identity = { version: '15.8', user: 'testops', database: 'uploads', startedAt: ago(9e6), inRecovery: false, port: 5432, pooled: false }
   const stuck = lockRow({ locked: true, lockedBy: 'testops-1 (10.0.0.7)' })
   const further = (of: Parameters<typeof fakeDatabase>[0]): ReturnType<typeof fakeDatabase> => fakeDatabase({ target: 'db2:5432/uploads', backends: [], ...of })
   const ways: [what: string, database: Parameters<typeof fakeDatabase>[0], said: string][] = [
@@ -219,16 +236,22 @@ async function planned({ rows = held, before = [], foreign = [], hidden = [], af
   const user = fresh.endpoint.user!
   await fresh.query(`CREATE TABLE databasechangeloglock (${columns}); CREATE TABLE done (id int);
     ALTER TABLE databasechangeloglock OWNER TO ${user}; ALTER TABLE done OWNER TO ${user}`)
-  for (const statement of before) await session(fresh.endpoint, statement, atEnd)
+  const own: ServiceOrigin[] = []
+  const ofService = async (statement: string): Promise<void> => {
+    const port = await session(fresh.endpoint, statement, atEnd)
+    if (statement.includes('of the service')) own.push({ instance: 'testops.service', address: '127.0.0.1', port, to: fresh.endpoint.hosts[0]!.port })
+  }
+  for (const statement of before) await ofService(statement)
   for (const statement of foreign) await session(await fresh.role(['GRANT pg_read_all_stats TO {role}']), statement, atEnd)
   for (const statement of hidden) await session(await fresh.role(), statement, atEnd)
   if (foreign.length > 0) await fresh.query(`GRANT pg_read_all_stats TO ${user}`)
   if (rows !== '') await fresh.query(`INSERT INTO databasechangeloglock VALUES ${rows}`)
-  for (const statement of after) await session(fresh.endpoint, statement, atEnd)
+  for (const statement of after) await ofService(statement)
   if (sql !== undefined) await fresh.query(sql.replaceAll('{user}', user))
   if (before.some((statement) => statement.includes('6 s'))) await new Promise((resolve) => setTimeout(resolve, 5500))
   const database = await opened(asks ? await fresh.role(asks) : fresh.endpoint, atEnd)
-  const parts: Parts = { database, service: fakeService(), logs: fakeLogs(), api: unreachable('api'), ...around?.(user) }
+  const given: Parts = { database, service: fakeService(), logs: fakeLogs(), api: unreachable('api'), ...around?.(user) }
+  const parts: Parts = given.service instanceof AdminError ? given : { ...given, service: { ...given.service, origins: async () => own } }
   try {
     const plan = await unlockChangelog.plan(parts, { ...deployment, timeZone, ...(assumed && { isTimeZoneAssumed: assumed }) }, { restart: true, schema: null, ...options })
     const changes = plan.steps.map(({ action }) => action.kind).filter((kind) => !kind.endsWith('-service'))
@@ -250,7 +273,7 @@ async function opened(endpoint: DatabaseEndpoint, atEnd: AtEnd): Promise<Sources
 }
 
 /** At work on the statement, or in the state that it leaves. */
-async function session({ hosts, user, password, database }: DatabaseEndpoint, statement: string, atEnd: AtEnd): Promise<void> {
+async function session({ hosts, user, password, database }: DatabaseEndpoint, statement: string, atEnd: AtEnd): Promise<number> {
   const application_name = statement.includes('of psql') ? 'psql' : 'PostgreSQL JDBC Driver'
   const client = new pg.Client({ ...hosts[0]!, database, user: user!, password: password!.reveal(), application_name })
   client.on('error', () => undefined)
@@ -259,9 +282,15 @@ async function session({ hosts, user, password, database }: DatabaseEndpoint, st
   if (!statement.includes('pg_sleep')) {
     // one by one, as a driver sends them
     for (const one of statement.split('; ')) await client.query(one)
-    return
+    return portOf(client)
   }
   void client.query(statement).catch(() => undefined)
   // the server has begun with it
   await new Promise((resolve) => setTimeout(resolve, 100))
+  return portOf(client)
+}
+
+/** From which it came. */
+function portOf(client: pg.Client): number {
+  return (client as unknown as { connection: { stream: Socket } }).connection.stream.localPort!
 }

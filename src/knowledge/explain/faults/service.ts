@@ -73,4 +73,12 @@ export const serviceFaults: readonly ExplainText[] = [
     meaning: 'A run of this program ended in the middle.',
     words: ['repair was killed or interrupted, half done', 'ремонт прерван, не завершён'],
   },
+  {
+    id: 'run-planted',
+    kind: 'fault',
+    of: 'service/unfinished-repair',
+    title: 'a record in the broker fits no repair',
+    meaning: 'Somebody who may write to the broker left a record that looks like a repair of this program.',
+    words: ['planted record, foreign run, record fits no repair', 'чужая запись ремонта, подложный журнал'],
+  },
 ]

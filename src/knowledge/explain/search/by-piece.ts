@@ -10,7 +10,7 @@ const longest = 2000
 /** The entries whose message was cut: at the edge of a screen, or by whoever copied it. */
 export function byPiece({ flat }: Pasted, texts: readonly ExplainText[], score: number): { text: ExplainText; score: number }[] {
   if (flat.length > longest) return []
-  const piece = flat.replace(/^[\s.\u2026"'`]+|[\s.\u2026"'`]+$/g, '')
+  const piece = flat.replace(/^[\s.\u2026"'`]+|(?<![\s.\u2026"'`])[\s.\u2026"'`]+$/g, '')
   if (piece.length < least) return []
   return texts.filter((text) => literalsOf(text).some((literal) => isPiece(piece, literal))).map((text) => ({ text, score }))
 }

@@ -10,7 +10,7 @@ const told = (...records: readonly (readonly [text: string, minutes: number])[])
     },
   })
 /** of small steps, so that it looks like the service's usual work: only just begun, however long the tests before this one take */
-const step = backend({ startedAt: ago(30 * minute + 2000), state: 'active', query: 'SELECT pg_sleep(1)', queryStartedAt: ago(-minute) })
+const step = backend({ startedAt: ago(30 * minute + 22_000), state: 'active', query: 'SELECT pg_sleep(1)', queryStartedAt: ago(-minute) })
 
 const unproven = {
   status: 'problem',
@@ -28,7 +28,7 @@ export const beside: readonly Case[] = [
   },
   {
     situation: 'the service gave it back in the same instant in which another process took it',
-    sources: { database: database([held()]), service: migrating, logs: told(['acquired', 30.02], ['released', 30.01]) },
+    sources: { database: database([held()]), service: migrating, logs: told(['acquired', 30.35], ['released', 30.34]) },
     ...unproven,
   },
   {
@@ -43,7 +43,7 @@ export const beside: readonly Case[] = [
   },
   {
     situation: 'the service took it when the row has it, never gave it back, and is past its start',
-    sources: { database: database([held()], [step]), service: migrating, logs: told(['acquired', 30.9], ['released', 30.8], ['acquired', 30]) },
+    sources: { database: database([held()], [step]), service: migrating, logs: told(['acquired', 30.9], ['released', 30.8], ['acquired', 30.33]) },
     status: 'problem',
     severity: 'warning',
     says: ['its holder is dead: testops-1 is past its start'],

@@ -1,7 +1,7 @@
 import type { DatabaseBackend, DatabaseSource, ServiceSource } from '../../../../src/core/sources.ts'
 import { ago, backend, fakeService, running, settings } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
-import { database, down, held, minute } from './situation.ts'
+import { database, down, held, minute, written } from './situation.ts'
 
 /** As PostgreSQL shows a session of another to a role without pg_read_all_stats. */
 const hidden = (of: Partial<DatabaseBackend>): DatabaseBackend =>
@@ -16,7 +16,7 @@ const withUser = service({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops'
 const beside = (session: DatabaseBackend): readonly [DatabaseSource] => database([held()], [], { backends: [session] })
 
 const unproven = { status: 'problem', severity: 'error', silentOn: ['is dead', 'no database session'] } as const
-const dead = { status: 'problem', severity: 'error', says: ['its holder is dead: the process that took it is gone', 'no database session that is as old as the lock is left'] } as const
+const dead = { status: 'problem', severity: 'error', says: ['its holder is dead: the process that took it is gone', "no database session is open that may be the holder's"] } as const
 
 /** A session of another user hides all but its name. */
 export const hiddenOnes: readonly Case[] = [
@@ -37,9 +37,9 @@ export const hiddenOnes: readonly Case[] = [
   },
   {
     situation: 'of any program, where it is not known as whom the service signs in',
-    sources: { database: beside(hidden({ application: 'psql' })), service: service({}), ...down },
+    sources: { database: beside(hidden({ application: 'DBeaver' })), service: service({}), ...down },
     ...unproven,
-    says: ['(99 of psql; GRANT pg_read_all_stats)'],
+    says: ['(99 of DBeaver; GRANT pg_read_all_stats)'],
   },
   {
     situation: 'one of another program is none that migrates',
@@ -47,8 +47,14 @@ export const hiddenOnes: readonly Case[] = [
     ...dead,
   },
   {
-    situation: 'one that shows that it was opened after the lock was taken',
+    situation: 'one that shows that it was opened after the lock was taken, by a time zone that may be another',
     sources: { database: beside(hidden({ startedAt: ago(20 * minute) })), service: withUser, ...down },
+    ...unproven,
+    says: ['what dba does in the database may not be seen'],
+  },
+  {
+    situation: 'one that shows that it was opened after the lock was taken, wherever that was',
+    sources: { database: database([held({ lockGranted: written(ago(1440 * minute)) })], [], { backends: [hidden({ startedAt: ago(20 * minute) })] }), service: withUser, ...down },
     ...dead,
   },
 ]

@@ -1,6 +1,6 @@
 import type { Case } from '../../table.ts'
 import { ago } from '../../../fakes/index.ts'
-import { database, dead, down, hasTaken, held, migrating, minute, restarted, taken, waiter, waits, worker, written } from './situation.ts'
+import { database, dead, down, elsewhere, hasTaken, held, migrating, minute, restarted, taken, waiter, waits, worker, written } from './situation.ts'
 
 /** Its holder lives. */
 export const live: readonly Case[] = [
@@ -23,7 +23,7 @@ export const live: readonly Case[] = [
   },
   {
     situation: 'another process of the same machine migrates while the service waits',
-    sources: { database: database([held()], [worker, waiter]), service: restarted, logs: waits, ...down },
+    sources: { database: database([held()], [{ ...worker, ...elsewhere }, waiter]), service: restarted, logs: waits, ...down },
     status: 'ok',
     says: ['under way', 'database session 66'],
   },

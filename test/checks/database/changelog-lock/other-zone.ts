@@ -1,69 +1,57 @@
 import type { DatabaseBackend } from '../../../../src/core/sources.ts'
 import { AdminError } from '../../../../src/core/error.ts'
-import { ago, backend, fakeService, running, settings } from '../../../fakes/index.ts'
+import { ago, backend, fakeService, running, settings, stopped } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
-import { database, dead, down, held, minute, written } from './situation.ts'
+import { database, dead, down, elsewhere, held, minute, origins, written } from './situation.ts'
 
 const hour = 60 * minute
 /** by the service's settings; half a minute ago where the JVM was told New York's */
 const fiveHoursAgo = held({ lockGranted: written(ago(5 * hour)) })
 const assumed = { timeZone: 'UTC', isTimeZoneAssumed: true } as const
-const restartedDatabase = { identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(7 * minute), inRecovery: false, pooled: false } }
+const restartedDatabase = { identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(7 * minute), inRecovery: false, port: 5432, pooled: false } }
 const environment = settings({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: 'testops' })
-const restarted = fakeService({ status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(6 * minute) }] }), environment })
+const restarted = fakeService({ status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(6 * minute) }] }), environment, origins })
 const off = fakeService({ status: { state: 'stopped', detail: 'inactive (dead)', instances: [] }, environment })
 
-/** At work since a while, and younger than the lock by the settings' time zone. */
+/** Not the service's own, and younger than the lock by the settings' time zone. */
 const young = (of: Partial<DatabaseBackend> = {}): DatabaseBackend =>
-  backend({ pid: 88, startedAt: ago(minute), state: 'active', query: 'SELECT pg_sleep(25)', queryStartedAt: ago(3000), ...of })
+  backend({ pid: 88, ...elsewhere, startedAt: ago(minute), state: 'active', query: 'SELECT pg_sleep(25)', queryStartedAt: ago(3000), ...of })
 
-/** only just begun, however long the tests before this one take */
-const daily = { query: 'SELECT 1', queryStartedAt: ago(-minute) }
-
-const unproven = {
-  status: 'problem',
-  severity: 'warning',
-  says: [
-    "whether its holder lives is not shown: at work, and younger than the lock only if that was taken in the time zone that the service's settings name: database session 88 (active for ",
-  ],
-  silentOn: ['is dead', 'no database session'],
-} as const
+const isOpen = "whether its holder lives is not shown: a session that may be the holder's is open: database session 88 ("
+const unproven = { status: 'problem', severity: 'warning', says: [isOpen], silentOn: ['is dead', 'no database session'] } as const
 const isDead = (why: string): Pick<Case, 'status' | 'severity' | 'says'> => ({ status: 'problem', severity: 'warning', says: [`its holder is dead: ${why}`] })
-const byDatabase = isDead('PostgreSQL has been restarted since')
-const byStart = isDead('the process that took it is gone')
 
-/** The settings name a time zone, and the JVM that took the lock may have been told another on its command line. */
+/** The settings name a time zone, or the configuration does, and the JVM that took the lock may have been told another on its command line. */
 export const otherZone: readonly Case[] = [
+  ...[assumed, { timeZone: 'UTC' }, { timeZone: null }].flatMap((deployment): Case[] =>
+    (['active', 'idle in transaction', 'idle', 'disabled'] as const).flatMap((state): Case[] => [
+      {
+        situation: `PostgreSQL was restarted since by ${JSON.stringify(deployment)}, and a session is ${state} beside the service`,
+        sources: { database: database([fiveHoursAgo], [young({ state })], restartedDatabase), service: restarted },
+        deployment,
+        ...unproven,
+      },
+      {
+        situation: `PostgreSQL was restarted since by ${JSON.stringify(deployment)}, and a session of the stopped service is ${state}`,
+        sources: { database: database([fiveHoursAgo], [young({ state })], restartedDatabase), service: off, ...down },
+        deployment,
+        ...unproven,
+        severity: 'error',
+      },
+      {
+        situation: `the service was started again since by ${JSON.stringify(deployment)}, and a session is ${state} beside it`,
+        sources: { database: database([fiveHoursAgo], [young({ state })]), service: restarted },
+        deployment,
+        ...unproven,
+      },
+    ]),
+  ),
   {
-    situation: 'PostgreSQL was restarted since by the settings, and a session is at work beside the service',
-    sources: { database: database([fiveHoursAgo], [young()], restartedDatabase), service: restarted },
+    situation: "PostgreSQL was restarted since by the settings, and another user's Java has a session",
+    sources: { database: database([fiveHoursAgo], [young({ user: 'dba', state: 'idle in transaction' })], restartedDatabase), service: restarted },
     deployment: assumed,
     ...unproven,
-  },
-  {
-    situation: 'PostgreSQL was restarted since by the settings, and a session of the stopped service is at work',
-    sources: { database: database([fiveHoursAgo], [young()], restartedDatabase), service: off, ...down },
-    deployment: assumed,
-    ...unproven,
-    severity: 'error',
-  },
-  {
-    situation: "PostgreSQL was restarted since by the settings, and another user's Java is at work",
-    sources: { database: database([fiveHoursAgo], [young({ user: 'dba' })], restartedDatabase), service: restarted },
-    deployment: assumed,
-    ...unproven,
-  },
-  {
-    situation: 'the service was started again since by the settings, and a session is at work beside it',
-    sources: { database: database([fiveHoursAgo], [young()]), service: restarted },
-    deployment: assumed,
-    ...unproven,
-  },
-  {
-    situation: 'the service was started again since by its settings alone, and a session is at work beside it',
-    sources: { database: database([fiveHoursAgo], [young()]), service: restarted },
-    deployment: { timeZone: null },
-    ...unproven,
+    says: ['whether its holder lives is not shown: dba has a session open (88 of PostgreSQL JDBC Driver)'],
   },
   {
     situation: 'PostgreSQL was restarted since by the settings, and who may be at work may not be seen',
@@ -87,46 +75,73 @@ export const otherZone: readonly Case[] = [
     silentOn: ['is dead'],
   },
   {
-    situation: 'PostgreSQL was restarted since, and nobody is at work',
-    sources: { database: database([fiveHoursAgo], [young({ state: 'idle' })], restartedDatabase), service: restarted },
-    deployment: assumed,
-    ...byDatabase,
-  },
-  {
-    situation: 'PostgreSQL was restarted since, the service is dead, and no session is there',
+    situation: 'the service is stopped, and no session is there',
     sources: { database: database([fiveHoursAgo], [], restartedDatabase), service: dead, ...down },
     deployment: assumed,
-    ...byDatabase,
+    ...isDead('no instance of the service runs'),
     severity: 'error',
   },
   {
-    situation: 'PostgreSQL was restarted since, and the service is at its daily work',
-    sources: { database: database([fiveHoursAgo], [young(daily)], restartedDatabase), service: restarted },
+    situation: 'the service was started again since, and no session is there',
+    sources: { database: database([fiveHoursAgo], []), service: restarted },
     deployment: assumed,
-    ...byDatabase,
+    ...isDead('the process that took it is gone'),
   },
   {
-    situation: 'the service was started again since, and is at its daily work',
-    sources: { database: database([fiveHoursAgo], [young(daily)]), service: restarted },
-    deployment: assumed,
-    ...byStart,
-  },
-  {
-    situation: 'PostgreSQL was restarted since by the configuration, which is sure of the time zone',
-    sources: { database: database([fiveHoursAgo], [young()], restartedDatabase), service: restarted },
+    situation: 'the service was started again since by a time zone that may be another, and has a session: it may hold the lock itself',
+    sources: { database: database([fiveHoursAgo], [young({ clientAddress: '10.0.0.7', state: 'idle in transaction' })]), service: restarted, ...down },
     deployment: { timeZone: 'UTC' },
-    ...byDatabase,
+    status: 'problem',
+    severity: 'error',
+    says: ['whether its holder lives is not shown: whether testops-1 took it before or after its last start cannot be told'],
+    silentOn: ['is dead'],
   },
   {
     situation: 'the lock is so old that PostgreSQL was restarted since wherever it was taken',
     sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], restartedDatabase), service: restarted },
     deployment: assumed,
-    ...byDatabase,
+    ...isDead('PostgreSQL has been restarted since'),
+  },
+  {
+    situation: 'the same, on a standby, which has a start of its own',
+    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [], { identity: { ...restartedDatabase.identity, inRecovery: true } }), service: off, ...down },
+    deployment: assumed,
+    status: 'problem',
+    severity: 'error',
+    says: ['whether its holder lives is not shown: this server is a standby'],
+    silentOn: ['is dead'],
   },
   {
     situation: 'the lock is so old that whoever is at work came later wherever it was taken',
     sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], { identity: { ...restartedDatabase.identity, startedAt: ago(48 * hour) } }), service: restarted },
     deployment: assumed,
-    ...byStart,
+    ...isDead('the process that took it is gone'),
+  },
+  {
+    situation: 'a pooler stands before the database, and no session is seen',
+    sources: { database: database([fiveHoursAgo], [], { identity: { ...restartedDatabase.identity, pooled: true } }), service: off, ...down },
+    deployment: { timeZone: 'UTC' },
+    status: 'problem',
+    severity: 'error',
+    says: ['whether its holder lives is not shown: a pooler (PgBouncer or the like) before the database lends out its database sessions'],
+    silentOn: ['is dead'],
+  },
+  {
+    situation: 'the service reaches the database by another port, where a pooler may be',
+    sources: { database: database([fiveHoursAgo], []), service: fakeService({ status: stopped(), environment: settings({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db:6432/testops', SPRING_DATASOURCE_USERNAME: 'testops' }) }), ...down },
+    deployment: { timeZone: 'UTC' },
+    status: 'problem',
+    severity: 'error',
+    says: ["what is at db:6432, where the service's settings lead, may be a pooler that lends out its database sessions"],
+    silentOn: ['is dead'],
+  },
+  {
+    situation: 'the lock names an address alone',
+    sources: { database: database([held({ lockedBy: '172.17.0.1 (172.17.0.1)' })], []), service: off, ...down },
+    deployment: { timeZone: 'UTC' },
+    status: 'problem',
+    severity: 'error',
+    says: ['whether its holder lives is not shown: the lock names no host, only the address 172.17.0.1, which other machines may have as well'],
+    silentOn: ['is dead'],
   },
 ]

@@ -1,7 +1,7 @@
 import { AdminError } from '../../../../src/core/error.ts'
 import { ago, backend, fakeApi, fakeService, running, settings, unreachable } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
-import { database, dead, down, held, migrating, minute, restarted, waiter, waits, worker, written } from './situation.ts'
+import { database, dead, down, elsewhere, held, migrating, minute, restarted, waiter, waits, worker, written } from './situation.ts'
 
 /** Its holder is dead, or nothing shows that it lives. */
 export const stuck: readonly Case[] = [
@@ -12,8 +12,8 @@ export const stuck: readonly Case[] = [
     severity: 'error',
     says: [
       'testops-1 (10.0.0.7) holds the change-log lock since',
-      'its holder is dead: the process that took it is gone: testops-1 was started again at',
-      'no database session that is as old as the lock is left',
+      'its holder is dead: the service itself waits for it, and no other instance runs',
+      "every open database session belongs to the service's instance, which does not hold the lock",
       'the service waits for it and cannot start',
       'psql -h db.example.org -p 5432 -U testops -d testops -c',
       '1 | t | ',
@@ -34,7 +34,7 @@ export const stuck: readonly Case[] = [
   {
     situation: 'the service is healthy, since no change is pending',
     sources: {
-      database: database([held()], [backend({ startedAt: ago(9 * minute), state: 'active', query: 'SELECT 1' })]),
+      database: database([held()], [backend({ startedAt: ago(9 * minute), state: 'active', query: 'SELECT 1', queryStartedAt: ago(-minute) })]),
       service: restarted,
     },
     status: 'problem',
@@ -42,23 +42,23 @@ export const stuck: readonly Case[] = [
     says: ['its holder is dead', 'will not get past its next migration'],
   },
   {
-    situation: 'PostgreSQL was restarted after the lock was taken',
+    situation: 'PostgreSQL was restarted after the lock was taken, by a time zone that may be another',
     sources: {
       database: database([held()], [], {
-        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, pooled: false },
+        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, port: 5432, pooled: false },
       }),
       service: migrating,
       ...down,
     },
-    status: 'problem',
-    severity: 'error',
-    says: ['its holder is dead: PostgreSQL has been restarted since'],
+    status: 'ok',
+    says: ['lives: testops.service on testops-1'],
+    silentOn: ['PostgreSQL has been restarted'],
   },
   {
     situation: 'PostgreSQL was restarted, and the lock was taken where another time zone may rule',
     sources: {
       database: database([held({ lockedBy: 'laptop (10.0.0.9)' })], [], {
-        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, pooled: false },
+        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, port: 5432, pooled: false },
       }),
       service: restarted,
       ...down,
@@ -72,7 +72,7 @@ export const stuck: readonly Case[] = [
     situation: 'PostgreSQL was restarted a day after the lock was taken, wherever that was',
     sources: {
       database: database([held({ lockedBy: 'laptop (10.0.0.9)', lockGranted: written(ago(1440 * minute)) })], [], {
-        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, pooled: false },
+        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, port: 5432, pooled: false },
       }),
       service: restarted,
       ...down,
@@ -93,13 +93,13 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['whether its holder lives is not shown: dba is at work since before the lock was taken (66 of PostgreSQL JDBC Driver)'],
+    says: ['whether its holder lives is not shown: dba has a session open (66 of PostgreSQL JDBC Driver), and may have taken it, though not as the service'],
   },
   {
     situation: 'the database is asked as another user than the service, who sees the same by the same commands',
     sources: {
       database: database([held()], [], {
-        identity: { version: '15.8', user: 'reader', database: 'testops', startedAt: ago(90 * minute), inRecovery: false, pooled: false },
+        identity: { version: '15.8', user: 'reader', database: 'testops', startedAt: ago(90 * minute), inRecovery: false, port: 5432, pooled: false },
       }),
       service: restarted,
       ...down,
@@ -126,7 +126,7 @@ export const stuck: readonly Case[] = [
     says: [
       'whether its holder lives is not shown',
       "testops-5d9c-x2 is none of the service's instances (testops-1)",
-      'no database session that is as old as the lock is left',
+      "no database session is open that may be the holder's",
     ],
   },
   {
@@ -161,13 +161,13 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "whether its holder lives is not shown: the platform could not be asked for the service's instances; no database session that is as old as the lock is left",
+      "whether its holder lives is not shown: the platform could not be asked for the service's instances; no database session is open that may be the holder's",
     ],
   },
   {
     situation: 'nothing shows whether the holder lives',
     sources: {
-      database: database([held({ lockedBy: 'laptop (10.0.0.9)' })], [backend({ startedAt: ago(40 * minute) })]),
+      database: database([held({ lockedBy: 'laptop (10.0.0.9)' })], [backend({ ...elsewhere, startedAt: ago(40 * minute) })]),
       service: restarted,
       ...down,
     },
@@ -175,7 +175,7 @@ export const stuck: readonly Case[] = [
     severity: 'error',
     says: [
       'whether its holder lives is not shown',
-      'a database session as old as the lock is still open',
+      "a session that may be the holder's is open: database session 4711 (idle for ",
       'See to it that its holder has ended, then release the lock',
     ],
   },

@@ -6,7 +6,7 @@ const hour = 60 * minute
 /** The service lives in UTC, and has held the lock for half an hour: for nine hours and a half by the configuration. */
 const wrong = { timeZone: 'Asia/Tokyo' } as const
 const unproven = { status: 'problem', severity: 'error', silentOn: ['is dead'] } as const
-const restartedDatabase = { identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(2 * hour), inRecovery: false, pooled: false } }
+const restartedDatabase = { identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(2 * hour), inRecovery: false, port: 5432, pooled: false } }
 const migrating = fakeService({
   status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(31 * minute) }] }),
   environment: settings({ TZ: undefined }),
@@ -47,14 +47,14 @@ export const wrongZone: readonly Case[] = [
     sources: { database: database([held()], [stepping]), service: migrating, ...down },
     deployment: wrong,
     ...unproven,
-    says: ['at work, and younger than the lock only if that was taken in the time zone that the configuration names: database session 66 (active for '],
+    says: ["a session that may be the holder's is open: database session 66 (active for "],
   },
   {
     situation: 'the same, and by it PostgreSQL was restarted since',
     sources: { database: database([held()], [worker], restartedDatabase), service: migrating, ...down },
     deployment: wrong,
     ...unproven,
-    says: ['in the time zone that the configuration names: database session 66 (active for 29 min'],
+    says: ["a session that may be the holder's is open: database session 66 (active for 29 min"],
   },
   {
     situation: "the service's own settings name another",
