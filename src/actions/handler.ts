@@ -5,6 +5,7 @@ import type { Moving } from '../core/moving.ts'
 import type { TreeAccount } from '../core/repair-document.ts'
 import type { Secret } from '../core/secret.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** What an action works with: the deployment's parts, opened on first use. */
 export interface Workshop {
@@ -51,10 +52,13 @@ interface StepJournal {
 export interface Shortfall {
   message: string
   /** what to type next */
-  suggestions: readonly string[]
+  suggestions: readonly Suggestion[]
   /** what is too long for a command: kept as a file beside the journal, whose name takes the place of `{file}` in the command that reads it */
-  file?: { name: string; text: string; command: string }
+  file?: { name: string; text: string; command: Suggestion }
 }
+
+/** What a deployment shows of one step. `untold`: neither that it was done nor that it was not. */
+export type Shown = 'done' | 'not-done' | 'untold'
 
 /** One kind of change. Nothing in it depends on what else the plan does, so that any process can go on with it. */
 export interface ActionHandler<K extends ActionKind> {
@@ -64,6 +68,11 @@ export interface ActionHandler<K extends ActionKind> {
   isDone(action: ActionOf<K>, workshop: Workshop): Promise<boolean>
   /** repeatable: finishes what was begun, changes nothing where it is done. Throws REFUSED where the deployment is not as it was seen */
   perform(action: ActionOf<K>, workshop: Workshop): Promise<void>
+  /**
+   * what the deployment shows of a step that is on record as done, where `isDone` cannot tell that: a step that only looks, or whose
+   * trace a later step removes. Absent: `isDone` tells. Changes nothing
+   */
+  standsAs?: (action: ActionOf<K>, workshop: Workshop) => Promise<Shown>
   /** throws REFUSED where `perform` would; asked before the service is stopped for it. Absent: nothing can be told beforehand */
   foresee?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
   /** asked where the run ends early, by an error or an interruption: brings to safety what would go with this process */

@@ -23,7 +23,7 @@ import { stopService } from './stop-service.ts'
 import { awaitMigration } from './trees/await-migration.ts'
 import { migrateTrees } from './trees/migrate-trees.ts'
 
-export type { Shortfall, Workshop } from './handler.ts'
+export type { Shortfall, Shown, Workshop } from './handler.ts'
 
 const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'stop-service': stopService,

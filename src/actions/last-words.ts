@@ -2,6 +2,7 @@ import { endingIn, masked } from '../checks/support/last-words.ts'
 import { tolerant } from '../checks/support/wanted.ts'
 import { AdminError } from '../core/error.ts'
 import type { Workshop } from './handler.ts'
+import { command } from '../core/shell-command.ts'
 
 /** The error with what the service ended with, where it ends in place of coming up. */
 export async function withLastWords(error: AdminError, { open }: Workshop): Promise<AdminError> {
@@ -12,5 +13,5 @@ export async function withLastWords(error: AdminError, { open }: Workshop): Prom
   const environment = words && service ? await tolerant(service.environment()) : null
   const ending = words ? endingIn(words.text, (line) => masked(line, environment)) : null
   if (!words || !ending) return error
-  return new AdminError(error.code, `${error.message}; it last printed: ${ending.lines.join(' / ')}`, [words.command, ...(ending.reason ? [`testops-admin explain ${ending.reason.explain}`] : []), ...error.suggestions], { cause: error })
+  return new AdminError(error.code, `${error.message}; it last printed: ${ending.lines.join(' / ')}`, [words.command, ...(ending.reason ? [command`testops-admin explain ${ending.reason.explain}`] : []), ...error.suggestions], { cause: error })
 }

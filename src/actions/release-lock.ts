@@ -84,7 +84,7 @@ async function untilItsHolderIsGone(action: Release, row: ChangelogLockRow, work
 
 /** Whether time may settle it: sessions end, what cannot be seen stays so. */
 function mayEnd(holding: Exclude<LockHolding, { holder: 'dead' }>): boolean {
-  return holding.holder === 'live' ? holding.sessions.length > 0 : holding.lacks.every((lack) => lack === 'open-session' || lack === 'young-session')
+  return holding.holder === 'live' ? holding.sessions.length > 0 : holding.lacks.every((lack) => lack === 'open-session')
 }
 
 function lives({ who }: Extract<LockHolding, { holder: 'live' }>): AdminError {

@@ -25,6 +25,11 @@ export const removeSessions: ActionHandler<'remove-sessions'> = {
     await control.assertRemovable({ namespace: action.namespace, indexed: census.indexed })
     return false
   },
+  async standsAs(action, workshop) {
+    await controlOf(action, workshop)
+    const census = await (await workshop.open.sessions()).census(selectionOf(action))
+    return census.sessions + census.leftovers === 0 ? 'done' : 'not-done'
+  },
   async perform(action, workshop) {
     const { failpoint, moving, progress, signal } = workshop
     const control = await controlOf(action, workshop)

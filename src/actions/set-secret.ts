@@ -5,6 +5,7 @@ import { Secret } from '../core/secret.ts'
 import { typed } from '../core/typed.ts'
 import { unread } from './set-setting.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
+import { asPath } from '../core/shell-command.ts'
 
 type Change = ActionOf<'set-secret'>
 
@@ -61,7 +62,7 @@ async function wanted({ name, salt, to, file }: Change, { open, given }: Worksho
     ])
   }
   if (fingerprint(told.reveal(), salt) === to) return told.reveal()
-  throw new AdminError('REFUSED', `${file ?? 'standard input'} holds another value for ${name} than when the plan was made`, file === null ? [] : [typed(['ls', '-l', file])])
+  throw new AdminError('REFUSED', `${file ?? 'standard input'} holds another value for ${name} than when the plan was made`, file === null ? [] : [typed(['ls', '-l', asPath(file)])])
 }
 
 /** What it is set back to; undefined: nothing is to be taken back. Throws REFUSED. */

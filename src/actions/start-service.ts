@@ -17,6 +17,10 @@ export const startService: ActionHandler<'start-service'> = {
     const { state } = await (await workshop.open.service()).status()
     return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop))
   },
+  // one that was started and has not answered yet, or has failed since, was started all the same: the checks judge it
+  async standsAs(_, { open }) {
+    return (await (await open.service()).status()).state === 'stopped' ? 'not-done' : 'done'
+  },
   async perform(action, workshop) {
     const { patienceMs: timeoutMs, signal, failpoint, progress } = workshop
     const end = performance.now() + timeoutMs

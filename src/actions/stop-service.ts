@@ -5,6 +5,8 @@ export const stopService: ActionHandler<'stop-service'> = {
   async isDone(_, { open }) {
     return (await (await open.service()).status()).state === 'stopped'
   },
+  // the steps under it ask for it themselves, for as long as one of them is left
+  standsAs: async () => 'untold',
   // users are not to be cut off half way, nor a run to be begun, where a right is missing
   async foresee(_, { control }) {
     await (await control.service()).tryStop?.()

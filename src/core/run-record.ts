@@ -1,15 +1,19 @@
 import { actionShapes } from './action-shapes.ts'
 import { AdminError, exitCodes } from './error.ts'
+import { faultOfNote } from './note-shapes.ts'
 import { risksOf } from './plan.ts'
+import { isRunName } from './run-name.ts'
 import type { Plan } from './plan.ts'
 import type { RunEvent, RunRecord } from './run.ts'
 import { amount, anything, flag, instant, isObject, listOf, mapOf, objectOf, oneOf, optional, text } from './shape.ts'
 import type { Shape } from './shape.ts'
+import { command } from './shell-command.ts'
+import type { Suggestion } from './shell-command.ts'
 
 /** Where something was read: for people, and what they may type to see it. */
 export interface Place {
   where: string
-  look: readonly string[]
+  look: readonly Suggestion[]
 }
 
 const action: Shape = (value, at) => {
@@ -35,7 +39,7 @@ const plan = objectOf({
 
 const record = objectOf({
   schemaVersion: oneOf(1),
-  run: text,
+  run: (value, at) => (typeof value === 'string' && isRunName(value) ? null : `${at} is not the name of a run`),
   program: text,
   by: text,
   startedAt: instant,
@@ -54,6 +58,7 @@ const events: { readonly [E in RunEvent['event']]: Readonly<Record<string, Shape
   'undo-intent': { step: amount },
   undone: { step: amount },
   'undo-failed': { step: amount, error },
+  redo: { step: amount, since: amount },
   ended: { outcome: oneOf('done', 'failed', 'refused', 'interrupted', 'undone'), verification: optional(mapOf(text)) },
 }
 
@@ -93,7 +98,9 @@ function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
   let begun: number | null = null
   let undoing: number | null = null
   const touched = new Set<number>()
+  let place = -1
   return (event) => {
+    place += 1
     if ('step' in event && !(Number.isInteger(event.step) && event.step < steps.length))
       return `it is of step ${event.step + 1}, and the plan has ${steps.length}`
     switch (event.event) {
@@ -110,8 +117,11 @@ function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
         begun = null
         return isBegun ? null : `step ${event.step + 1} is done and was not begun`
       }
-      case 'noted':
-        return touched.has(event.step) ? null : `step ${event.step + 1} is noted and was not begun`
+      case 'noted': {
+        if (!touched.has(event.step)) return `step ${event.step + 1} is noted and was not begun`
+        const fault = faultOfNote(steps[event.step]!.action, event.note)
+        return fault === null ? null : `step ${event.step + 1}: ${fault}`
+      }
       case 'failed':
         return begun === event.step ? null : `step ${event.step + 1} has failed and was not begun`
       case 'undone':
@@ -121,6 +131,8 @@ function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
         if (begun === event.step) begun = null
         return isBegun ? null : `step ${event.step + 1} is ${event.event} and its undoing was not begun`
       }
+      case 'redo':
+        return Number.isInteger(event.since) && event.since <= place ? null : `it is event ${place + 1}, and is about event ${event.since + 1}`
       case 'copied':
       case 'ended':
         return null
@@ -138,6 +150,6 @@ function unreadable(run: string, { where, look }: Place, program: string | null,
   const what = isOther ? 'has a form that this version does not know' : 'is damaged'
   return new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} in ${where}${by} ${what}: ${fault}`, [
     ...look,
-    ...(isOther && program !== null ? [`testops-admin --version   # go on with it by version ${program}, which began it`] : []),
+    ...(isOther && program !== null ? [command`testops-admin --version   # go on with it by version ${program}, which began it`] : []),
   ])
 }

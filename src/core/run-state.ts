@@ -2,6 +2,8 @@ import { isUndoable } from './plan.ts'
 import type { Plan } from './plan.ts'
 import type { RunEvent, RunHistory } from './run.ts'
 import type { RunState } from './run-summary.ts'
+import { command, nested } from './shell-command.ts'
+import type { ShellCommand } from './shell-command.ts'
 
 /** Where a run stands, step by step. */
 export interface Progress {
@@ -27,6 +29,7 @@ export function progressOf(events: readonly RunEvent[]): Progress {
   let isGoingBack = false
   let isTakenBack = false
   let isCopied = false
+  const takenBack = new Set<number>()
   for (const event of events) {
     if (event.event !== 'copied') ended = event.event === 'ended' ? event : null
     switch (event.event) {
@@ -47,6 +50,7 @@ export function progressOf(events: readonly RunEvent[]): Progress {
       case 'undone':
         done.delete(event.step)
         touched.delete(event.step)
+        takenBack.add(event.step)
         if (begun === event.step) begun = null
         isTakenBack = true
         break
@@ -57,6 +61,11 @@ export function progressOf(events: readonly RunEvent[]): Progress {
         // an undo that was refused before it changed anything leaves the run as it stood
         isGoingBack = isTakenBack || event.error.code !== 'REFUSED'
         break
+      case 'redo':
+        done.delete(event.step)
+        // what was not taken back after all still is to be
+        if (takenBack.delete(event.step)) touched.add(event.step)
+        break
       case 'noted':
       case 'failed':
       case 'ended':
@@ -64,6 +73,17 @@ export function progressOf(events: readonly RunEvent[]): Progress {
     }
   }
   return { done, begun, touched: [...touched].sort((a, b) => a - b), ended, isGoingBack, isCopied }
+}
+
+/** What is on record of one step and still counts (`redo`), oldest first. */
+export function eventsOfStep(events: readonly RunEvent[], step: number): RunEvent[] {
+  const redone = events.flatMap((event, at) => (event.event === 'redo' && event.step === step ? [{ at, since: event.since }] : []))
+  return events.filter((event, index) => 'step' in event && event.step === step && !redone.some(({ at, since }) => index >= since && index < at))
+}
+
+/** The notes among them. */
+export function notesOfStep(events: readonly RunEvent[], step: number): string[] {
+  return eventsOfStep(events, step).flatMap((event) => (event.event === 'noted' ? [event.note] : []))
 }
 
 /**
@@ -99,6 +119,6 @@ export function onlyCloses({ steps }: Plan): boolean {
 }
 
 /** What is typed to take a run back, with what that comes to. `on`: the deployment's flags. */
-export function undoCommand({ run, onlyCloses: closes = false }: { run: string; onlyCloses?: boolean }, on = '-d {deployment}'): string {
-  return `testops-admin undo ${run} ${on}${closes ? '   # only closes the run: what it did stays' : ''}`
+export function undoCommand({ run, onlyCloses: closes = false }: { run: string; onlyCloses?: boolean }, on = command`-d {deployment}`): ShellCommand {
+  return command`testops-admin undo ${run} ${nested(on)}${nested(closes ? command`   # only closes the run: what it did stays` : command``)}`
 }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from './error.ts'
 import type { Plan } from './plan.ts'
+import type { Suggestion } from './shell-command.ts'
 
 /** How a run can end. */
 export type RunOutcome = 'done' | 'failed' | 'refused' | 'interrupted'
@@ -11,7 +12,7 @@ export type RepairOutcome = RunOutcome | 'planned' | 'nothing-to-do'
 export interface RunError {
   code: ErrorCode | 'BUG'
   message: string
-  suggestions: readonly string[]
+  suggestions: readonly Suggestion[]
 }
 
 /** The head of a journal: what was going to be done, by whom, and since when. Written before anything is changed. */
@@ -40,6 +41,8 @@ export type RunEvent = { at: string; by: string } & (
   | { event: 'undo-intent'; step: number }
   | { event: 'undone'; step: number }
   | { event: 'undo-failed'; step: number; error: RunError }
+  /** the step is performed again, whatever the record says of it; what it says from event `since` on, counted from 0, is the word of others and counts no more */
+  | { event: 'redo'; step: number; since: number }
   | { event: 'ended'; outcome: RunOutcome | 'undone'; verification?: Readonly<Record<string, string>> }
 )
 
@@ -53,12 +56,14 @@ export interface UnreadableRun {
   run: string
   /** why */
   unreadable: string
+  /** nothing is in it: the run was stopped before it wrote, and so before it changed anything */
+  isEmpty?: true
 }
 
 /** The journal of one run that is going on. */
 export interface RunLog {
-  /** returns once it is on disk; throws UNAVAILABLE where it cannot be written */
-  append(event: RunEvent): Promise<void>
+  /** all of them or, where it is stopped meanwhile, the first ones; returns once they are on disk; throws UNAVAILABLE where they cannot be written */
+  append(...events: readonly RunEvent[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -74,10 +79,16 @@ export interface RunStore {
   read(run: string): Promise<RunHistory>
   /** oldest first; what cannot be read is told in place of its history */
   list(): Promise<readonly (RunHistory | UnreadableRun)[]>
+  /** what lies among the journals of this machine, and does not have the name of a run: nothing is read of it */
+  strangers?(): Promise<readonly UnreadableRun[]>
   /** keeps a text beside a journal, on this machine alone, and gives where; throws UNAVAILABLE */
   keep?(run: string, name: string, text: string): Promise<string>
   /** what was kept so; null: nothing, or not on this machine */
   keptText?(run: string, name: string): Promise<string | null>
+  /** removes a record of the deployment, whatever it holds, once each of its lines was saved. Throws as `reopen`, and what `save` throws */
+  discard?(run: string, save: (line: string) => Promise<void>): Promise<void>
+  /** begins a file of this user's alone beside the journals, in which lines of others are kept; throws UNAVAILABLE */
+  keepForeign?(run: string): Promise<{ file: string; append: (line: string) => Promise<void>; close: () => Promise<void> }>
   /** takes a journal out of the way: for good where only what is not finished is kept, else by another name */
   remove(run: string): Promise<void>
 }

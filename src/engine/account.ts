@@ -3,6 +3,7 @@ import type { Shortfall } from '../actions/index.ts'
 import type { Plan, RepairId } from '../core/plan.ts'
 import type { TreeAccount } from '../core/repair-document.ts'
 import type { RunEvent } from '../core/run.ts'
+import { notesOfStep } from '../core/run-state.ts'
 
 /** Repairs that count what they ask for, also where there is nothing to do. */
 const counting: Partial<Record<RepairId, TreeAccount>> = { 'migrate-trees': { requested: 0, accepted: 0, skipped: 0, failed: [] } }
@@ -10,7 +11,7 @@ const counting: Partial<Record<RepairId, TreeAccount>> = { 'migrate-trees': { re
 /** What stands in the document of such a repair beside the rest, from what is on record of its steps. */
 export function accountOf({ repair, steps }: Plan, events: readonly RunEvent[]): Partial<TreeAccount> {
   for (const [index, { action }] of steps.entries()) {
-    const account = handlerOf(action).account?.(action, notesOf(index, events))
+    const account = handlerOf(action).account?.(action, notesOfStep(events, index))
     if (account) return account
   }
   return counting[repair] ?? {}
@@ -18,12 +19,8 @@ export function accountOf({ repair, steps }: Plan, events: readonly RunEvent[]):
 
 /** What a run that came to its end has not achieved; null: all of it is achieved. */
 export function shortfallOf({ steps }: Plan, events: readonly RunEvent[]): Shortfall | null {
-  const all = steps.flatMap(({ action }, index) => handlerOf(action).shortfall?.(action, notesOf(index, events)) ?? [])
+  const all = steps.flatMap(({ action }, index) => handlerOf(action).shortfall?.(action, notesOfStep(events, index)) ?? [])
   if (all.length === 0) return null
   const [file] = all.flatMap((it) => it.file ?? [])
   return { message: all.map(({ message }) => message).join('; '), suggestions: all.flatMap(({ suggestions }) => suggestions), ...(file && { file }) }
-}
-
-function notesOf(step: number, events: readonly RunEvent[]): string[] {
-  return events.flatMap((event) => (event.event === 'noted' && event.step === step ? [event.note] : []))
 }

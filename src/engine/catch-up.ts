@@ -1,8 +1,9 @@
 import { AdminError } from '../core/error.ts'
 import type { RunEvent, RunHistory, RunStore, UnreadableRun } from '../core/run.ts'
 import { isUnfinished, progressOf } from '../core/run-state.ts'
-import { typed } from '../core/typed.ts'
 import { canonical } from './stale.ts'
+import { command } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** Where the journals of one deployment are kept. */
 export interface Journals {
@@ -23,6 +24,8 @@ export interface Standing {
   there: Found
   /** the deployment kept a copy until the run was over: it has come to its end elsewhere, or its copy was lost */
   isGone: boolean
+  /** so many of the events, the last ones, are known from the deployment alone, where others may write; all of them where `here` has none */
+  foreign: number
 }
 
 /**
@@ -33,11 +36,12 @@ export interface Standing {
 export async function standingOf(journals: Journals, run: string, { adopt }: { adopt: boolean }): Promise<Standing> {
   const [here, there] = await Promise.all([lookInto(async () => journals.here, run), lookInto(journals.there, run)])
   if ('unreached' in here) throw here.unreached
-  if ('unreadable' in there) throw there.unreadable
+  if ('history' in here && !isUnfinished(here.history) && isSpoiled(here.history, there, journals)) return { history: here.history, here, there, isGone: false, foreign: 0 }
+  if ('unreadable' in there) throw 'history' in here ? spoiled(there.unreadable, run) : there.unreadable
   const copy = 'history' in there ? there.history : null
   if ('history' in here) {
     const history = copy === null ? here.history : longer({ here: here.history, there: copy }, journals.here.where)
-    return { history, here, there, isGone: isGone(history, there) }
+    return { history, here, there, isGone: isGone(history, there), foreign: history.events.length - here.history.events.length }
   }
   if (copy === null) {
     const isEmpty = 'absent' in there && there.absent.code === 'REFUSED'
@@ -45,15 +49,15 @@ export async function standingOf(journals: Journals, run: string, { adopt }: { a
   }
   if (!adopt) {
     const { code, message } = faultOf(here)
-    throw new AdminError(code, `${message}; the deployment keeps a copy`, [`testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`])
+    throw new AdminError(code, `${message}; the deployment keeps a copy`, [command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`])
   }
-  return { history: copy, here, there, isGone: false }
+  return { history: copy, here, there, isGone: false, foreign: copy.events.length }
 }
 
 /** Every run that is on record. */
 export interface OnRecord {
-  /** each as its longer journal tells it, and whether this machine has one of it */
-  all: readonly ({ isHere: boolean; isGone: boolean } & (RunHistory | UnreadableRun))[]
+  /** each as its longer journal tells it, and whether this machine has one of it; `isSpoiled`: that one is whole, and the deployment's copy is what cannot be read */
+  all: readonly ({ isHere: boolean; isGone: boolean; isSpoiled?: true } & (RunHistory | UnreadableRun))[]
   /** why the deployment could not be asked for its journals; null: it was, or is not known to keep any */
   unasked: AdminError | null
 }
@@ -70,8 +74,11 @@ export async function onRecord(journals: Journals): Promise<OnRecord> {
       const gone = 'record' in it && there !== null && isUnfinished(it) && progressOf(it.events).isCopied
       return { ...ours, ...it, isGone: gone }
     }
-    if (!('record' in copy)) return { ...ours, ...copy }
-    return { ...ours, ...merged(it, copy, journals.here.where) }
+    const whole = 'record' in copy ? merged(it, copy, journals.here.where) : copy
+    // what this machine knows to be over is over, whatever was made of the copy
+    if (!('record' in whole)) return isUnfinished(it) ? { ...ours, ...whole, isSpoiled: true as const } : { ...ours, ...it }
+    // that it is over is not believed of the copy alone: `resume` asks the deployment
+    return { ...ours, ...(isUnfinished(it) && !isUnfinished(whole) ? it : whole) }
   })
   const unasked = asked instanceof AdminError && asked.code !== 'NOT_CONFIGURED' ? asked : null
   return { all: [...own, ...[...copies.values()].map((it) => ({ isHere: false, isGone: false, ...it }))], unasked }
@@ -87,13 +94,21 @@ interface Pair {
 export function missingFrom(place: keyof Pair, pair: Pair, where: string): readonly RunEvent[] {
   const { here, there } = pair
   const shorter = Math.min(here.events.length, there.events.length)
-  const common = here.events.slice(0, shorter).findIndex((event, index) => canonical(event) !== canonical(there.events[index]))
-  if (common >= 0 || canonical(here.record) !== canonical(there.record)) throw apart(pair, common, where)
+  const common = here.events.slice(0, shorter).findIndex((event, index) => exact(event) !== exact(there.events[index]))
+  if (common >= 0 || exact(here.record) !== exact(there.record)) throw apart(pair, common, where)
   return pair[place === 'here' ? 'there' : 'here'].events.slice(pair[place].events.length)
 }
 
-/** Takes away the copies of runs that are over, which a process left that was killed before it could. Under the locks alone. */
-export async function forgetFinished(journals: Journals): Promise<void> {
+/** To the letter: what a comparison of plans leaves out, a journal may not differ in either. */
+function exact(value: unknown): string {
+  return canonical(value, new Set())
+}
+
+/**
+ * Removes the copies of runs that are over, which a process left that was killed before it could. That a run of another machine is
+ * over is believed only where `isClear`: nothing of a repair stands in the deployment. Under the locks alone.
+ */
+export async function forgetFinished(journals: Journals, isClear: () => Promise<boolean>): Promise<void> {
   const there = await listThere(journals)
   if (there instanceof AdminError || there.length === 0) return
   const store = await journals.there()
@@ -101,8 +116,9 @@ export async function forgetFinished(journals: Journals): Promise<void> {
   for (const copy of there) {
     if (!('record' in copy)) continue
     const own = here.find((it) => nameOf(it) === copy.record.run)
-    const whole = own && 'record' in own ? merged(own, copy, journals.here.where) : copy
-    if ('record' in whole && !isUnfinished(whole)) await store.remove(copy.record.run).catch(unlessBug)
+    if (own && (!('record' in own) || isUnfinished(own))) continue
+    const whole = own ? merged(own, copy, journals.here.where) : copy
+    if ('record' in whole && !isUnfinished(whole) && (own || (await isClear()))) await store.remove(copy.record.run).catch(unlessBug)
   }
 }
 
@@ -152,7 +168,8 @@ function isGone(history: RunHistory, there: Found): boolean {
 }
 
 function longer(pair: Pair, where: string): RunHistory {
-  return missingFrom('here', pair, where).length > 0 ? pair.there : pair.here
+  const missing = missingFrom('here', pair, where)
+  return { record: pair.here.record, events: [...pair.here.events, ...missing] }
 }
 
 function merged(here: RunHistory, there: RunHistory, where: string): RunHistory | UnreadableRun {
@@ -168,6 +185,21 @@ export function nameOf(it: RunHistory | UnreadableRun): string {
   return 'record' in it ? it.record.run : it.run
 }
 
+/** Whether the copy of a run cannot be a later stage of what this machine knows of it. */
+function isSpoiled(history: RunHistory, there: Found, { here }: Journals): boolean {
+  return 'unreadable' in there || ('history' in there && !('record' in merged(history, there.history, here.where)))
+}
+
+/** Of a copy that cannot be read, of a run that this machine has a journal of. */
+function spoiled(fault: AdminError, run: string): AdminError {
+  return new AdminError(fault.code, `${fault.message}. The journal on this machine is whole.`, [...fault.suggestions, dropCopy(run)], { cause: fault })
+}
+
+/** Without the copy, what this machine has on record counts alone. */
+export function dropCopy(run: string): Suggestion {
+  return command`testops-admin discard ${run} -d {deployment}   # saves the deployment's copy and removes it; then resume goes by the record of this machine`
+}
+
 function apart({ here, there }: Pair, at: number, where: string): AdminError {
   const { run } = here.record
   const first = at < 0 ? 'begin differently' : `differ from event ${at + 1} on: ${told(here.events[at])}, and ${told(there.events[at])}`
@@ -176,8 +208,9 @@ function apart({ here, there }: Pair, at: number, where: string): AdminError {
     `the journals of run ${run} on this machine and in the deployment ${first}. It was gone on with in two places; which of them tells what was done has to be seen.`,
     [
       'testops-admin doctor -d {deployment}',
-      `${typed(['mv', `${where}/${run}`, `${where}/${run}.aside`])}   # where the deployment's journal is right, then:`,
-      `testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`,
+      dropCopy(run),
+      command`${'mv'} ${`${where}/${run}`} ${`${where}/${run}.aside`}   # where the deployment's journal is right, then:`,
+      command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
     ],
   )
 }

@@ -37,13 +37,18 @@ export async function beginJournal(journals: Journals, record: RunRecord, option
   return journalOf(journals, { record, events: [] }, log, options)
 }
 
-/** Goes on with one: first each of the two places is told what the other one knows. Throws as `RunStore.reopen`. */
-export async function reopenJournal(journals: Journals, { history, here }: Standing, options: JournalOptions): Promise<RunJournal> {
-  const { record } = history
+/**
+ * Goes on with one: first each of the two places is told what the other one knows, and that the steps of `redo` are performed again,
+ * in one: what others have written is never on record here without it. Throws as `RunStore.reopen`.
+ */
+export async function reopenJournal(journals: Journals, { history: found, here }: Standing, options: JournalOptions, redo: readonly RunEvent[] = []): Promise<RunJournal> {
+  const { record } = found
+  const history = { record, events: [...found.events, ...redo] }
   const { run } = record
   if ('history' in here) {
     const log = await journals.here.reopen(run)
-    for (const event of missingFrom('here', { here: here.history, there: history }, journals.here.where)) await log.append(event)
+    const missing = missingFrom('here', { here: here.history, there: history }, journals.here.where)
+    if (missing.length > 0) await log.append(...missing)
     return journalOf(journals, history, log, options)
   }
   await options.failpoint('adopt:before')

@@ -4,6 +4,7 @@ import { AdminError, isUntried, messageOf } from '../core/error.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
 import { withDeadline } from './deadline.ts'
 import type { Opening, ShareSource } from './sources.ts'
+import { command } from '../core/shell-command.ts'
 
 export interface Circumstances {
   share: ShareSource
@@ -29,7 +30,7 @@ export async function judge(check: Check, { share, checks, deployment, deadlineM
   const sources = Object.fromEntries(openings.map(({ name, opening }) => [name, sourceOrError(opening)])) as unknown as Sources
   const late = (): AdminError =>
     new AdminError('TIMED_OUT', `${check.id} did not finish within ${deadlineMs / 1000} s`, [
-      `testops-admin doctor -d {deployment} --only ${check.id} --timeout 30`,
+      command`testops-admin doctor -d {deployment} --only ${check.id} --timeout 30`,
     ])
   try {
     return await withDeadline(check.run(sources, deployment), deadlineMs, late)

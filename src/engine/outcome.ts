@@ -1,11 +1,13 @@
 import { AdminError, exitCodes, messageOf } from '../core/error.ts'
 import type { RunError, RunOutcome } from '../core/run.ts'
+import { withoutSecretsIn } from '../core/redaction/document.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** A failure as a document and a journal keep it. `fill`: commands as they are typed on this deployment. */
-export function runError(error: unknown, fill: (suggestion: string) => string = (same) => same): RunError {
+export function runError(error: unknown, fill: (suggestion: Suggestion) => Suggestion = (same) => same): RunError {
   if (error instanceof AdminError)
-    return { code: error.code, message: error.message, suggestions: error.suggestions.map(fill) }
-  return { code: 'BUG', message: `this is a bug of testops-admin: ${messageOf(error)}`, suggestions: [] }
+    return withoutSecretsIn({ code: error.code, message: error.message, suggestions: error.suggestions.map(fill) })
+  return withoutSecretsIn({ code: 'BUG', message: `this is a bug of testops-admin: ${messageOf(error)}`, suggestions: [] })
 }
 
 /**

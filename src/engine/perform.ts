@@ -10,13 +10,15 @@ import type { ServiceCommands } from '../core/sources.ts'
 import { accountOf, shortfallOf } from './account.ts'
 import { carryOut } from './carry-out.ts'
 import type { CarriedOut } from './carry-out.ts'
-import type { Running } from './running.ts'
+import type { Foreign, Running } from './running.ts'
 import { giveBackIfRefused } from './give-back.ts'
 import type { Guard } from './guard.ts'
 import type { RunJournal } from './journal.ts'
 import { letGo } from './let-go.ts'
 import { exitCodeOfRun, outcomeOf, runError } from './outcome.ts'
 import { fillCommand } from './remedy.ts'
+import { differingFrom } from './recorded.ts'
+import type { Compared } from './recorded.ts'
 import { runChecks } from './run-checks.ts'
 import { isUnfinished, onlyCloses, progressOf, undoCommand } from '../core/run-state.ts'
 import { typed } from '../core/typed.ts'
@@ -24,6 +26,8 @@ import { canonical } from './stale.ts'
 import { foreseeTakingBack, takeBack } from './take-back.ts'
 import { verify } from './verify.ts'
 import type { Verification } from './verify.ts'
+import { command, withFilled } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 export interface Performance {
   record: RunRecord
@@ -34,6 +38,8 @@ export interface Performance {
   workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result'>
   failpoint: Failpoint
   onStep: Running['onStep']
+  /** as `Running.foreign` */
+  foreign?: Foreign
   by: string
   commands: ServiceCommands | null
   checks: readonly Check[]
@@ -57,7 +63,7 @@ export async function perform(performance: Performance): Promise<Performed> {
   await performance.failpoint('verify:before')
   const verification = carried.failure ? unverified : await verified(performance)
   return conclude(performance, carried, verification, [
-    `testops-admin resume ${run} -d {deployment}`,
+    command`testops-admin resume ${run} -d {deployment}`,
     undoCommand({ run, onlyCloses: onlyCloses(plan) }),
   ])
 }
@@ -67,7 +73,7 @@ export async function performUndo(performance: Performance): Promise<Performed> 
   const running = runningOf(performance)
   const carried = await letGo(running, await takeBack(running))
   const { run } = performance.record
-  const next = isForeseen(carried) ? `testops-admin resume ${run} -d {deployment}   # goes forward` : `testops-admin undo ${run} -d {deployment} --confirm {deployment}`
+  const next = isForeseen(carried) ? command`testops-admin resume ${run} -d {deployment}   # goes forward` : command`testops-admin undo ${run} -d {deployment} --confirm {deployment}`
   return conclude(performance, carried, unverified, [next], true)
 }
 
@@ -88,6 +94,11 @@ export async function whyNotBack(performance: Performance): Promise<AdminError |
   }
 }
 
+/** Steps of which the record and the deployment disagree; asked before anything is changed. Throws what keeps a step from being asked about. */
+export async function differingSteps(performance: Performance): Promise<Compared> {
+  return differingFrom(runningOf(performance))
+}
+
 /** The document of a plan that was not begun. */
 export function documentOf(plan: Plan, rest: Pick<RepairDocument, 'outcome' | 'error'>): RepairDocument {
   return { schemaVersion: 1, run: null, hash: hashOf(plan), plan, applied: [], verification: {}, ...accountOf(plan, []), ...rest }
@@ -98,8 +109,8 @@ export function hashOf(plan: Plan): string {
   return createHash('sha256').update(canonical(plan, new Set())).digest('hex')
 }
 
-function runningOf({ record, events, journal, guard, workshop, failpoint, onStep, by }: Performance): Running {
-  return { plan: record.plan, events, log: journal, guard, workshop, by, failpoint, onStep }
+function runningOf({ record, events, journal, guard, workshop, failpoint, onStep, by, foreign }: Performance): Running {
+  return { plan: record.plan, events, log: journal, guard, workshop, by, failpoint, onStep, ...(foreign && { foreign }) }
 }
 
 const unverified: Verification = { statuses: {}, reasons: {} }
@@ -118,11 +129,11 @@ async function conclude(
   { record, events, journal, by, workshop, commands, failpoint }: Performance,
   { applied, failure }: CarriedOut,
   { statuses: verification, reasons }: Verification,
-  next: readonly string[],
+  next: readonly Suggestion[],
   isUndo = false,
 ): Promise<Performed> {
   const { plan, run } = record
-  const fill = (command: string): string => fillCommand(command, workshop.deployment, commands)
+  const fill = (command: Suggestion): Suggestion => fillCommand(command, workshop.deployment, commands)
   const failed = failure && runError(failure.error, fill)
   const short = failed || isUndo ? null : shortfallOf(plan, [...events, ...journal.written])
   const isFailure = short !== null || Object.values(verification).includes('error')
@@ -156,9 +167,9 @@ async function conclude(
   return { document, exitCode: exitCodeOfRun(result, error ?? undefined, verification), ...stackOf(failure?.error) }
 }
 
-async function nextOf({ suggestions, file }: Shortfall, journal: RunJournal): Promise<readonly string[]> {
+async function nextOf({ suggestions, file }: Shortfall, journal: RunJournal): Promise<readonly Suggestion[]> {
   const where = file && (await journal.keep(file.name, file.text))
-  return file && where ? [file.command.replace('{file}', () => typed([where])), ...suggestions] : suggestions
+  return file && where ? [withFilled(file.command, /\{file\}/, () => typed([where])), ...suggestions] : suggestions
 }
 
 function stackOf(error: unknown): Pick<Performed, 'stack'> {

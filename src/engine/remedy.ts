@@ -1,12 +1,15 @@
 import type { Remedy } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { Plan } from '../core/plan.ts'
+import { withoutSecretsIn } from '../core/redaction/document.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import { onDeployment, typed } from '../core/typed.ts'
+import { command, nested, withFilled } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 const placeholder = /(-d )?\{(deployment|start|stop|restart|status|logs|settings)\}/g
 
-const inWords: Record<keyof ServiceCommands, string> = {
+const inWords: ServiceCommands = {
   start: 'start the service',
   stop: 'stop the service',
   restart: 'restart the service',
@@ -16,18 +19,22 @@ const inWords: Record<keyof ServiceCommands, string> = {
 }
 
 /** A sentence as it is said of this deployment. What its platform cannot name is said in words. */
-export function fill(text: string, { name: deployment, config, file }: Deployment, commands: ServiceCommands | null): string {
-  return text.replace(placeholder, (_, before: string | undefined, name: string) => {
-    if (name !== 'deployment') return `${before ?? ''}${(commands ?? inWords)[name as keyof ServiceCommands]}`
+export function fill(text: string, deployment: Deployment, commands: ServiceCommands | null): string {
+  return text.replace(placeholder, said(deployment, commands))
+}
+
+function said({ name: deployment, config, file }: Deployment, commands: ServiceCommands | null): (...found: string[]) => Suggestion {
+  return (_, before: string | undefined, name: string) => {
+    if (name !== 'deployment') return command`${nested(before === undefined ? '' : '-d ')}${nested((commands ?? inWords)[name as keyof ServiceCommands])}`
     return before === undefined ? typed([deployment]) : onDeployment(deployment, config, file)
-  })
+  }
 }
 
 /** A command as it is typed on this deployment. One that its platform cannot name becomes a comment in words. */
-export function fillCommand(command: string, deployment: Deployment, commands: ServiceCommands | null): string {
-  const isUnknown = commands === null && /\{(?!deployment\})[a-z]+\}/.test(command)
-  const filled = fill(command, deployment, commands)
-  return isUnknown ? `# ${filled}` : filled
+export function fillCommand(asked: Suggestion, deployment: Deployment, commands: ServiceCommands | null): Suggestion {
+  const isUnknown = commands === null && /\{(?!deployment\})[a-z]+\}/.test(asked)
+  const filled = withFilled(asked, placeholder, said(deployment, commands))
+  return isUnknown ? command`# ${nested(filled)}` : filled
 }
 
 /** The remedy as it is typed on this deployment. */
@@ -38,18 +45,20 @@ export function fillRemedy(remedy: Remedy, deployment: Deployment, commands: Ser
     text: filled(remedy.text),
     commands: remedy.commands.map((command) => fillCommand(command, deployment, commands)),
     ...(remedy.risk === undefined ? {} : { risk: filled(remedy.risk) }),
-    ...(remedy.undo === undefined ? {} : { undo: filled(remedy.undo) }),
+    ...(remedy.undo === undefined ? {} : { undo: withFilled(remedy.undo, placeholder, said(deployment, commands)) }),
   }
 }
 
-/** The plan as it is told on this deployment: its commands are what one types there. */
+/** The plan as it is told on this deployment: its commands are what one types there, and what others said in it holds no secret. */
 export function fillPlan(plan: Plan, deployment: Deployment, commands: ServiceCommands | null): Plan {
-  const filled = (command: string): string => fillCommand(command, deployment, commands)
+  const filled = (command: Suggestion): Suggestion => fillCommand(command, deployment, commands)
   const inText = (text: string): string => fill(text, deployment, commands)
   return {
     ...plan,
-    evidence: plan.evidence.map(filled),
-    notes: plan.notes.map(inText),
-    risks: plan.risks.map(({ name, message, proof }) => ({ name, message: inText(message), proof: proof.map(filled) })),
+    ...withoutSecretsIn({
+      evidence: plan.evidence.map(filled),
+      notes: plan.notes.map(inText),
+      risks: plan.risks.map(({ name, message, proof }) => ({ name, message: inText(message), proof: proof.map(filled) })),
+    }),
   }
 }

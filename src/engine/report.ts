@@ -5,13 +5,20 @@ import type { CheckReport, DoctorReport } from '../core/report.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import type { Judged } from './causes.ts'
 import { fill, fillCommand, fillRemedy } from './remedy.ts'
+import { withoutSecretsIn } from '../core/redaction/document.ts'
+import { command } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
-/** One check's part of the report. */
+/** One check's part of the report, without secrets: what a source said may hold some. */
 export function reportCheck(judged: Judged, deployment: Deployment, commands: ServiceCommands | null): CheckReport {
+  return withoutSecretsIn(reported(judged, deployment, commands))
+}
+
+function reported(judged: Judged, deployment: Deployment, commands: ServiceCommands | null): CheckReport {
   const { check, result, durationMs } = judged
   const because = judged.because ?? (result.status === 'unknown' ? result.because : undefined)
   const common = { id: check.id, title: check.title }
-  const rest = { ...(because === undefined ? {} : { because }), docs: `testops-admin explain ${check.id}`, durationMs }
+  const rest = { ...(because === undefined ? {} : { because }), docs: command`testops-admin explain ${check.id}`, durationMs }
   const filled = (remedy: Remedy | undefined): Pick<CheckReport, 'remedy'> =>
     remedy && because === undefined ? { remedy: fillRemedy(remedy, deployment, commands) } : {}
   switch (result.status) {
@@ -39,7 +46,7 @@ export function reportCheck(judged: Judged, deployment: Deployment, commands: Se
 }
 
 /** Anything but an `AdminError` is a bug, and its stack is what a bug report needs. */
-function reportError(error: unknown, filled: (command: string) => string): NonNullable<CheckReport['error']> {
+function reportError(error: unknown, filled: (command: Suggestion) => Suggestion): NonNullable<CheckReport['error']> {
   if (error instanceof AdminError)
     return { code: error.code, message: error.message, suggestions: error.suggestions.map(filled) }
   const stack = error instanceof Error && error.stack ? [error.stack] : []

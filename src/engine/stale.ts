@@ -1,6 +1,7 @@
 import { AdminError } from '../core/error.ts'
 import { commandOf } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
+import { command } from '../core/shell-command.ts'
 
 /** What moves by itself between two looks at a deployment (DESIGN.md 6.3): counts, and whether a service that fails is just up. */
 const moving = new Set(['counts', 'wasRunning', 'interrupts'])
@@ -20,7 +21,7 @@ export function refuseIfStale(seen: Plan, now: Plan): void {
   if (differing.length === 0) return refuseIfMoreIsLost(seen, now)
   const what = differing.map(([name]) => name).join(', ')
   throw new AdminError('REFUSED', `the deployment has changed since the plan was made: ${what} would differ now`, [
-    `testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`,
+    command`testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`,
   ])
 }
 
@@ -28,7 +29,7 @@ function refuseIfMoreIsLost(seen: Plan, now: Plan): void {
   const [before, after] = [messagesLost(seen), messagesLost(now)]
   if (after <= before) return
   throw new AdminError('REFUSED', `more would be lost now than when the plan was made: ${after} messages instead of ${before}`, [
-    `testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`,
+    command`testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`,
   ])
 }
 

@@ -1,11 +1,12 @@
 import type { Workshop } from '../actions/index.ts'
 import type { RunEvent } from '../core/run.ts'
+import { eventsOfStep } from '../core/run-state.ts'
 import type { Running } from './running.ts'
 
 /** What one step is worked on with. `within`: how its failpoints begin; `results`: gets what is told once the run is over. */
 export function workshopOf({ plan, events, log, by, workshop, failpoint }: Running, index: number, { within = '', results = [] as string[] } = {}): Workshop {
   const kind = plan.steps[index]?.action.kind ?? ''
-  const own = events.filter((event) => 'step' in event && event.step === index)
+  const own = eventsOfStep(events, index)
   return {
     ...workshop,
     result: (text) => void results.push(text),

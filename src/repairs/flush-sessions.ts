@@ -1,5 +1,4 @@
 import { judgeClocks, refuseIfClocksDisagree } from '../checks/support/clocks.ts'
-import { word } from '../checks/support/evidence.ts'
 import { counted, grouped } from '../checks/support/format.ts'
 import { tolerant } from '../checks/support/wanted.ts'
 import { AdminError } from '../core/error.ts'
@@ -7,6 +6,8 @@ import type { Step } from '../core/plan.ts'
 import { defineRepair } from '../core/repair.ts'
 import type { SessionCensus, SessionSelection, SessionsSource } from '../core/sources.ts'
 import { literally, sessionKeys } from '../knowledge/session-keys.ts'
+import { command, nested, sentence } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 export interface FlushOptions {
   /** the whole database at once, where it holds nothing else */
@@ -46,7 +47,7 @@ export const flushSessions = defineRepair({
 
 /** Throws USAGE where two were named. */
 function whichOf({ all, stale, user }: FlushOptions): SessionSelection['which'] {
-  const named = [...(all ? ['--all'] : []), ...(stale ? ['--stale'] : []), ...(user === null ? [] : ['--user'])]
+  const named: Suggestion[] = [...(all ? ['--all'] : []), ...(stale ? ['--stale'] : []), ...(user === null ? [] : ['--user'])]
   if (named.length > 1) throw new AdminError('USAGE', `${named.join(' and ')} exclude each other`, named)
   if (user === '') throw new AdminError('USAGE', '--user names nobody', ['--user NAME'])
   return stale ? 'stale' : user === null ? 'all' : { user }
@@ -75,10 +76,10 @@ function impactOf({ sessions, users }: SessionCensus, which: SessionSelection['w
 }
 
 function evidenceOf({ client }: SessionsSource, { namespace, sessions, present, foreign }: SessionCensus, which: SessionSelection['which']): string[] {
-  const scan = `${client} --scan --pattern ${word(`${literally(namespace!)}:sessions:*`)} --type hash | wc -l`
-  const own = typeof which === 'string' ? [] : [`${client} SCARD ${word(sessionKeys.userIndex(namespace!, which.user))}`, grouped(sessions)]
+  const scan = command`${nested(client)} --scan --pattern ${`${literally(namespace!)}:sessions:*`} --type hash | wc -l`
+  const own = typeof which === 'string' ? [] : [command`${nested(client)} SCARD ${sessionKeys.userIndex(namespace!, which.user)}`, grouped(sessions)]
   const all = `${grouped(present)}${which === 'stale' ? `, of which ${grouped(sessions)} are not valid by the clock of the store` : ''}`
-  return [...own, scan, all, `${client} DBSIZE   # beside the sessions and their index: ${grouped(foreign)}`]
+  return [...own, scan, all, command`${nested(client)} DBSIZE   # beside the sessions and their index: ${grouped(foreign)}`]
 }
 
 function notesOf({ all, stale }: FlushOptions): string[] {
@@ -109,20 +110,20 @@ function refuseWithoutIndex({ namespace }: SessionCensus, user: string): never {
 function rivals({ target }: SessionsSource, { rivals: several }: SessionCensus): AdminError {
   const shown = several.slice(0, 5).map(({ namespace, sessions }) => `${namespace} (${counted(sessions, 'session')})`)
   return new AdminError('CONFIGURATION', `several key spaces at ${target} hold sessions: ${shown.join(', ')}: which is the service's has to be named`, [
-    ...several.slice(0, 5).map(({ namespace }) => `in the configuration: sessions: {namespace: ${JSON.stringify(namespace)}}`),
+    ...several.slice(0, 5).map(({ namespace }) => sentence`in the configuration: sessions: {namespace: ${namespace}}`),
   ])
 }
 
 function loading({ target, client }: SessionsSource): AdminError {
   return new AdminError('UNREACHABLE', `Redis at ${target} is still loading its data`, [
-    `${client} INFO persistence`,
+    command`${nested(client)} INFO persistence`,
     'testops-admin doctor -d {deployment} --only sessions/reachable --wait',
   ])
 }
 
 function replica({ target, client }: SessionsSource, role: string): AdminError {
   return new AdminError('REFUSED', `Redis at ${target} is a replica (role ${role}) and takes no writes: its master has to be named`, [
-    `${client} INFO replication   # master_host`,
+    command`${nested(client)} INFO replication   # master_host`,
     'name the master in the configuration: sessions.url, or sessions.sentinel',
   ])
 }

@@ -19,6 +19,7 @@ import { foreignClients } from './reset-queues/foreign-clients.ts'
 import { refuseToLeave, refuseUnlessHeldSafely } from './reset-queues/refusals.ts'
 import { declarationOf, exchangeOf, holdingOf, stepsOf } from './reset-queues/steps.ts'
 import { controllerRisks, settingNotes, startStep, stopStep } from './service-steps.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 export interface ResetOptions {
   /** how long the service may empty its queues itself, before it is stopped */
@@ -89,7 +90,7 @@ export const resetQueues = defineRepair({
 function opened(broker: Wanted<BrokerSource>): BrokerSource {
   if (!(broker instanceof AdminError)) return broker
   if (broker.code === 'NOT_CONFIGURED') throw broker
-  const suggestions = [...broker.suggestions, 'testops-admin explain broker/reachable   # where it does not boot']
+  const suggestions: Suggestion[] = [...broker.suggestions, 'testops-admin explain broker/reachable   # where it does not boot']
   throw new AdminError(broker.code, broker.message, suggestions, { cause: broker, obstacle: broker.obstacle })
 }
 

@@ -12,6 +12,8 @@ import { editImpact, editSteps, helmNote } from './files/steps.ts'
 import { assertValue, typoNote, wordsOf } from './set-env/change.ts'
 import type { SettingWish } from './set-env/change.ts'
 import { queuesWouldDiffer } from './set-env/queues.ts'
+import { command } from '../core/shell-command.ts'
+import type { ShellCommand } from '../core/shell-command.ts'
 
 export interface ValuesOptions {
   settings: readonly SettingWish[]
@@ -33,7 +35,7 @@ export const setEnvInValues = defineRepair({
   wants: applyReads,
   async plan({ files, ...sources }, deployment, { settings, values, path: prefix, apply }: ValuesOptions) {
     const chart = apply ? ['-d', deployment.name, '--apply', '--chart', apply.chart, ...(apply.chartVersion === null ? [] : ['--chart-version', apply.chartVersion])] : []
-    const below = (key: string): string => typed(['testops-admin', 'set-env', ...chart, ...values.flatMap((file) => ['--values', file]), '--path', key, ...settings.flatMap(wordsOf)])
+    const below = (key: string): ShellCommand => typed(['testops-admin', 'set-env', ...chart, ...values.flatMap((file) => ['--values', file]), '--path', key, ...settings.flatMap(wordsOf)])
     await assertPath(files, values, prefix, below)
     if (prefix.length === 0) await refuseUmbrella(files, values, [chartKeys.imageName, chartKeys.version, chartKeys.openSettings], below)
     const open = [...prefix, ...chartKeys.openSettings]
@@ -78,6 +80,6 @@ export const setEnvInValues = defineRepair({
 
 function inValues(name: string, { file }: Chosen): AdminError {
   return new AdminError('REFUSED', `${name} is a secret, and ${file} is no place for one: nothing was changed`, [
-    `kubectl create secret generic ${name.toLowerCase().replaceAll('_', '-')} --from-file=${name}=FILE   # and have the chart refer to it`,
+    command`kubectl create secret generic ${name.toLowerCase().replaceAll('_', '-')} --from-file=${name}=FILE   # and have the chart refer to it`,
   ])
 }

@@ -11,6 +11,7 @@ import { settingNotes, startStep, stopStep } from './service-steps.ts'
 import { assertValue, typoNote } from './set-env/change.ts'
 import type { SettingWish } from './set-env/change.ts'
 import { queuesWouldDiffer } from './set-env/queues.ts'
+import { command } from '../core/shell-command.ts'
 
 export interface SetEnvOptions {
   settings: readonly SettingWish[]
@@ -90,5 +91,5 @@ function shown(name: string, value: string | Secret | undefined): string {
 }
 
 function heldSecret(name: string): AdminError {
-  return new AdminError('USAGE', `${name} holds a secret now: its value is given by a file`, [`testops-admin set-env ${name}=@FILE -d {deployment}`])
+  return new AdminError('USAGE', `${name} holds a secret now: its value is given by a file`, [command`testops-admin set-env ${name}=@FILE -d {deployment}`])
 }

@@ -7,6 +7,7 @@ import { wantedName } from './legacy-image/build.ts'
 import type { Asked } from './legacy-image/build.ts'
 import { planForCompose } from './legacy-image/compose.ts'
 import { planForValues } from './legacy-image/values.ts'
+import type { ShellCommand } from '../core/shell-command.ts'
 
 /** One of `values` and `compose`, as absolute paths. */
 export interface LegacyOptions {
@@ -43,7 +44,7 @@ export const useLegacyImage = defineRepair({
 })
 
 /** `more` stands above what was given. */
-function again({ values = [], path = [], compose, service, build, revert, apply, deployment }: LegacyOptions, more: readonly string[]): string {
+function again({ values = [], path = [], compose, service, build, revert, apply, deployment }: LegacyOptions, more: readonly string[]): ShellCommand {
   const given = [
     ...values.map((file) => ['--values', file]),
     ...(path.length > 0 ? [['--path', path.join('.')]] : []),

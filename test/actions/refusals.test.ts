@@ -58,7 +58,7 @@ describe('a holder that lives', () => {
       patienceMs: 200,
       open: openFakes({
         service: fakeService({ status: stopped() }),
-        database: [fakeDatabase({ changelogLocks: [lockTable([stuck])], backends: [holder], identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: new Date('2026-11-01T00:00:00Z'), inRecovery: false, pooled: false } })],
+        database: [fakeDatabase({ changelogLocks: [lockTable([stuck])], backends: [holder], identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: new Date('2026-11-01T00:00:00Z'), inRecovery: false, port: 5432, pooled: false } })],
       }),
     })
 

@@ -79,8 +79,9 @@ describe('the longer of two journals holds', () => {
     await expect(standingOf(journals, run, { adopt: false })).rejects.toMatchObject({
       suggestions: [
         'testops-admin doctor -d {deployment}',
+        `testops-admin discard ${run} -d {deployment}   # saves the deployment's copy and removes it; then resume goes by the record of this machine`,
         `mv 'this machine/${run}' 'this machine/${run}.aside'   # where the deployment's journal is right, then:`,
-        `testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`,
+        `testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
       ],
     })
   })
@@ -111,6 +112,7 @@ describe('what is on record', () => {
     ['a run of this machine that the deployment knows more of', [copied], [copied, intent], [[true, false, 'copied, intent 0']]],
     ['a run whose copy is gone', [copied, intent], 'none', [[true, true, 'copied, intent 0']]],
     ['a run of another machine', 'none', [copied], [[false, false, 'copied']]],
+    ['a copy that alone says that it is over', [copied, intent], [copied, intent, done, ended], [[true, false, 'copied, intent 0']]],
     ['two that came apart', [copied, intent], [copied, other], [[true, false, expect.stringMatching(/differ from event 2/)]]],
     ['a damaged one', 'damaged', 'none', [[true, false, expect.stringMatching(/is damaged/)]]],
     ['a damaged copy', [copied], 'damaged', [[true, false, expect.stringMatching(/in the deployment is damaged/)]]],
@@ -122,22 +124,24 @@ describe('what is on record', () => {
   })
 })
 
-describe('copies of what is over are taken away, and no others', () => {
-  test.each<[what: string, here: Kept, there: Kept, isLeft: boolean]>([
+describe('copies of what is over are removed, and no others', () => {
+  test.each<[what: string, here: Kept, there: Kept, isLeft: boolean, isClear?: boolean]>([
     ['over in both places', [copied, intent, done, ended], [copied, intent, done, ended], false],
     ['over here, where the copy was not told of it', [copied, intent, done, ended], [copied, intent], false],
-    ['over elsewhere', 'none', [copied, intent, done, ended], false],
+    ['over in the words of the copy alone, and nothing stands', 'none', [copied, intent, done, ended], false],
+    ['over in the words of the copy alone, and something stands', 'none', [copied, intent, done, ended], true, false],
+    ['unfinished here, and over in the words of the copy alone', [copied, intent], [copied, intent, done, ended], true],
     ['not over', [copied, intent], [copied, intent], true],
     ['gone on with elsewhere since', [copied, ended], [copied, ended, intent], true],
     ['two that came apart', [copied, ended], [copied, other], true],
     ['an empty one', 'none', 'empty', true],
-  ])('%s', async (_, here, there, isLeft) => {
+  ])('%s', async (_, here, there, isLeft, isClear = true) => {
     const journals = await kept(here, there)
-    await forgetFinished(journals)
+    await forgetFinished(journals, async () => isClear)
     expect(journals.deployment.kept.has(run)).toBe(isLeft)
   })
 
   test('a deployment that cannot be asked is left alone', async () => {
-    await forgetFinished({ here: fakeRunStore(), there: async () => Promise.reject(away) })
+    await forgetFinished({ here: fakeRunStore(), there: async () => Promise.reject(away) }, async () => true)
   })
 })

@@ -76,7 +76,7 @@ describe.each(instants)('killed at %s, time %i', (name, times) => {
       const { document, exitCode } = await perform(await goneOnWith(journals, deployment))
       expect([document.outcome, exitCode]).toEqual(['done', 0])
     }
-    await forgetFinished(journals)
+    await forgetFinished(journals, async () => true)
     expect(deployment).toMatchObject(repaired)
     expect(await isOver(journals)).toBe(true)
     expect([...journals.deployment.kept.keys()]).toEqual([])
@@ -114,7 +114,7 @@ describe.each(instants)('killed at %s, time %i', (name, times) => {
       expect([document.outcome, document.error]).toEqual(['done', undefined])
       expect(await isOver(elsewhere)).toBe(true)
     }
-    await forgetFinished(elsewhere)
+    await forgetFinished(elsewhere, async () => true)
     expect(deployment).toMatchObject(repaired)
     expect([...journals.deployment.kept.keys()]).toEqual([])
     // the first machine is told so, instead of doing it again
@@ -144,7 +144,7 @@ describe('an adoption that is killed is repeated', async () => {
       const { document } = await perform(await goneOnWith(elsewhere, deployment, { adopt: true }))
       expect([document.outcome, document.error]).toEqual(['done', undefined])
     }
-    await forgetFinished(elsewhere)
+    await forgetFinished(elsewhere, async () => true)
     expect(deployment).toMatchObject(repaired)
     expect([...elsewhere.deployment.kept.keys()]).toEqual([])
   })

@@ -44,7 +44,7 @@ it('says in words what the platform cannot name, and leaves other braces alone',
 it.each([
   ['prod', 'prod'],
   ['old box', "'old box'"],
-  ["it's", "'it'\\''s'"],
+  ["it's", '"it\'s"'],
   ['$(reboot)', "'$(reboot)'"],
   ['', "''"],
 ])('quotes the name %s for a shell', (name, quoted) => {

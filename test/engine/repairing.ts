@@ -37,14 +37,17 @@ export function planOf(of: Partial<Plan> = {}): Plan {
     notes: [],
     risks: [],
     steps: [stop, release, start],
-    verifiedBy: [],
+    verifiedBy: ['database/changelog-lock'],
     options: { restart: true, schema: null },
     ...of,
   }
 }
 
+/** What its release passes over. */
+const accepted = { name: 'live-holder', message: 'the holder lives: pid 7', proof: ['wait until it has ended'] }
+
 export function recordOf(of: Partial<RunRecord> = {}): RunRecord {
-  return { schemaVersion: 1, run, program: '0.1.0', by: 'op@bastion', startedAt: '2026-11-21T02:12:44.000Z', plan: planOf(), acceptedRisks: [], ...of }
+  return { schemaVersion: 1, run, program: '0.1.0', by: 'op@bastion', startedAt: '2026-11-21T02:12:44.000Z', plan: planOf({ risks: [accepted] }), acceptedRisks: [accepted.name], ...of }
 }
 
 /** An event of this machine's operator, so many seconds after the run began. */

@@ -12,7 +12,7 @@ const required = [
   'stuck-lock', 'live-lock', 'lock-vanished', 'lock-half-cleared', 'transient-refused', 'transient-ahead', 'durable-mismatch', 'stale-sessions', 'clock-skew',
   'cpu-without-v3', 'legacy-too-early', 'legacy-needless', 'image-version-mismatch', 'settings-not-applied', 'unknown-host', 'bad-credentials', 'integration-400', 'token-refused', 'token-lifetime',
   'trees-unmigrated', 'debug-left-on', 'service-down', 'out-of-memory', 'database-down', 'broker-down', 'sessions-down', 'api-slow', 'disk-full',
-  'connections-exhausted', 'pool-exhausted', 'broker-alarm', 'store-full', 'unfinished-repair', 'lock-stolen', 'duplicate-move', 'api-token-direct', 'admin-signin', 'proxy-limits', 'no-migration-role',
+  'connections-exhausted', 'pool-exhausted', 'broker-alarm', 'store-full', 'unfinished-repair', 'run-planted', 'lock-stolen', 'duplicate-move', 'api-token-direct', 'admin-signin', 'proxy-limits', 'no-migration-role',
 ]
 
 describe('the catalogue of faults', () => {

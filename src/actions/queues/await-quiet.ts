@@ -18,6 +18,7 @@ const patienceMs = 30_000
 export const awaitQuiet: ActionHandler<'await-quiet'> = {
   failpoints: ['quiet'],
   isDone: async () => false,
+  standsAs: async () => 'untold',
   async perform(action, workshop) {
     const { signal, progress, failpoint } = workshop
     const patience = Math.min(patienceMs, workshop.patienceMs)

@@ -1,5 +1,6 @@
 import type { Contents } from '../../core/message-mover.ts'
 import type { Account, Counts } from './account.ts'
+import { own } from '../../core/own.ts'
 
 /** What went aside out of a queue beside what has come back. */
 export interface Comparison {
@@ -37,9 +38,9 @@ function leftOfCounted({ aside, back }: Account, now: Counts): { went: number; c
 function compareMoved({ aside, back }: Account): Comparison | null {
   const last = back.at(-1)
   const taken = last?.part?.contents ?? {}
-  if ('' in taken) return null
+  if (Object.hasOwn(taken, '')) return null
   // of one that was cut off: what the next one found, or the place of the last that came
-  const parts = aside.map((it, index) => ({ ...it, left: Math.max(leftBy({ aside, back }, index), taken[it.attempt]?.last ?? 0) }))
+  const parts = aside.map((it, index) => ({ ...it, left: Math.max(leftBy({ aside, back }, index), own(taken, it.attempt)?.last ?? 0) }))
   // one that was cut off before it came to this queue
   const known = parts.filter(({ part, left }) => part !== null || left !== 0)
   const went = known.reduce((sum, { attempt, part, left }) => sum + (part ? countIn(part.contents, attempt) : left), 0)
@@ -54,7 +55,7 @@ function compareMoved({ aside, back }: Account): Comparison | null {
     const count = countIn(taken, attempt)
     return part ? count !== countIn(part.contents, attempt) : count !== left
   })
-  const isAltered = known.some(({ attempt, part }) => part && taken[attempt]?.digest !== part.contents[attempt]?.digest)
+  const isAltered = known.some(({ attempt, part }) => part && own(taken, attempt)?.digest !== own(part.contents, attempt)?.digest)
   return {
     went,
     came: total(taken),
@@ -91,7 +92,7 @@ function leftBy({ aside, back }: Account, index: number): number {
 }
 
 function countIn(contents: Contents, attempt: string): number {
-  return contents[attempt]?.count ?? 0
+  return own(contents, attempt)?.count ?? 0
 }
 
 function total(contents: Contents): number {

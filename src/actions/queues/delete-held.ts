@@ -9,6 +9,10 @@ export const deleteHeld: ActionHandler<'delete-held'> = {
     const queues = await liveQueues(workshop)
     return holding.every((name) => !queues.has(name)) && (await leftExchanges(workshop)).length === 0
   },
+  async standsAs({ holding }, workshop) {
+    const queues = await liveQueues(workshop)
+    return holding.some((name) => queues.has(name)) ? 'not-done' : 'done'
+  },
   async perform({ holding }, workshop) {
     await deleteEmpty(holding, workshop)
     await workshop.failpoint('deleted')

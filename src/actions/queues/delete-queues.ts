@@ -8,6 +8,7 @@ import { deleteEmpty } from './delete-held.ts'
 import { isThere, liveQueues, movesOf } from './queues.ts'
 import { missing } from './switch-exchanges.ts'
 import { move } from './move.ts'
+import { command } from '../../core/shell-command.ts'
 
 type Delete = ActionOf<'delete-queues'>
 
@@ -108,7 +109,7 @@ async function refuseGrown({ queues, counts: { messages } }: Delete, { open }: W
 function inUse(name: string, isRead: boolean): AdminError {
   const what = isRead ? 'is read from by somebody' : 'gains messages as fast as they are moved'
   return new AdminError('INTERRUPTED', `queue ${name} ${what}: it is not deleted, and nothing of it is lost`, [
-    `rabbitmqctl list_consumers | grep ${name}   # on the broker`,
+    command`rabbitmqctl list_consumers | grep ${name}   # on the broker`,
     'stop what that is',
   ])
 }

@@ -9,6 +9,7 @@ export const drainQueues: ActionHandler<'drain-queues'> = {
   async isDone({ queues }, workshop) {
     return !(await isWorkLeft(queues, workshop))
   },
+  standsAs: async () => 'untold',
   async perform({ queues, seconds }, workshop) {
     const { progress, signal, failpoint, open } = workshop
     const end = performance.now() + seconds * 1000

@@ -5,6 +5,7 @@ import { backExchangePrefix } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { countsOf, declaration, isThere, liveQueues } from './queues.ts'
 import { deleteEmpty } from './delete-held.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** Before anything stops: a broker that does not take them harms nobody. What comes later to a queue that is empty now gets its own then. */
 export const holdQueues: ActionHandler<'hold-queues'> = {
@@ -12,6 +13,11 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
   async isDone({ moves }, workshop) {
     const queues = await liveQueues(workshop)
     return (await needed(moves, workshop)).every((name) => isThere(queues, declaration(name)))
+  },
+  // one that was not in use then got none
+  async standsAs({ moves }, workshop) {
+    const queues = await liveQueues(workshop)
+    return moves.some(({ holding }) => isThere(queues, declaration(holding))) ? 'done' : 'not-done'
   },
   async perform({ moves }, workshop) {
     const broker = await workshop.control.broker()
@@ -21,7 +27,7 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     const others = holding.filter((name) => declared.get(name) === 'otherwise')
     if (others.length === 0) return tryWayBack(broker, holding)
     throw new AdminError('REFUSED', `a queue ${others[0]} is there already and is not as this program declares it`, [
-      `see what it holds, and delete it: rabbitmqctl list_queues name durable arguments messages | grep ${others[0]}`,
+      command`see what it holds, and delete it: rabbitmqctl list_queues name durable arguments messages | grep ${others[0]!}`,
     ])
   },
   async undo({ moves }, workshop) {

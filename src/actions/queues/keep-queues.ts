@@ -9,6 +9,7 @@ import { countsOf, keepOpen, liveQueues, movesOf } from './queues.ts'
 export const keepQueues: ActionHandler<'keep-queues'> = {
   failpoints: ['kept'],
   isDone: async () => false,
+  standsAs: async () => 'untold',
   async perform({ queues }, workshop) {
     // one that is durable by now is another queue
     const there = await liveQueues(workshop)

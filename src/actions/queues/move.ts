@@ -58,12 +58,12 @@ async function moveThose(direction: Direction, full: readonly Moving[], workshop
   await note({ event: 'begun', direction, attempt, queues: Object.fromEntries(full.map(({ queue, counts }) => [queue, counts])) })
   const mover = await (await control.broker()).mover()
   const total = full.reduce((sum, { counts }) => sum + ((direction === 'aside' ? counts?.ready : counts?.held) ?? 0), 0)
-  let unnoted: Record<string, Part> = {}
+  let unnoted = new Map<string, Part>()
   let since = performance.now()
   const noteMoved = async (): Promise<void> => {
-    if (Object.keys(unnoted).length === 0) return
-    await note({ event: 'moved', direction, attempt, queues: unnoted })
-    unnoted = {}
+    if (unnoted.size === 0) return
+    await note({ event: 'moved', direction, attempt, queues: Object.fromEntries(unnoted) })
+    unnoted = new Map()
     since = performance.now()
     await failpoint('noted')
   }
@@ -73,7 +73,7 @@ async function moveThose(direction: Direction, full: readonly Moving[], workshop
       const onProgress = ({ moved }: { moved: number }): void => moving({ done: before + moved, total, unit: 'messages' })
       const { moved, contents, othersIds, ...rest } = await moveOne(direction, it, { mover, attempt, onProgress }, workshop)
       before += moved
-      unnoted[it.queue] = { contents, othersIds }
+      unnoted.set(it.queue, { contents, othersIds })
       tell(direction, it, { othersIds, ...rest }, workshop)
       if (performance.now() - since > noteMs) await noteMoved()
     }

@@ -4,14 +4,21 @@ import type { Binding } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmptied } from './delete-queues.ts'
 import { move } from './move.ts'
-import { countsOf, liveQueues, movesOf } from './queues.ts'
+import { countsOf, isThere, liveQueues, movesOf } from './queues.ts'
 import { possible } from './switch-exchanges.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** The service declares its queues by itself when it starts; those for which messages wait have to be there before. */
 export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
   failpoints: ['declared', 'bound'],
   // on record as begun even where no message waits: what the service declares afterwards is taken back with it
   isDone: async () => false,
+  async standsAs({ queues }, workshop) {
+    const wanted = await awaited(queues, workshop)
+    const there = await liveQueues(workshop)
+    if (wanted.length === 0) return 'untold'
+    return wanted.every(({ queue }) => isThere(there, queue)) ? 'done' : 'not-done'
+  },
   async perform({ queues, bindings }, workshop) {
     const broker = await workshop.control.broker()
     const awaiting = await awaited(queues, workshop)
@@ -20,7 +27,7 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
     const other = wanted.find(({ name }) => declared.get(name) === 'otherwise')
     if (other) {
       throw new AdminError('INTERRUPTED', `queue ${other.name} has been declared otherwise by somebody else meanwhile; its messages wait`, [
-        `rabbitmqctl list_queues name durable auto_delete arguments | grep ${other.name}   # on the broker`,
+        command`rabbitmqctl list_queues name durable auto_delete arguments | grep ${other.name}   # on the broker`,
       ])
     }
     await workshop.failpoint('declared')

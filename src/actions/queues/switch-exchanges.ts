@@ -1,6 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import type { Binding, ExchangeDeclaration } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** An exchange's own `durable` cannot be changed: it is deleted and declared anew, and its bindings with it. */
 export const switchExchanges: ActionHandler<'switch-exchanges'> = {
@@ -8,6 +9,10 @@ export const switchExchanges: ActionHandler<'switch-exchanges'> = {
   async isDone({ exchanges, bindings }, workshop) {
     const wanted = exchanges.map(({ to }) => to)
     return (await areThere(wanted, workshop)) && (await missing(bindings, workshop)).length === 0
+  },
+  // a binding that somebody has removed since is theirs
+  async standsAs({ exchanges }, workshop) {
+    return (await areThere(exchanges.map(({ to }) => to), workshop)) ? 'done' : 'not-done'
   },
   perform: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ to }) => to), bindings, workshop),
   undo: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ from }) => from), bindings, workshop),
@@ -23,7 +28,7 @@ async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readon
     await failpoint('deleted')
     if ((await broker.declareExchange(exchange)) === 'declared') continue
     throw new AdminError('REFUSED', `exchange ${exchange.name} has been declared otherwise by somebody else meanwhile`, [
-      `rabbitmqctl list_exchanges name type durable auto_delete arguments | grep ${exchange.name}   # on the broker`,
+      command`rabbitmqctl list_exchanges name type durable auto_delete arguments | grep ${exchange.name}   # on the broker`,
     ])
   }
   await failpoint('declared')

@@ -5,6 +5,7 @@ import type { ServiceStatus } from '../../core/sources.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { withLastWords } from '../last-words.ts'
 import { answers } from '../start-service.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 const pollMs = 500
 
@@ -13,6 +14,7 @@ export const awaitRollout: ActionHandler<'await-rollout'> = {
   async isDone(_, workshop) {
     return isUp(await statusOf(workshop), workshop)
   },
+  standsAs: async () => 'untold',
   async perform(_, workshop) {
     await untilUp(workshop)
     await workshop.failpoint('up')
@@ -45,7 +47,7 @@ async function isUp({ state, isRollingOut }: ServiceStatus, workshop: Workshop):
 
 function notUp({ state, isRollingOut, detail, evidence = [] }: ServiceStatus, patienceMs: number): AdminError {
   const what = state === 'running' && isRollingOut !== true ? 'the service runs, and does not answer' : 'the service is not up'
-  const isCommand = (line: string): boolean => line.startsWith('kubectl ')
+  const isCommand = (line: string): line is ShellCommand => line.startsWith('kubectl ')
   const said = [detail, ...evidence.filter((line) => !isCommand(line))].join('; ')
   return new AdminError('TIMED_OUT', `${what} within ${span(patienceMs)}: ${said}`, [...evidence.filter(isCommand), '{logs}', 'testops-admin doctor -d {deployment}'])
 }

@@ -5,6 +5,7 @@ import { AdminError } from '../../core/error.ts'
 import type { ReleaseRevision, ReleaseSource } from '../../core/sources.ts'
 import { hasAll } from '../../core/values.ts'
 import type { Workshop } from '../handler.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 export type Upgrade = ActionOf<'upgrade-release'>
 
@@ -112,6 +113,6 @@ function busy({ latest: { revision, status, updatedAt } }: Standing, release: Re
   return new AdminError('BUSY', `another helm is at work on ${release.target}: revision ${revision} is ${status} since ${updatedAt}`, [
     release.helm('history'),
     'testops-admin resume -d {deployment}   # once it has ended',
-    `${release.helm('rollback')}   # only where no helm is at work any more: goes back to the revision before`,
+    command`${nested(release.helm('rollback'))}   # only where no helm is at work any more: goes back to the revision before`,
   ])
 }

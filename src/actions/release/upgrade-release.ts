@@ -7,6 +7,7 @@ import type { ActionHandler, Workshop } from '../handler.ts'
 import { untilUp } from './await-rollout.ts'
 import { isPending, isUntouched, isWithin, noteHelm, nothingPut, settled, standingOf } from './standing.ts'
 import type { Standing, Upgrade } from './standing.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 export const upgradeRelease: ActionHandler<'upgrade-release'> = {
   failpoints: ['cleared', 'upgraded'],
@@ -43,7 +44,7 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
     const { latest } = standing
     throw new AdminError('REFUSED', `${release.target} is at revision ${latest.revision} by now, with another chart or other values than this run left: what came after it would be lost`, [
       release.helm('history'),
-      release.helm('rollback', String(action.revision)) + '   # takes back what came after it, too',
+      command`${nested(release.helm('rollback', String(action.revision)))}   # takes back what came after it, too`,
     ])
   },
 }

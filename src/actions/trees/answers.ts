@@ -36,12 +36,16 @@ export interface Answers {
 /** A call of which it is not known whether it was taken is made once more at most, in all of a run. */
 export const mostTimes = 2
 
-/** Reads the notes of one step, oldest first. */
-export function answersIn(notes: readonly string[]): Answers {
+/** Reads the notes of one step on a list of so many items, oldest first. However long the ranges in the notes are, each item is counted once. */
+export function answersIn(notes: readonly string[], items: number): Answers {
   const accepted = new Set<number>()
   const failed = new Map<number, Failure>()
-  const maybe = new Map<number, number>()
-  const add = (item: number, times: number): void => void maybe.set(item, (maybe.get(item) ?? 0) + times)
+  // what each item has more than the one before it
+  const steps = new Int32Array(items + 1)
+  const add = ([first, last]: Range, times: number): void => {
+    steps[first]! += times
+    steps[last + 1]! -= times
+  }
   for (const note of notes.flatMap(answeredIn)) {
     for (const item of note.accepted) {
       accepted.add(item)
@@ -49,12 +53,12 @@ export function answersIn(notes: readonly string[]): Answers {
     }
     for (const failure of note.failed) {
       failed.set(failure.item, failure)
-      if (failure.unknown !== true) add(failure.item, -1)
+      if (failure.unknown !== true) add([failure.item, failure.item], -1)
     }
-    for (const item of within(note.unasked)) add(item, -1)
-    for (const item of within(note.asking)) add(item, 1)
+    for (const range of note.unasked ?? []) add(range, -1)
+    for (const range of note.asking ?? []) add(range, 1)
   }
-  return { accepted, failed, maybe }
+  return { accepted, failed, maybe: summed(steps.subarray(0, items)) }
 }
 
 function answeredIn(note: string): Answered[] {
@@ -66,8 +70,14 @@ function answeredIn(note: string): Answered[] {
   }
 }
 
-function within(ranges: readonly Range[] = []): number[] {
-  return ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index))
+function summed(steps: Int32Array): Map<number, number> {
+  const sums = new Map<number, number>()
+  let sum = 0
+  for (const [item, step] of steps.entries()) {
+    sum += step
+    if (sum !== 0) sums.set(item, sum)
+  }
+  return sums
 }
 
 /** The same places, each run of them as one. */
@@ -99,7 +109,7 @@ const unanswered = 'it may have been asked for twice, and no answer is on record
 
 /** How it stands, for the report. */
 export function accountOf(items: readonly MigrationItem[], notes: readonly string[]): TreeAccount {
-  const { accepted, failed, maybe } = answersIn(notes)
+  const { accepted, failed, maybe } = answersIn(notes, items.length)
   const lost = [...maybe].filter(([item, times]) => times >= mostTimes && !accepted.has(item) && !failed.has(item)).map(([item]) => ({ item, status: 0, message: unanswered }))
   const failures = [...failed.values(), ...lost].sort((a, b) => a.item - b.item)
   return {

@@ -6,6 +6,9 @@ import type { ErrorCode } from '../../core/error.ts'
 import { isObject } from '../../core/shape.ts'
 import type { ApiSource, MigrationJob } from '../../core/sources.ts'
 import type { ActionHandler } from '../handler.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
+import { own } from '../../core/own.ts'
 
 /** each look costs the service a page of its jobs */
 const pollMs = 2000
@@ -22,6 +25,7 @@ const judge = 'testops-admin doctor -d {deployment} --only trees/migrated'
 export const awaitMigration: ActionHandler<'await-migration'> = {
   failpoints: ['looked', 'over'],
   isDone: async () => false,
+  standsAs: async () => 'untold',
   async perform({ counts: { newestJob } }, { open, signal, progress, moving, journal, failpoint, patienceMs }) {
     const api = await open.api()
     const end = performance.now() + patienceMs
@@ -59,7 +63,7 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
     if (!last) return null
     return {
       message: last.states.map(told).join('; '),
-      suggestions: [judge, ...(last.words === null ? [] : [`testops-admin migrate-trees -d {deployment} ${last.words} --wait   # once the cause is gone`])],
+      suggestions: [judge, ...(last.words === null ? [] : [command`testops-admin migrate-trees -d {deployment} ${nested(typed(last.words.split(' ')))} --wait   # once the cause is gone`])],
     }
   },
 }
@@ -122,7 +126,7 @@ function byState(jobs: readonly MigrationJob[]): State[] {
 /** `2 migration jobs were cancelled: tree 1; tree 2` */
 function told({ status, count, names }: State): string {
   const were = status === 'FAILED' ? '' : count === 1 ? 'was ' : 'were '
-  return `${counted(count, 'migration job')} ${were}${undoneStates[status]}: ${names}`
+  return `${counted(count, 'migration job')} ${were}${own(undoneStates, status)}: ${names}`
 }
 
 function undoneIn(note: string): JobsUndone[] {

@@ -6,13 +6,15 @@ import type { FailedItem } from '../../core/repair-document.ts'
 import type { ActionHandler, Shortfall, Workshop } from '../handler.ts'
 import { accountOf, answersIn, leftOf } from './answers.ts'
 import { Migration } from './migration.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
 
 type Migrate = ActionOf<'migrate-trees'>
 
 export const migrateTrees: ActionHandler<'migrate-trees'> = {
   failpoints: ['announced', 'asking', 'answered', 'noted'],
   async isDone({ items }, { journal }) {
-    return leftOf(items, answersIn(journal.notes)).left.length === 0
+    return leftOf(items, answersIn(journal.notes, items.length)).left.length === 0
   },
   async perform(action, workshop) {
     await new Migration(action, await controlOf(action, workshop), workshop).run()
@@ -42,15 +44,15 @@ const mostNamed = 10
 const mostExplained = 10_000
 
 function again(failed: readonly FailedItem[]): Pick<Shortfall, 'suggestions' | 'file'> {
-  const command = 'testops-admin migrate-trees -d {deployment}'
+  const again = 'testops-admin migrate-trees -d {deployment}'
   if (failed.length <= mostNamed) {
-    const words = failed.map(({ project, tree }) => (tree === undefined ? `--project ${project}` : `--tree ${project}/${tree}`))
-    return { suggestions: [`${command} ${words.join(' ')}   # once the cause is gone`] }
+    const words = failed.map(({ project, tree }) => (tree === undefined ? ['--project', String(project)] : ['--tree', `${project}/${tree}`]))
+    return { suggestions: [command`${nested(again)} ${nested(typed(words.flat()))}   # once the cause is gone`] }
   }
   const isExplained = failed.length <= mostExplained
   const lines = failed.map(({ project, tree, message }) => `${project}${tree === undefined ? '' : `/${tree}`}${isExplained ? `   # ${message.slice(0, 200)}` : ''}\n`)
   return {
     suggestions: [],
-    file: { name: 'failed.txt', text: lines.join(''), command: `${command} --from-file {file}   # all of them${isExplained ? ', each with its reason' : ''}; once the cause is gone` },
+    file: { name: 'failed.txt', text: lines.join(''), command: command`${nested(again)} --from-file {file}   # all of them${nested(isExplained ? ', each with its reason' : '')}; once the cause is gone` },
   }
 }

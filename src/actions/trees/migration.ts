@@ -32,7 +32,7 @@ export class Migration {
     this.#action = action
     this.#control = control
     this.#workshop = workshop
-    const answers = answersIn(workshop.journal.notes)
+    const answers = answersIn(workshop.journal.notes, action.items.length)
     const { left, fresh } = leftOf(action.items, answers)
     this.#left = left.length
     this.#fresh = fresh

@@ -4,14 +4,16 @@ import { takeLocks } from '../../engine/guard.ts'
 import type { Guard } from '../../engine/guard.ts'
 import type { JournalOptions, RunJournal } from '../../engine/journal.ts'
 import type { Performance } from '../../engine/perform.ts'
+import type { Foreign } from '../../engine/running.ts'
 import type { Secret } from '../../core/secret.ts'
 import { stepLines } from '../../output/repair.ts'
 import { tellerOn } from './progress.ts'
 import type { RepairSession } from './session.ts'
+import { tellLine } from '../write.ts'
 
 /** Runs under every lock of the deployment that is in reach. Throws BUSY. */
 export async function underLocks<T>({ opened, by }: RepairSession, what: string, run: (guard: Guard) => Promise<T>): Promise<T> {
-  const guard = await takeLocks(await opened.locks({ who: by, what, tell: (message) => void process.stderr.write(`${message}\n`) }))
+  const guard = await takeLocks(await opened.locks({ who: by, what, tell: (message) => tellLine(process.stderr, message) }))
   try {
     return await run(guard)
   } finally {
@@ -27,7 +29,7 @@ export function journalOptions({ by, failpoint }: RepairSession): JournalOptions
 /** What a run works with, its steps told on standard error. */
 export function performanceOf(
   { opened, by, timeoutMs, signal, failpoint }: RepairSession,
-  of: { record: RunRecord; events: readonly RunEvent[]; journal: RunJournal; guard: Guard; patienceMs: number; given?: ReadonlyMap<string, Secret> },
+  of: { record: RunRecord; events: readonly RunEvent[]; journal: RunJournal; guard: Guard; patienceMs: number; foreign?: Foreign; given?: ReadonlyMap<string, Secret> },
 ): Performance {
   const { deployment, open, control, commands } = opened
   const { say, moving } = tellerOn(process.stderr)

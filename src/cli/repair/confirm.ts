@@ -2,6 +2,9 @@ import { createInterface } from 'node:readline/promises'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
+import { print } from '../write.ts'
+import { harmless } from '../../core/harmless.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 export interface Asked {
   deployment: Pick<Deployment, 'name' | 'file'>
@@ -58,11 +61,11 @@ export async function ask(question: string, { input, output }: Asking, signal: A
       signal.addEventListener('abort', stop, { once: true })
       terminal.once('SIGINT', () => {
         // what is said next begins a line of its own, not at the end of the question
-        output.write('\n')
+        print(output, '\n')
         reject(new AdminError('INTERRUPTED', 'interrupted by SIGINT: nothing was changed'))
       })
       terminal.once('close', () => resolve(null))
-      terminal.question(question).then(resolve, reject)
+      terminal.question(harmless(question)).then(resolve, reject)
     })
   } finally {
     signal.removeEventListener('abort', stop)
@@ -71,7 +74,7 @@ export async function ask(question: string, { input, output }: Asking, signal: A
 }
 
 /** The same command, confirmed. */
-function commandWith(words: readonly string[], name: string): string {
+function commandWith(words: readonly string[], name: string): ShellCommand {
   const kept = words.filter((word, index) => word !== '--confirm' && words[index - 1] !== '--confirm' && !word.startsWith('--confirm='))
   return typed(['testops-admin', ...kept, '--confirm', name])
 }

@@ -1,13 +1,15 @@
 import { AdminError } from '../../core/error.ts'
-import { typed } from '../../core/typed.ts'
-import type { UnreadableRun } from '../../core/run.ts'
+import type { RunHistory, UnreadableRun } from '../../core/run.ts'
 import { isUnfinished, onlyCloses, runState, undoCommand } from '../../core/run-state.ts'
-import { nameOf, onRecord } from '../../engine/catch-up.ts'
-import type { Journals } from '../../engine/catch-up.ts'
+import { dropCopy, nameOf, onRecord } from '../../engine/catch-up.ts'
+import type { Journals, OnRecord } from '../../engine/catch-up.ts'
+import { leftStanding } from '../../domain/foreign-run/standing.ts'
 import type { HistoryDocument } from '../../output/history.ts'
 import type { RepairFlags } from './flags.ts'
+import { misfitOf } from './foreign.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** Every run that is on record: on this machine, and in the deployment what was begun elsewhere and is not finished. */
 export async function listRuns(flags: RepairFlags): Promise<HistoryDocument> {
@@ -15,49 +17,94 @@ export async function listRuns(flags: RepairFlags): Promise<HistoryDocument> {
 }
 
 /** The same of a deployment that is open. */
-export async function runsOf({ opened: { deployment, journals } }: Pick<RepairSession, 'opened'>): Promise<HistoryDocument> {
+export async function runsOf(session: Pick<RepairSession, 'opened'>): Promise<HistoryDocument> {
+  const { deployment, journals } = session.opened
   const { all } = await onRecord(journals)
+  const misfits = await misfitsIn(session, all)
   const runs = all.flatMap((it) => {
     if (!('record' in it) || (!it.isHere && !isUnfinished(it))) return []
-    return [{ ...runState(it), where: it.isHere ? ('here' as const) : ('deployment' as const), ...(it.isGone && { copyGone: true as const }) }]
+    return [{ ...runState(it), where: it.isHere ? ('here' as const) : ('deployment' as const), ...(it.isGone && { copyGone: true as const }), ...(misfits.has(it.record.run) && { misfit: misfits.get(it.record.run)! }) }]
   })
   return {
     schemaVersion: 1,
     deployment: deployment.name,
     runs: runs.sort((a, b) => (a.run < b.run ? -1 : 1)),
-    unreadable: all.flatMap((it) => ('unreadable' in it ? [{ run: it.run, reason: it.unreadable }] : [])),
+    unreadable: [...all.flatMap((it) => ('unreadable' in it ? [it] : [])), ...((await journals.here.strangers?.()) ?? [])].map(({ run, unreadable }) => ({ run, reason: unreadable })),
   }
 }
 
+/** Of each unfinished record of another machine that fits no repair of this deployment, why. */
+async function misfitsIn(session: Pick<RepairSession, 'opened'>, all: OnRecord['all']): Promise<ReadonlyMap<string, string>> {
+  const misfits = new Map<string, string>()
+  for (const it of all) {
+    if (!('record' in it) || it.isHere || !isUnfinished(it)) continue
+    const misfit = await misfitOf(session, it).catch((error: unknown) => {
+      if (error instanceof AdminError && error.code !== 'INTERRUPTED') return null
+      throw error
+    })
+    if (misfit !== null) misfits.set(it.record.run, misfit)
+  }
+  return misfits
+}
+
 /** Throws REFUSED where another run has not come to its end, or may not have: it may have stopped the service, or hold messages. */
-export async function refuseIfUnfinished({ opened: { journals } }: Pick<RepairSession, 'opened'>): Promise<void> {
+export async function refuseIfUnfinished(session: Pick<RepairSession, 'opened'>): Promise<void> {
+  const { journals } = session.opened
   const { all } = await onRecord(journals)
   const own = all.find((it) => 'record' in it && it.isHere && isUnfinished(it))
   if (own && 'record' in own) {
     const { run, plan, by } = own.record
     throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) has not come to its end`, [
-      `testops-admin resume ${run} -d {deployment}`,
+      command`testops-admin resume ${run} -d {deployment}`,
       undoCommand({ run, onlyCloses: onlyCloses(plan) }),
     ])
   }
-  const other = all.find((it) => !it.isHere && 'record' in it && isUnfinished(it))
-  if (other && 'record' in other) {
-    const { run, plan, by } = other.record
-    throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) was begun on another machine and has not come to its end`, [
-      'testops-admin history -d {deployment}',
-      `testops-admin resume --adopt ${run} -d {deployment}`,
-    ])
-  }
-  const damaged = all.find((it) => 'unreadable' in it)
+  const damaged = all.find((it) => 'unreadable' in it && it.isHere)
   if (damaged && 'unreadable' in damaged) throw unknownEnd(damaged, journals)
+  const others = all.filter((it) => !it.isHere && (!('record' in it) || isUnfinished(it)))
+  if (others.length > 0) await refuseIfStanding(session, others)
+}
+
+/**
+ * Throws REFUSED where a record of another machine tells of a half-done repair. One that fits no repair was written by somebody else,
+ * and is in the way only while something of a repair really stands.
+ */
+async function refuseIfStanding(session: Pick<RepairSession, 'opened'>, others: readonly (RunHistory | UnreadableRun)[]): Promise<void> {
+  const strange: string[] = []
+  for (const it of others) {
+    if (!('record' in it)) strange.push(it.run)
+    else if (await mayBeGenuine(session, it)) {
+      const { run, plan, by } = it.record
+      throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) was begun on another machine and is not finished`, [
+        'testops-admin history -d {deployment}',
+        command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
+      ])
+    } else strange.push(it.record.run)
+  }
+  const [left] = await leftStanding(session.opened)
+  if (left === undefined) return
+  throw new AdminError('REFUSED', `Nothing changed: ${left}, and the deployment holds a record that fits no repair, \`${strange[0]!}\``, [
+    'testops-admin history -d {deployment}',
+    command`testops-admin discard ${strange[0]!} -d {deployment}   # shows the record, saves it here, and removes it`,
+  ])
+}
+
+/** What cannot be compared may be genuine. */
+async function mayBeGenuine(session: Pick<RepairSession, 'opened'>, history: RunHistory): Promise<boolean> {
+  try {
+    return (await misfitOf(session, history)) === null
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return true
+    throw error
+  }
 }
 
 /** Of a run whose journal cannot be read: it may have stopped the service, or hold messages. */
-export function unknownEnd(damaged: UnreadableRun & { isHere: boolean }, journals: Journals): AdminError {
+export function unknownEnd(damaged: UnreadableRun & { isHere: boolean; isSpoiled?: true }, journals: Journals): AdminError {
   const run = nameOf(damaged)
   return new AdminError('REFUSED', `whether run ${run} has come to its end is not known: ${damaged.unreadable}`, [
     'testops-admin history -d {deployment}',
-    `testops-admin resume --adopt ${run} -d {deployment}   # where the deployment keeps a copy of its journal`,
-    ...(damaged.isHere ? [`${typed(['mv', `${journals.here.where}/${run}`, `${journals.here.where}/${run}.aside`])}   # once it is seen to be over`] : []),
+    ...(damaged.isSpoiled ? [dropCopy(run)] : [command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # where the deployment keeps a copy of its journal`]),
+    ...(damaged.isHere && !damaged.isSpoiled ? [command`${'mv'} ${`${journals.here.where}/${run}`} ${`${journals.here.where}/${run}.aside`}   # once it is seen to be over`] : []),
   ])
 }

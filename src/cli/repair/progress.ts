@@ -1,6 +1,8 @@
 import type { Moving } from '../../core/moving.ts'
 import { movingLine } from '../../output/progress.ts'
 import { clip } from '../../output/text.ts'
+import { cursor, draw, tellLine } from '../write.ts'
+import type { Printer } from '../write.ts'
 
 /** What a repair says on standard error while it works. */
 export interface Teller {
@@ -12,30 +14,24 @@ export interface Teller {
   clear: () => void
 }
 
-interface Stream {
-  isTTY?: boolean
-  columns?: number
-  write(text: string): unknown
-}
-
 /** how often the line moves, and how often a plain one is written where nothing can move */
 const redrawMs = 100
 const plainMs = 10_000
 
-export function tellerOn(stream: Stream, now: () => number = () => performance.now()): Teller {
+export function tellerOn(stream: Printer, now: () => number = () => performance.now()): Teller {
   let shown = false
   let last: Moving | null = null
   let since = now()
   let told = since
   const clear = (): void => {
-    if (shown) stream.write('\r\u001b[2K')
+    if (shown) draw(stream, cursor.emptyLine, '')
     shown = false
   }
   return {
     clear,
     say(line) {
       clear()
-      stream.write(`${line}\n`)
+      tellLine(stream, line)
     },
     moving(amount) {
       // a smaller amount, or one of something else, is another work
@@ -47,8 +43,8 @@ export function tellerOn(stream: Stream, now: () => number = () => performance.n
       if (now() - told < (stream.isTTY ? redrawMs : plainMs)) return
       told = now()
       const line = `    ${movingLine(amount, now() - since)}`
-      if (!stream.isTTY) return void stream.write(`${line}\n`)
-      stream.write(`\r\u001b[2K${clip(line, (stream.columns || 80) - 1)}`)
+      if (!stream.isTTY) return tellLine(stream, line)
+      draw(stream, cursor.emptyLine, clip(line, (stream.columns || 80) - 1))
       shown = true
     },
   }

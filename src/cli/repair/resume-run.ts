@@ -1,24 +1,32 @@
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
-import type { RunHistory } from '../../core/run.ts'
+import type { RunEvent, RunHistory } from '../../core/run.ts'
 import { isUnfinished, progressOf, runState } from '../../core/run-state.ts'
 import { forgetFinished, onRecord, standingOf } from '../../engine/catch-up.ts'
 import type { Journals, OnRecord, Standing } from '../../engine/catch-up.ts'
 import { reopenJournal } from '../../engine/journal.ts'
-import { perform, performUndo, whyNotBack } from '../../engine/perform.ts'
+import { documentOf, perform, performUndo, whyNotBack } from '../../engine/perform.ts'
 import type { Performance, Performed } from '../../engine/perform.ts'
 import { losesAll, toTakeBack } from '../../engine/take-back.ts'
 import type { Guard } from '../../engine/guard.ts'
+import { canonical } from '../../engine/stale.ts'
+import { refuseUnknownRisks } from './accepted-risks.ts'
 import { journalOptions, performanceOf, underLocks } from './carry.ts'
+import { claimed, comparedIn, redoneIn, undoneIn } from './compare-record.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
+import { isClear, isForeign, refuseForeign, refuseUnlessFits } from './foreign.ts'
 import { refuseIfUnfinished, unknownEnd } from './list-runs.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import { refuseIfReadOnly } from './read-only.ts'
+import { planText } from '../../output/plan.ts'
+import { adoptCommand, planOfRecord, recordText } from '../../output/record.ts'
 import { takeBackText } from '../../output/repair.ts'
 import { screenOf } from '../screen.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
+import { print, tellLine } from '../write.ts'
+import { command } from '../../core/shell-command.ts'
 
 export interface Going {
   /** null: the only one that has not come to its end */
@@ -31,7 +39,8 @@ export interface Going {
 
 /** Goes on with a run that has not come to its end, forward or back as it was going; null: there is none. */
 export async function resumeRun(flags: RepairFlags, going: Going): Promise<Performed | null> {
-  refuseIfReadOnly()
+  refuseUnknownRisks(flags['accept-risk'] ?? [])
+  if (!isDry(flags)) refuseIfReadOnly()
   return withDeployment(flags, async (session) => resumeIn(session, flags, going))
 }
 
@@ -43,25 +52,67 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   if (run === null) return null
   const standing = await standingOf(journals, run, { adopt })
   refuseIfOthers(standing, session)
-  if (adopt && isUnfinished(standing.history))
-    await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tell(standing))
+  if (isOver(standing)) return isDry(flags) ? null : closed(session, flags, standing)
+  await refuseUnlessFits(session, standing)
+  show(standing, session, flags)
+  if (progressOf(standing.history.events).isGoingBack) tellBack(standing)
+  if (isDry(flags)) return planned(standing)
+  if (isForeign(standing)) {
+    refuseForeign(standing, flags, words)
+    await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
+  }
   return underLocks(session, `resume ${standing.history.record.plan.repair}`, async (guard) => {
     // whoever held the locks may have finished it
     const now = await standingOf(journals, run, { adopt })
-    if (!isUnfinished(now.history)) return forgetFinished(journals).then(() => null)
+    if (isOver(now)) return finished(session, flags, now, guard)
+    refuseChanged(standing, now)
     if (now.isGone && flags.confirm === undefined) throw gone(run)
-    const performance = await goingOn(session, flags, now, guard)
+    const redo = await redoneIn(session, flags, now, guard)
+    const performance = await goingOn(session, flags, now, guard, redo)
     if (!progressOf(now.history.events).isGoingBack) return perform(performance)
     const why = await whyNotBack(performance)
     if (why === null) return performUndo(performance)
-    process.stderr.write(`It cannot be taken back any more: ${why.message}. So it goes forward.\n`)
+    tellLine(process.stderr, `It cannot be taken back any more: ${why.message}. So it goes forward.`)
     return perform(performance)
   })
 }
 
+/** Whether it is unfinished by what this machine knows itself, where it knows anything. */
+function isLeft({ history, here }: Standing): boolean {
+  return isUnfinished('history' in here ? here.history : history)
+}
+
+/** By all that is on record; where the deployment's copy alone says so, `finished` asks. */
+function isOver({ history }: Standing): boolean {
+  return !isUnfinished(history)
+}
+
+async function closed(session: RepairSession, flags: RepairFlags, standing: Standing): Promise<Performed | null> {
+  const { journals } = session.opened
+  const { run, plan } = standing.history.record
+  return underLocks(session, `resume ${plan.repair}`, async (guard) => finished(session, flags, await standingOf(journals, run, { adopt: isForeign(standing) }), guard))
+}
+
+/** A run of this machine that the deployment's copy alone calls over is over only where the deployment shows it. Throws REFUSED. */
+async function finished(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard): Promise<null> {
+  const { journals } = session.opened
+  if (isForeign(standing)) return null
+  if (isLeft(standing)) {
+    await refuseUnlessFits(session, standing)
+    const { differing, repeated } = await comparedIn(session, flags, standing, guard)
+    const theirs = standing.history.events.slice(standing.history.events.length - standing.foreign)
+    const isTakenBack = theirs.some(({ event }) => event === 'undone')
+    if (differing.length > 0 || repeated.size > 0 || (isTakenBack && !(await isClear(session)))) throw claimed(standing, differing)
+    await (await reopenJournal(journals, standing, journalOptions(session))).close(true)
+  }
+  await forgetFinished(journals, async () => isClear(session))
+  return null
+}
+
 /** Takes back what a run did, a half done one too, and one that was begun on another machine; null: there is nothing to take back. */
 export async function undoRun(flags: RepairFlags, run: string, words: readonly string[]): Promise<Performed | null> {
-  refuseIfReadOnly()
+  refuseUnknownRisks(flags['accept-risk'] ?? [])
+  if (!isDry(flags)) refuseIfReadOnly()
   return withDeployment(flags, async (session) => undoIn(session, flags, run, words))
 }
 
@@ -73,16 +124,23 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
   refuseIfOthers(standing, session)
   const isLost = losesAll(standing.history)
   if (isLost && !isUnfinished(standing.history)) throw lost(run)
-  if (isUndone(standing.history)) return null
+  if (isUndone(standing.history) && standing.foreign === 0) return null
   // what is over was left as it should be, on which another run may stand by now
-  if (!isUnfinished(standing.history)) await refuseIfUnfinished(session)
-  if (isLost) process.stderr.write('What it did cannot be taken back: the run is only closed.\n')
-  await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => tellBack(standing))
+  if (!isLeft(standing)) await refuseIfUnfinished(session)
+  await refuseUnlessFits(session, standing)
+  if (isLost) tellLine(process.stderr, 'What it did cannot be taken back: the run is only closed.')
+  show(standing, session, flags)
+  tellBack(standing)
+  if (isDry(flags)) return planned(standing)
+  if (isForeign(standing)) refuseForeign(standing, flags, words)
+  await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
   return underLocks(session, `undo ${standing.history.record.plan.repair}`, async (guard) => {
     const now = await standingOf(journals, run, { adopt: true })
-    if (isUndone(now.history)) return null
-    if (!isUnfinished(now.history)) await refuseIfUnfinished(session)
-    return performUndo(await goingOn(session, flags, now, guard))
+    if (isUndone(now.history) && now.foreign === 0) return null
+    refuseChanged(standing, now)
+    if (!isLeft(now)) await refuseIfUnfinished(session)
+    const redo = await undoneIn(session, flags, now, guard)
+    return performUndo(await goingOn(session, flags, now, guard, redo))
   })
 }
 
@@ -91,13 +149,23 @@ function isUndone({ record, events }: RunHistory): boolean {
   return toTakeBack(record.plan, events).length === 0 && !isUnfinished({ record, events })
 }
 
-async function goingOn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard): Promise<Performance> {
+/** What is carried out is what was shown. Throws REFUSED where the deployment's part of the record has changed since. */
+function refuseChanged(seen: Standing, now: Standing): void {
+  const isSame = canonical(seen.history, new Set()) === canonical(now.history, new Set())
+  if (isSame || (now.foreign === 0 && !isForeign(now))) return
+  const { run } = now.history.record
+  throw new AdminError('REFUSED', `Nothing changed: the record of run ${run} in the deployment has changed since it was shown`, [
+    isForeign(now) ? command`testops-admin resume --adopt ${run} -d {deployment} --dry-run` : command`testops-admin resume ${run} -d {deployment} --dry-run`,
+  ])
+}
+
+async function goingOn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard, redo: readonly RunEvent[]): Promise<Performance> {
   const { journals } = session.opened
-  await forgetFinished(journals)
+  await forgetFinished(journals, async () => isClear(session))
   const { record, events } = standing.history
-  const journal = await reopenJournal(journals, standing, journalOptions(session))
-  if (journal.onlyHere !== null && !session.opened.deployment.file) process.stderr.write(`The journal is on this machine alone: ${journal.onlyHere}\n`)
-  return performanceOf(session, { record, events, journal, guard, patienceMs: patienceMs(flags) })
+  const journal = await reopenJournal(journals, standing, journalOptions(session), redo)
+  if (journal.onlyHere !== null && !session.opened.deployment.file) tellLine(process.stderr, `The journal is on this machine alone: ${journal.onlyHere}`)
+  return performanceOf(session, { record, events: [...events, ...redo], journal, guard, patienceMs: patienceMs(flags) })
 }
 
 async function onlyUnfinished({ opened }: RepairSession): Promise<string | null> {
@@ -109,7 +177,7 @@ async function onlyUnfinished({ opened }: RepairSession): Promise<string | null>
     throw new AdminError(
       'USAGE',
       `several runs have not come to their end: ${unfinished.join(', ')}`,
-      unfinished.map((run) => `testops-admin resume ${run} -d {deployment}`),
+      unfinished.map((run) => command`testops-admin resume ${run} -d {deployment}`),
     )
   }
   const others = all.flatMap((it) => ('record' in it && !it.isHere && isUnfinished(it) ? [it.record.run] : []))
@@ -117,7 +185,7 @@ async function onlyUnfinished({ opened }: RepairSession): Promise<string | null>
   throw new AdminError(
     'USAGE',
     `this machine has no run to go on with; begun on another one: ${others.join(', ')}`,
-    others.map((run) => `testops-admin resume --adopt ${run} -d {deployment} --confirm {deployment}`),
+    others.map((run) => command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`),
   )
 }
 
@@ -159,21 +227,43 @@ function gone(run: string): AdminError {
     `the deployment kept a copy of the journal of run ${run} and has it no longer: most likely the run was finished or taken back from another machine`,
     [
       'testops-admin doctor -d {deployment}',
-      `testops-admin resume ${run} -d {deployment} --confirm {deployment}   # goes on with it all the same`,
-      `testops-admin undo ${run} -d {deployment} --confirm {deployment}   # takes back what this machine did`,
+      command`testops-admin resume ${run} -d {deployment} --confirm {deployment}   # goes on with it all the same`,
+      command`testops-admin undo ${run} -d {deployment} --confirm {deployment}   # takes back what this machine did`,
     ],
   )
 }
 
-function tellBack(standing: Standing): void {
-  tell(standing)
-  const { record: { plan }, events } = standing.history
-  process.stderr.write(takeBackText(plan, toTakeBack(plan, events), screenOf(process.stderr)))
+function tellBack({ history: { record: { plan }, events } }: Standing): void {
+  print(process.stderr, takeBackText(plan, toTakeBack(plan, events), screenOf(process.stderr)))
 }
 
-function tell({ history, isGone }: Standing): void {
+/** The whole plan, before anything of it is carried out; of a record of others, in words made from its actions alone. */
+function show(standing: Standing, { opened: { deployment } }: RepairSession, flags: RepairFlags): void {
+  const { history, isGone } = standing
   const { run, repair, by, startedAt, done, steps, within } = runState(history)
+  const screen = screenOf(process.stderr)
+  if (isForeign(standing)) {
+    print(process.stderr, recordText(history, screen))
+    if (isDry(flags)) {
+      const risks = ['foreign-run', ...history.record.plan.risks.map(({ name }) => name)]
+      tellLine(process.stderr, `To adopt it, once you are sure: ${adoptCommand(run, deployment, risks)}`)
+    }
+    return
+  }
   const at = within === null ? '' : `, within: ${within}`
-  process.stderr.write(`Run ${run}: ${repair} by ${by}, begun ${startedAt}; ${done} of ${steps} steps done${at}\n`)
-  if (isGone) process.stderr.write('The deployment keeps its journal no longer: it may have been finished or taken back from another machine.\n')
+  tellLine(process.stderr, `Run ${run}: ${repair} by ${by}, begun ${startedAt}; ${done} of ${steps} steps done${at}`)
+  // a dry run prints it as its result
+  if (!isDry(flags)) print(process.stderr, planText(history.record.plan, screen))
+  if (isGone) tellLine(process.stderr, 'The deployment keeps its journal no longer: it may have been finished or taken back from another machine.')
+}
+
+function isDry(flags: RepairFlags): boolean {
+  return flags['dry-run'] ?? false
+}
+
+/** The plan of a run that is on record, of which nothing is carried out. */
+function planned(standing: Standing): Performed {
+  const { run, plan } = standing.history.record
+  const shown = isForeign(standing) ? planOfRecord(plan) : plan
+  return { document: { ...documentOf(shown, { outcome: 'planned' }), run }, exitCode: 0 }
 }

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { unlessAborted } from '../../core/abort.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { RepairDocument } from '../../core/repair-document.ts'
 import type { Secret } from '../../core/secret.ts'
+import { newRunName } from '../../core/run-name.ts'
 import type { RunRecord } from '../../core/run.ts'
 import { forgetFinished } from '../../engine/catch-up.ts'
 import { foresee } from '../../engine/foresee.ts'
@@ -23,10 +23,12 @@ import { journalOptions, performanceOf, underLocks } from './carry.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
+import { isClear } from './foreign.ts'
 import { refuseIfUnfinished } from './list-runs.ts'
 import { refuseIfReadOnly } from './read-only.ts'
 import { filledError, withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
+import { print, tellLine } from '../write.ts'
 
 export interface Wish {
   repair: AnyRepair
@@ -62,17 +64,20 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
   })
   try {
     const difference = await differenceOf(session, plan)
-    if (isDry) process.stderr.write(difference)
+    if (isDry) print(process.stderr, difference)
     if (isDry) return { document: documentOf(await withUnfinished(session, plan), { outcome: 'planned' }), exitCode: 0 }
     refuseOtherName({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words })
     await refuseIfUnfinishedOrBusy(session, plan.repair)
     if (wish.saved) refuseIfStale(wish.saved, plan)
     if (plan.steps.length === 0) return { document: documentOf(plan, { outcome: 'nothing-to-do' }), exitCode: 0 }
     refuseRisks(plan, flags['accept-risk'] ?? [], wish.words)
-    await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () => show(plan, difference))
-    if (flags.confirm !== undefined) process.stderr.write(difference)
+    // who confirmed a plan by its file's name may never have read it
+    const isShown = wish.saved !== undefined
+    if (isShown) show(plan, difference)
+    await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () => (isShown ? undefined : show(plan, difference)))
+    if (flags.confirm !== undefined && !isShown) print(process.stderr, difference)
     return await underLocks(session, plan.repair, async (guard) => {
-      await forgetFinished(opened.journals)
+      await forgetFinished(opened.journals, async () => isClear(session))
       await refuseIfUnfinished(session)
       const now = await planOf(session, wish)
       refuseIfStale(plan, now)
@@ -123,10 +128,9 @@ function notBegun(plan: Plan, error: AdminError, { opened: { deployment, command
 
 function recordOf(plan: Plan, { by }: RepairSession, { version }: Wish, flags: RepairFlags): RunRecord {
   const startedAt = new Date().toISOString()
-  const second = startedAt.replaceAll(/[-:]|\.\d+/g, '')
   return {
     schemaVersion: 1,
-    run: `${second}-${plan.repair}-${randomBytes(2).toString('hex')}`,
+    run: newRunName(plan.repair, startedAt),
     program: version,
     by,
     startedAt,
@@ -136,10 +140,10 @@ function recordOf(plan: Plan, { by }: RepairSession, { version }: Wish, flags: R
 }
 
 function show(plan: Plan, difference: string): void {
-  process.stderr.write(`${planText(plan, screenOf(process.stderr))}\n${difference}`)
+  print(process.stderr, `${planText(plan, screenOf(process.stderr))}\n${difference}`)
 }
 
 function tellWhere({ run }: RunRecord, onlyHere: string | null): void {
-  process.stderr.write(`Run ${run}\n`)
-  if (onlyHere !== null) process.stderr.write(`    its journal is on this machine alone: ${onlyHere}\n`)
+  tellLine(process.stderr, `Run ${run}`)
+  if (onlyHere !== null) tellLine(process.stderr, `    its journal is on this machine alone: ${onlyHere}`)
 }

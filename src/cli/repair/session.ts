@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { AdminError } from '../../core/error.ts'
 import { failpoints } from '../../core/failpoint.ts'
@@ -13,6 +12,7 @@ import { relayOf } from '../relay.ts'
 import { screenOf } from '../screen.ts'
 import type { RepairFlags } from './flags.ts'
 import { defaultTimeoutSeconds } from '../time-out.ts'
+import { printNow } from '../write.ts'
 
 /** A deployment that is opened for a repair, and who repairs it. */
 export interface RepairSession {
@@ -34,7 +34,7 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
   let opened: OpenedDeployment | null = null
   return withInterrupts(async (signal) => {
     opened = files
-      ? openFile({ flag: files.flag, path: files.main }, files.paths, environment)
+      ? openFile({ flag: files.flag, path: files.main }, files.paths, environment, { timeoutMs })
       : await openDeployment(flags.selected ?? (await chosenDeployment(flags, signal)), { timeoutMs, environment, config: file, signal, ...relayOf(flags, { mayMakePods: !isDry, isLasting: !isDry }) })
     try {
       return await run({
@@ -61,7 +61,7 @@ function abandoned(signal: NodeJS.Signals, { json }: RepairFlags, opened: Opened
   const { code, message, suggestions, exitCode } = opened === null ? new AdminError(error.code, error.message) : filledError(error, opened)
   const document = { error: { code, message, suggestions } }
   try {
-    writeSync(json ? 1 : 2, json ? jsonText(document) : errorText(document, screenOf(process.stderr)))
+    printNow(json ? 1 : 2, json ? jsonText(document) : errorText(document, screenOf(process.stderr)))
   } catch {
     // nobody reads it any more
   }

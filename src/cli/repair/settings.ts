@@ -7,7 +7,8 @@ import type { Secret } from '../../core/secret.ts'
 import type { SetEnvOptions } from '../../repairs/set-env.ts'
 import { parseWish } from '../../repairs/set-env/change.ts'
 import type { KnownSetting, SettingWish } from '../../repairs/set-env/change.ts'
-import { readInput } from '../read-input.ts'
+import { readInput } from '../../runtime/read-input.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** Of the flags that stand for a setting. */
 interface Shortcuts {
@@ -41,10 +42,10 @@ export async function settingWishes(words: readonly string[], shortcuts: Shortcu
 }
 
 async function secretFrom(source: string, name: string): Promise<Secret> {
-  const next = [`testops-admin set-env ${name}=@FILE`]
+  const next = [command`testops-admin set-env ${name}=@FILE`]
   const secret = secretIn(await readInput(source, { mostBytes: 100_000, next }))
   const text = secret.reveal()
-  if (text === '') throw new AdminError('USAGE', `${source === '-' ? 'standard input' : source} is empty: ${name} would be, too`, [`testops-admin set-env ${name}-   # takes it away`])
+  if (text === '') throw new AdminError('USAGE', `${source === '-' ? 'standard input' : source} is empty: ${name} would be, too`, [command`testops-admin set-env ${name}-   # takes it away`])
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(text)) throw new AdminError('USAGE', `the value of ${name} holds control characters, or more than one line`, next)
   return secret
 }

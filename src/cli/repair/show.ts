@@ -1,12 +1,16 @@
 import type { Performed } from '../../engine/perform.ts'
+import { stackText } from '../../output/error-text.ts'
 import { repairText } from '../../output/repair.ts'
 import { jsonText } from '../json.ts'
 import { screenOf } from '../screen.ts'
+import { withoutSecretsIn } from '../../core/redaction/document.ts'
+import { print } from '../write.ts'
 
 /** Prints how a repair ended, and sets the exit code. */
 export function showPerformed({ document, exitCode, stack }: Performed, { json, config }: { json: boolean; config?: string | undefined }): void {
-  if (stack !== undefined) process.stderr.write(`${stack}\n`)
-  process.stdout.write(json ? jsonText(document) : repairText(document, screenOf(process.stdout), config))
+  if (stack !== undefined) print(process.stderr, stackText(stack))
+  const shown = withoutSecretsIn(document)
+  print(process.stdout, json ? jsonText(shown) : repairText(shown, screenOf(process.stdout), config))
   // set already where the output could not be written
   process.exitCode ??= exitCode
 }

@@ -31,6 +31,7 @@ import { poolExhausted } from './pool-exhausted.ts'
 import { proxyLimits } from './proxy-limits.ts'
 import { restartBehindProxy } from './restart-behind-proxy.ts'
 import { runningMigration } from './running-migration.ts'
+import { runPlanted } from './run-planted.ts'
 import { serviceDown } from './service-down.ts'
 import { sessionsDown } from './sessions-down.ts'
 import { settingsNotApplied } from './settings-not-applied.ts'
@@ -86,6 +87,7 @@ export const faults: readonly Fault[] = [
   brokerAlarm,
   storeFull,
   unfinishedRepair,
+  runPlanted,
   lockStolen,
   runningMigration,
   indexedSessions,

@@ -7,6 +7,7 @@ import { lookAtService } from '../service/look.ts'
 import { startStep, stopStep } from '../service-steps.ts'
 import { needed } from './surroundings.ts'
 import type { Surroundings } from './surroundings.ts'
+import { command } from '../../core/shell-command.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
@@ -45,14 +46,14 @@ export async function withRestart(draft: Draft, { file, service: edited, name }:
 function fetching(file: string, { steps }: Draft, name: string): string {
   const edits = steps.flatMap(({ action }) => (action.kind === 'edit-values' ? action.edits : []))
   const [to = null] = edits.map((it) => it.to)
-  return to === null || to.includes('$') ? `docker pull IMAGE, with ${name} as its name` : typed(['docker', 'pull', to])
+  return to === null || to.includes('$') ? command`docker pull IMAGE, with ${name} as its name` : typed(['docker', 'pull', to])
 }
 
 /** Throws REFUSED where the service is not started by that file. */
 function refuseOtherFile(file: string, { files }: ServiceImage, deployment: string): void {
   if (files?.includes(file)) return
   const whose = files === undefined || files.length === 0 ? 'is not known to be started by any file' : `is started by ${files.join(', ')}`
-  throw new AdminError('REFUSED', `deployment \`${deployment}\` ${whose}, and not by ${file}: nothing was changed`, files?.map((it) => `--compose ${typed([it])}`) ?? ['the same command without --apply   # edits the file alone'])
+  throw new AdminError('REFUSED', `deployment \`${deployment}\` ${whose}, and not by ${file}: nothing was changed`, files?.map((it) => command`--compose ${it}`) ?? ['the same command without --apply   # edits the file alone'])
 }
 
 /** Throws REFUSED where another service of the file would be restarted than the one whose image is edited. */

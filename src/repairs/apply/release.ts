@@ -10,6 +10,7 @@ import { hasAll, textAt } from '../../core/values.ts'
 import type { WantedValue } from '../../core/values.ts'
 import { lookAtService } from '../service/look.ts'
 import { needed } from './surroundings.ts'
+import { asPath, command, nested } from '../../core/shell-command.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
@@ -70,7 +71,7 @@ async function keepers(service: ServiceSource, files: readonly string[]): Promis
     {
       name: 'controller',
       message: `${names} may set back what helm changes. Where the release is kept by a repository, the file is to be committed there, not applied: the same command without --apply edits it.`,
-      proof: [typed(['git', 'commit', ...files]), ...atWork.flatMap(({ pause }) => pause)],
+      proof: [typed(['git', 'commit', ...files.map(asPath)]), ...atWork.flatMap(({ pause }) => pause)],
     },
   ]
 }
@@ -78,9 +79,9 @@ async function keepers(service: ServiceSource, files: readonly string[]): Promis
 function refuseUnlessDeployed({ status, revision, updatedAt, description }: ReleaseRevision, release: ReleaseSource): void {
   if (status === 'deployed') return
   const history = release.helm('history')
-  const back = `${release.helm('rollback')}   # to the revision before; or name one`
+  const back = command`${nested(release.helm('rollback'))}   # to the revision before; or name one`
   if (status.startsWith('pending-')) {
-    throw new AdminError('REFUSED', `${release.target} is ${status} since ${updatedAt} (revision ${revision}): another helm is at work on it, or was killed; nothing was changed`, [history, `${back}. Only where no helm is at work any more`])
+    throw new AdminError('REFUSED', `${release.target} is ${status} since ${updatedAt} (revision ${revision}): another helm is at work on it, or was killed; nothing was changed`, [history, command`${nested(back)}. Only where no helm is at work any more`])
   }
   const why = status === 'failed' ? `the last change of ${release.target} failed (revision ${revision}: ${description.slice(0, 200)})` : `${release.target} is ${status} (revision ${revision})`
   throw new AdminError('REFUSED', `${why}: it has to be put right first; nothing was changed`, [history, back])
@@ -89,7 +90,7 @@ function refuseUnlessDeployed({ status, revision, updatedAt, description }: Rele
 function refuseOtherVersion({ chart }: ReleaseRevision, asked: string | null, { target }: ReleaseSource): void {
   if (asked === null || asked === chart.version) return
   throw new AdminError('REFUSED', `${target} is installed with ${chart.name} ${chart.version}, and ${asked} was asked for: the chart is not changed along with its values; nothing was changed`, [
-    `--chart-version ${chart.version}, or kubernetes.chartVersion in the configuration`,
+    command`--chart-version ${chart.version}, or kubernetes.chartVersion in the configuration`,
   ])
 }
 
@@ -114,6 +115,6 @@ function refuseOtherValues(installed: Values, ofFiles: Values, wanted: readonly 
   throw new AdminError(
     'REFUSED',
     `${release.target} was made with other values than ${files.join(', ')}: somebody has used --set, or another file: ${listed(others.map(how), 10)}. With these files helm would change them too; nothing was changed`,
-    [`${release.helm('get values')}   # shows secrets too`, 'put into the files what the release has, or name all of its files in their order: --values FILE --values FILE'],
+    [command`${nested(release.helm('get values'))}   # shows secrets too`, 'put into the files what the release has, or name all of its files in their order: --values FILE --values FILE'],
   )
 }

@@ -1,6 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import { closestTo, nearestNames } from '../../core/nearest.ts'
 import type { FilesSource, ValueLook } from '../../core/sources.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** The file that counts for a key, and what it has there. */
 export interface Chosen {
@@ -21,7 +22,7 @@ export async function chooseFile(files: FilesSource, values: readonly string[], 
 }
 
 /** Throws USAGE where no file has the map that `--path` names: what is written beside it has no effect. */
-export async function assertPath(files: FilesSource, values: readonly string[], prefix: readonly string[], again: (path: string) => string): Promise<void> {
+export async function assertPath(files: FilesSource, values: readonly string[], prefix: readonly string[], again: (path: string) => ShellCommand): Promise<void> {
   if (prefix.length === 0) return
   const { look } = await chooseFile(files, values, prefix)
   if (look.found === prefix.length) return
@@ -35,7 +36,7 @@ export async function assertPath(files: FilesSource, values: readonly string[], 
  * Throws REFUSED where the values of the chart seem to lie below a key, as in an umbrella chart, and no `--path` names it: what is
  * written at the top has no effect then. `signs`: keys of the chart, of which one at the top tells that it is none.
  */
-export async function refuseUmbrella(files: FilesSource, values: readonly string[], signs: readonly (readonly string[])[], again: (path: string) => string): Promise<void> {
+export async function refuseUmbrella(files: FilesSource, values: readonly string[], signs: readonly (readonly string[])[], again: (path: string) => ShellCommand): Promise<void> {
   const isThere = async (file: string, path: readonly string[]): Promise<boolean> => (await files.look(file, path)).found === path.length
   for (const file of values) for (const sign of signs) if ((await files.look(file, sign)).found > 0) return
   const below: string[] = []

@@ -1,5 +1,6 @@
 import type { Step } from '../../core/plan.ts'
 import type { FilesSource } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
 
 /** One value that is to be changed, and where. */
 export interface WantedEdit {
@@ -26,5 +27,5 @@ export function editImpact(wanted: readonly WantedEdit[]): Record<string, number
 
 /** How Helm is told: in the order in which the files are given. */
 export function helmNote(values: readonly string[]): string {
-  return `nothing but the file changes: it takes effect with the next helm upgrade, with ${values.map((file) => `-f ${file}`).join(' ')}`
+  return `nothing but the file changes: it takes effect with the next helm upgrade, with ${typed(values.flatMap((file) => ['-f', file]))}`
 }

@@ -3,6 +3,8 @@ import type { Risk } from '../../core/plan.ts'
 import type { ValueLook } from '../../core/sources.ts'
 import { firstLegacyBuild, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
 import { images } from '../../knowledge/images.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** What was asked for, as far as the image's name depends on it. */
 export interface Asked {
@@ -10,7 +12,7 @@ export interface Asked {
   /** of --build */
   build: string | null
   /** the same command with more words, for people */
-  again: (...more: string[]) => string
+  again: (...more: string[]) => ShellCommand
 }
 
 /** The name that the image is to have. */
@@ -34,13 +36,13 @@ export function judgeBuild(asked: Asked, { text: declared, isText }: Pick<ValueL
     return {
       name: 'unknown-build',
       message: `${said}: image ${images.legacy} is there from build ${firstLegacyBuild.label} on, and with an earlier one the service would not start`,
-      proof: [`${asked.again('--build', firstLegacyBuild.label)}   # or a later build: sets the version too`],
+      proof: [command`${nested(asked.again('--build', firstLegacyBuild.label))}   # or a later build: sets the version too`],
     }
   }
   if (isAtLeast(build, firstLegacyBuild)) return null
-  const whose = asked.build === null ? `${where} has version ${build.label}` : `--build ${build.label} was asked for`
+  const whose = asked.build === null ? `${where} has version ${build.label}` : `build ${build.label} was asked for`
   throw new AdminError('REFUSED', `${whose}, and image ${images.legacy} is there from build ${firstLegacyBuild.label} on: nothing was changed`, [
-    `${asked.again('--build', firstLegacyBuild.label)}   # or a later build`,
+    command`${nested(asked.again('--build', firstLegacyBuild.label))}   # or a later build`,
   ])
 }
 

@@ -9,6 +9,7 @@ import { composeService } from './compose-service.ts'
 import { imageText, parseImage, variableOf } from './image-name.ts'
 import type { ImageText } from './image-name.ts'
 import { needsV3 } from './values.ts'
+import { sentence } from '../../core/shell-command.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
@@ -18,7 +19,7 @@ export async function planForCompose(files: FilesSource, main: string, service: 
   const path = ['services', of, 'image']
   const image = parseImage(text)
   if (image === null) {
-    throw new AdminError('REFUSED', `the name of the image in ${at} is in a variable (${text}): nothing was changed`, [`set that variable in .env beside ${main}`])
+    throw new AdminError('REFUSED', `the name of the image in ${at} is in a variable (${text}): nothing was changed`, [sentence`set that variable in .env beside ${main}`])
   }
   if (image.digest !== null) {
     throw new AdminError('REFUSED', `the image in ${at} is pinned by its digest, which is of ${image.name} alone: nothing was changed`, ['take the digest away first, or put the other image\'s in its place'])
@@ -45,7 +46,7 @@ function tagOf({ tag }: ImageText, { build }: Asked, declared: string | null, at
   if (build === null || build === declared) return tag
   if (tag?.includes('$')) {
     const name = variableOf(tag)?.name ?? 'the variable'
-    throw new AdminError('REFUSED', `the tag of the image in ${at} is ${tag}: nothing was changed`, [`set ${name}=${build} in .env beside the file, then leave out --build`])
+    throw new AdminError('REFUSED', `the tag of the image in ${at} is ${tag}: nothing was changed`, [sentence`set ${name}=${build} in .env beside the file, then leave out --build`])
   }
   return build
 }

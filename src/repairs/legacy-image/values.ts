@@ -11,10 +11,12 @@ import { editImpact, editSteps, helmNote } from '../files/steps.ts'
 import type { WantedEdit } from '../files/steps.ts'
 import { judgeBuild, judgeName, wantedName } from './build.ts'
 import type { Asked } from './build.ts'
+import { sentence } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** Of a chart's values files, in Helm's order; `prefix`: the chart's own keys in an umbrella chart. */
 export async function planForValues(files: FilesSource, values: readonly string[], prefix: readonly string[], asked: Asked, applying: Applying | null): ReturnType<Repair['plan']> {
-  const below = (path: string): string => asked.again('--path', path)
+  const below = (path: string): ShellCommand => asked.again('--path', path)
   await assertPath(files, values, prefix, below)
   if (prefix.length === 0) await refuseUmbrella(files, values, [chartKeys.imageName, chartKeys.version], below)
   const [namePath, versionPath] = [[...prefix, ...chartKeys.imageName], [...prefix, ...chartKeys.version]]
@@ -24,7 +26,7 @@ export async function planForValues(files: FilesSource, values: readonly string[
   if (name.look.text?.trim() === '') {
     const repository = [...prefix, 'image', 'repository'].join('.')
     throw new AdminError('REFUSED', `${namePath.join('.')} in ${at} is empty, so that ${repository} holds the whole name of the image: nothing was changed`, [
-      `set ${repository} to the repository alone, and ${namePath.join('.')} to ${images.standard}, first`,
+      sentence`set ${repository} to the repository alone, and ${namePath.join('.')} to ${images.standard}, first`,
     ])
   }
   const current = name.look.text ?? images.standard

@@ -2,6 +2,7 @@ import { counted, grouped } from '../../checks/support/format.ts'
 import type { MigrationItem } from '../../core/api-control.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ApiSource, NamedItem } from '../../core/sources.ts'
+import { command } from '../../core/shell-command.ts'
 
 export interface MigrateOptions {
   /** as they were named, in their order; some may be named more than once */
@@ -77,8 +78,8 @@ async function treesOf(api: ApiSource, project: number): Promise<readonly NamedI
   const trees = await api.trees(project)
   if (trees) return trees
   throw new AdminError('UNAVAILABLE', `${api.target} does not list its trees: they have to be named, or their projects`, [
-    `testops-admin migrate-trees -d {deployment} --project ${project}   # all of its trees in one call`,
-    `testops-admin migrate-trees -d {deployment} --tree ${project}/TREE`,
+    command`testops-admin migrate-trees -d {deployment} --project ${project}   # all of its trees in one call`,
+    command`testops-admin migrate-trees -d {deployment} --tree ${project}/TREE`,
   ])
 }
 

@@ -1,10 +1,12 @@
 import { counted, listed } from '../../checks/support/format.ts'
 import type { QueueSituation } from '../../checks/support/broker-queues.ts'
 import { AdminError } from '../../core/error.ts'
+import { fitsGlob, plainGlob } from '../../core/glob.ts'
 import type { BrokerExchange, BrokerQueue, LogRecord } from '../../core/sources.ts'
 import type { Binding } from '../../core/topology.ts'
 import { alwaysDurable, isBuiltIn } from '../../knowledge/broker.ts'
 import { declaredExchanges, durableConflicts } from '../../knowledge/log-signatures.ts'
+import { command } from '../../core/shell-command.ts'
 
 export interface ChosenQueue {
   queue: BrokerQueue
@@ -102,14 +104,14 @@ function exchangesOf(own: ReadonlySet<string>, { exchanges, bindings, records }:
 
 /** `*` stands for any characters, `?` for one. */
 function globOf(pattern: string): (name: string) => boolean {
-  const expression = new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')}$`, 's')
-  return (name) => expression.test(name)
+  const signs = plainGlob(pattern)
+  return (name) => fitsGlob(signs, name)
 }
 
 function unknownQueue(pattern: string, { all }: QueueSituation, vhost: string): AdminError {
   const there = all.length === 0 ? 'holds no queue' : `holds ${listed(all.map(({ name }) => name))}`
   return new AdminError('USAGE', `no queue is named by --queue ${pattern}: vhost ${vhost} ${there}`, [
-    `rabbitmqctl -p ${vhost} list_queues name durable   # on the broker`,
+    command`rabbitmqctl -p ${vhost} list_queues name durable   # on the broker`,
   ])
 }
 
@@ -117,7 +119,7 @@ function unproven({ untold, all }: QueueSituation, vhost: string): AdminError {
   const names = all.filter(({ durable }) => !durable).map(({ name }) => name)
   const why = untold ?? `which of the ${counted(names.length, 'transient queue')} in vhost ${vhost} are the service's is not known: its log names none, and nobody reads from them as its user`
   return new AdminError('REFUSED', `${why}: only what is provably the service's own is touched`, [
-    ...(names.length > 0 ? [`testops-admin reset-queues -d {deployment} --queue PATTERN   # of ${listed(names)}`] : []),
-    `rabbitmqctl -p ${vhost} list_consumers   # on the broker`,
+    ...(names.length > 0 ? [command`testops-admin reset-queues -d {deployment} --queue PATTERN   # of ${listed(names)}`] : []),
+    command`rabbitmqctl -p ${vhost} list_consumers   # on the broker`,
   ])
 }

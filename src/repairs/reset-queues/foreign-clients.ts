@@ -5,6 +5,7 @@ import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { BrokerConnection, BrokerConsumer, BrokerSource } from '../../core/sources.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** how long the broker's lists lag at most (FIELD-NOTES.md 3) */
 const lagMs = 7000
@@ -12,7 +13,7 @@ const pollMs = 500
 
 /** Others than the service in its vhost, who may publish to its queues meanwhile; null: there are none. Throws REFUSED where one reads from them. */
 export async function foreignClients(broker: BrokerSource, user: string, queues: readonly string[]): Promise<Risk | null> {
-  const risk = (message: string, proof: readonly string[]): Risk => ({ name: 'foreign-clients', message, proof })
+  const risk = (message: string, proof: readonly Suggestion[]): Risk => ({ name: 'foreign-clients', message, proof })
   const lists = [rabbitmqctl(broker, 'list_consumers'), rabbitmqctl(broker, 'list_connections name user client_properties')]
   const consumers = (await listedConsumers(broker, queues)).filter((it) => it.vhost === broker.vhost && it.user !== user)
   refuseReaders(consumers.filter(({ queue }) => queues.includes(queue)), lists)
@@ -40,7 +41,7 @@ export async function foreignClients(broker: BrokerSource, user: string, queues:
 }
 
 /** Nobody can accept that: what somebody else reads cannot be moved, nor deleted, under his hands. Throws REFUSED. */
-function refuseReaders(readers: readonly BrokerConsumer[], lists: readonly string[]): void {
+function refuseReaders(readers: readonly BrokerConsumer[], lists: readonly Suggestion[]): void {
   if (readers.length === 0) return
   const queues = [...new Set(readers.map(({ queue }) => queue))]
   const who = listed([...new Set(readers.map((it) => `${it.connection} as ${it.user}`))])

@@ -1,9 +1,10 @@
-import { onBroker, rabbitmqctl } from '../../checks/support/evidence.ts'
+import { rabbitmqctl } from '../../checks/support/evidence.ts'
 import { listed } from '../../checks/support/format.ts'
 import { tolerant } from '../../checks/support/wanted.ts'
 import { AdminError } from '../../core/error.ts'
 import type { BrokerPolicy, BrokerSource } from '../../core/sources.ts'
 import { isLossy, lossyKeys } from '../../knowledge/broker.ts'
+import { sentence } from '../../core/shell-command.ts'
 
 /** Throws REFUSED where messages could not wait in the queues `holding`, or the broker takes none. `there`: queues of the vhost. */
 export async function refuseUnlessHeldSafely(
@@ -26,7 +27,7 @@ export async function refuseUnlessHeldSafely(
     throw new AdminError(
       'REFUSED',
       `${kind} ${policy.name} (pattern ${policy.pattern}) sets ${listed(keys)} on the queues in which messages would wait: some could be lost`,
-      [rabbitmqctl(broker, verb), `change its pattern so that it does not match ${holding[0]}`],
+      [rabbitmqctl(broker, verb), sentence`change its pattern so that it does not match ${holding[0]!}`],
     )
   }
   const left = new Set(there.map(({ name }) => name))
@@ -35,7 +36,7 @@ export async function refuseUnlessHeldSafely(
   if (full) {
     throw new AdminError('REFUSED', `queue ${full[0]} holds messages of an earlier repair already`, [
       'testops-admin history -d {deployment}',
-      onBroker(broker, `rabbitmqctl -p ${broker.vhost} list_queues name messages`),
+      rabbitmqctl(broker, 'list_queues name messages'),
     ])
   }
 }

@@ -2,6 +2,7 @@ import { AdminError } from '../../core/error.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { datasourcePrefixes, isSecretSetting, parseBoolean, settingNames, springSettings } from '../../knowledge/settings.ts'
 import type { SettingNames, Vendor } from '../../knowledge/settings.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** One setting that is to be changed; `known`: by what it is for, whatever the vendor's prefix. */
 export type SettingWish = ({ name: string } | { known: KnownSetting }) & {
@@ -31,12 +32,12 @@ export function wordsOf({ to, secret, ...wish }: SettingWish): string[] {
 export function parseWish(word: string): { name: string; to: string | null } | { name: string; source: string } {
   const [, name = '', sign, value = ''] = /^([^=]*?)(=|-$)([^]*)$/.exec(word) ?? []
   if (sign === undefined) {
-    throw new AdminError('USAGE', `\`${word}\` is neither NAME=VALUE nor NAME-`, [`testops-admin set-env ${word}=VALUE`, `testops-admin set-env ${word}-   # takes it away`])
+    throw new AdminError('USAGE', `\`${word}\` is neither NAME=VALUE nor NAME-`, [command`testops-admin set-env ${word}=VALUE`, command`testops-admin set-env ${word}-   # takes it away`])
   }
   if (!/^[A-Za-z_]\w*$/.test(name)) throw new AdminError('USAGE', `\`${name}\` is no name of a setting: letters, digits and _`)
   if (sign === '-') return { name, to: null }
   if (value.startsWith('@')) {
-    if (value === '@') throw new AdminError('USAGE', `${name}=@ names no file`, [`testops-admin set-env ${name}=@FILE`])
+    if (value === '@') throw new AdminError('USAGE', `${name}=@ names no file`, [command`testops-admin set-env ${name}=@FILE`])
     return { name, source: value.slice(1) }
   }
   if (isSecretSetting(name, value)) throw inClear(name)
@@ -46,17 +47,17 @@ export function parseWish(word: string): { name: string; to: string | null } | {
 
 function inClear(name: string): AdminError {
   return new AdminError('USAGE', `${name} is a secret: on a command line others on this machine can read it, and the shell keeps it`, [
-    `testops-admin set-env ${name}=@FILE   # what the file holds`,
-    `testops-admin set-env ${name}=@-   # from standard input, with --confirm`,
+    command`testops-admin set-env ${name}=@FILE   # what the file holds`,
+    command`testops-admin set-env ${name}=@-   # from standard input, with --confirm`,
   ])
 }
 
 /** Throws USAGE where a setting of the service's own has a value that it cannot have. */
 export function assertValue(name: string, to: string | null, names: SettingNames): void {
   if (to === null) return
-  if (name === names.rabbitDurable && parseBoolean(to) === null) throw new AdminError('USAGE', `${name} is true or false, not \`${to}\``, [`testops-admin set-env ${name}=true`])
+  if (name === names.rabbitDurable && parseBoolean(to) === null) throw new AdminError('USAGE', `${name} is true or false, not \`${to}\``, [command`testops-admin set-env ${name}=true`])
   if (name === names.tokenValiditySeconds && !/^[1-9]\d{0,8}$/.test(to)) {
-    throw new AdminError('USAGE', `${name} is a number of seconds, not \`${to}\``, [`testops-admin set-env ${name}=3600`])
+    throw new AdminError('USAGE', `${name} is a number of seconds, not \`${to}\``, [command`testops-admin set-env ${name}=3600`])
   }
 }
 

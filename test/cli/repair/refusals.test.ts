@@ -7,14 +7,14 @@ import { refuseIfReadOnly } from '../../../src/cli/repair/read-only.ts'
 import { savedPlan } from '../../../src/cli/repair/saved-plan.ts'
 import { filledError } from '../../../src/cli/repair/session.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import { risksOf } from '../../../src/core/plan.ts'
+import { risksOf, runRisks } from '../../../src/core/plan.ts'
 import { documentOf } from '../../../src/engine/perform.ts'
 import { errorOf, failureOf } from '../../adapters/failure-of.ts'
 import { planOf } from '../../engine/repairing.ts'
 import { commands } from '../../fakes/index.ts'
 
 describe('accepted risks', () => {
-  const known = [...new Set(Object.values(risksOf).flat())].sort()
+  const known = [...new Set([...Object.values(risksOf).flat(), ...runRisks])].sort()
   test('those that a repair knows, whether its plan has them or not', () => refuseUnknownRisks(known))
   test('any other is wrong usage, with the nearest', async () => {
     const error = await errorOf((async () => refuseUnknownRisks(['live-holder', 'life-holder']))())

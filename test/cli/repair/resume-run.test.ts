@@ -10,7 +10,7 @@ import type { Performed } from '../../../src/engine/perform.ts'
 import { errorOf } from '../../adapters/failure-of.ts'
 import { eventOf, free, machine, passing, planOf, recordOf, run, stuck } from '../../engine/repairing.ts'
 import { brokerWorld, fakeDeployment, fakeRunStore, unreachable } from '../../fakes/index.ts'
-import { flags, operator, saidBy, wish } from './session.ts'
+import { adopting, flags, operator, saidBy, wish } from './session.ts'
 import type { Operator } from './session.ts'
 
 type Ending = [outcome: string, exitCode: number, message?: string, suggestions?: readonly string[]]
@@ -190,17 +190,17 @@ describe('resume --adopt', () => {
       'error',
       64,
       `there is no run \`${name}\` in another machine; the deployment keeps a copy`,
-      [`testops-admin resume --adopt ${name} -d {deployment} --confirm {deployment}`],
+      [`testops-admin resume --adopt ${name} -d {deployment} --dry-run`],
     ])
     expect((await resumed(other, { run: name, adopt: true })).slice(0, 2)).toEqual(['error', 4])
-    expect(await resumed(other, { run: name, adopt: true }, { confirm: 'prod' })).toEqual(['done', 0])
+    expect(await resumed(other, { run: name, adopt: true }, adopting)).toEqual(['done', 0])
     expect([of.deployment.rows, of.journals.deployment.kept.size]).toEqual([[free], 0])
   })
 
   test('the first machine is told that it is gone, and goes on only when that is confirmed', async () => {
     const of = operator()
     const name = await killedAt('release-lock:judged', of)
-    expect(await resumed(elsewhere(of), { run: name, adopt: true }, { confirm: 'prod' })).toEqual(['done', 0])
+    expect(await resumed(elsewhere(of), { run: name, adopt: true }, adopting)).toEqual(['done', 0])
     expect((await runsOf(of.session)).runs).toMatchObject([{ run: name, state: 'unfinished', copyGone: true }])
     expect(await resumed(of)).toEqual([
       'error',
@@ -221,7 +221,7 @@ describe('resume --adopt', () => {
     const name = await killedAt('stop-service:stopped', of)
     const other = elsewhere(of)
     const { failpoint, killed } = passing('release-lock:after')
-    await saidBy(() => Promise.race([killed, resumeIn({ ...other.session, failpoint }, flags, { run: name, adopt: true, words: [] })]))
+    await saidBy(() => Promise.race([killed, resumeIn({ ...other.session, failpoint }, { ...flags, ...adopting }, { run: name, adopt: true, words: [] })]))
     expect(await resumed(of)).toEqual(['done', 0])
     expect((await of.journals.here.read(name)).events.length).toBeGreaterThan((await other.journals.here.read(name)).events.length)
     expect(of.deployment.changes.filter((change) => change === 'database.releaseLock')).toHaveLength(1)
@@ -233,10 +233,10 @@ describe('resume --adopt', () => {
     of.journals.here.kept.set(name, ['damaged'])
     expect((await errorOf(refuseIfUnfinished(of.session)))?.suggestions).toEqual([
       'testops-admin history -d {deployment}',
-      `testops-admin resume --adopt ${name} -d {deployment}   # where the deployment keeps a copy of its journal`,
+      `testops-admin resume --adopt ${name} -d {deployment} --dry-run   # where the deployment keeps a copy of its journal`,
       `mv 'this machine/${name}' 'this machine/${name}.aside'   # once it is seen to be over`,
     ])
-    expect(await resumed(of, { run: name, adopt: true }, { confirm: 'prod' })).toEqual(['done', 0])
+    expect(await resumed(of, { run: name, adopt: true }, adopting)).toEqual(['done', 0])
     expect((await of.journals.here.read(name)).events.at(-1)).toMatchObject({ event: 'ended', outcome: 'done' })
   })
 })
@@ -259,7 +259,7 @@ describe('undo', () => {
   test('works from another machine', async () => {
     const of = operator()
     const name = await killedAt('release-lock:released', of)
-    expect(await undone(elsewhere(of), name)).toEqual(['done', 0])
+    expect(await undone(elsewhere(of), name, adopting)).toEqual(['done', 0])
     expect([of.deployment.service, of.deployment.rows, of.journals.deployment.kept.size]).toEqual(['running', [stuck], 0])
   })
 
@@ -280,8 +280,8 @@ describe('undo', () => {
     expect(await undone(of, name)).toEqual([
       'error',
       4,
-      `run ${run} (unlock-changelog, by op@elsewhere) was begun on another machine and has not come to its end`,
-      ['testops-admin history -d {deployment}', `testops-admin resume --adopt ${run} -d {deployment}`],
+      `run ${run} (unlock-changelog, by op@elsewhere) was begun on another machine and is not finished`,
+      ['testops-admin history -d {deployment}', `testops-admin resume --adopt ${run} -d {deployment} --dry-run`],
     ])
     expect(of.deployment.changes).toEqual(before)
   })

@@ -153,7 +153,7 @@ describe('one repair at a time', () => {
 
   test.each<[what: string, there: boolean, suggestions: string[]]>([
     ['of this machine', false, [`testops-admin resume ${run} -d prod --config own.yaml`, `testops-admin undo ${run} -d prod --config own.yaml`]],
-    ['of another machine', true, ['testops-admin history -d prod --config own.yaml', `testops-admin resume --adopt ${run} -d prod --config own.yaml`]],
+    ['of another machine', true, ['testops-admin history -d prod --config own.yaml', `testops-admin resume --adopt ${run} -d prod --config own.yaml --dry-run`]],
   ])('a run %s that is not finished comes first', async (_, there, suggestions) => {
     const of = operator()
     await (there ? of.journals.deployment : of.journals.here).begin(recordOf())

@@ -1,10 +1,13 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { tellWhile } from '../../../src/cli/scan/tell.ts'
 import type { ScanDocument } from '../../../src/output/scan/document.ts'
 import { nothing, several } from '../../output/scan/documents.ts'
 import { Terminal } from '../doctor/terminal.ts'
 
 const timeout = 20_000
+
+// whoever runs the tests may want no colours
+beforeEach(() => void vi.stubEnv('NO_COLOR', undefined))
 
 /** Tells of documents that change under it, until the test ends it. */
 function telling(output: Parameters<typeof tellWhile>[1]): { show: (document: ScanDocument) => void; end: () => Promise<void> } {

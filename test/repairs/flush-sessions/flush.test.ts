@@ -89,7 +89,7 @@ describe('all sessions', () => {
       exit: 64,
       code: 'CONFIGURATION',
       message: "several key spaces at STORE hold sessions: two (2 sessions), one (1 session): which is the service's has to be named",
-      suggestions: ['in the configuration: sessions: {namespace: "two"}', 'in the configuration: sessions: {namespace: "one"}'],
+      suggestions: ['in the configuration: sessions: {namespace: two}', 'in the configuration: sessions: {namespace: one}'],
     })
     expect(await client.dbsize()).toBe(3)
   })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { failpointsOf } from '../support/failpoints.ts'
 import { documentOf, endOf, firstTree, freshTrees, treeWords } from './support.ts'
+import { foreign } from '../support/operator.ts'
 
 const count = 30
 const words = ['migrate-trees', ...treeWords(count)]
@@ -67,7 +68,7 @@ describe('killed, and gone on with, each tree is asked for once more at most:', 
     await someone.killedAt('migrate-trees:noted#2', words)
     const other = await someone.elsewhere()
     const { runs } = (await other.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
-    expect(endOf(await other.repair(['resume', '--adopt', runs[0]!.run]))).toEqual(done)
+    expect(endOf(await other.repair(['resume', '--adopt', runs[0]!.run, ...foreign]))).toEqual(done)
     const [trees, times] = most(await taken())
     expect([trees, times <= 2]).toEqual([count, true])
   })

@@ -3,6 +3,7 @@ import { actionKinds } from './kinds.ts'
 import { failpointsOf, isCampaign, spread, undoFailpointsOf } from '../support/failpoints.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment, State } from './own-broker.ts'
+import { foreign } from '../support/operator.ts'
 
 /**
  * Within each action, and of each either before or after it; in the campaign both, and every instant of the run around them, which
@@ -32,7 +33,7 @@ async function broken(): Promise<{ own: QueueDeployment; before: State }> {
 async function goOn({ operator }: QueueDeployment, way: (typeof ways)[number], run: string): Promise<number | null> {
   if (way === 'undo') return (await operator.repair(['undo', run])).code
   if (way === 'resume') return (await operator.run(['resume', '--json'])).code
-  return (await (await operator.elsewhere()).repair(['resume', '--adopt', run])).code
+  return (await (await operator.elsewhere()).repair(['resume', '--adopt', run, ...foreign])).code
 }
 
 describe.concurrent('killed', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { failpointsOf, spread } from '../support/failpoints.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
+import { foreign } from '../support/operator.ts'
 
 /** What is done while the service is still there, and reads: a queue that vanishes with it is held open, and others are emptied. */
 const kinds = ['keep-queues', 'drain-queues']
@@ -40,7 +41,7 @@ describe.concurrent('while the service reads, killed', () => {
         return
       }
       const someone = way === 'resume' ? operator : await operator.elsewhere()
-      const begun = someone.begin([...(way === 'resume' ? ['resume'] : ['resume', '--adopt']), run, '--confirm', 'prod', '--json'])
+      const begun = someone.begin([...(way === 'resume' ? ['resume'] : ['resume', '--adopt']), run, ...(way === 'resume' ? [] : foreign), '--confirm', 'prod', '--json'])
       while ((await service.calls()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
       await leave()
       const { code } = await begun.ended

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { isCampaign } from '../support/failpoints.ts'
 import { queueDeployment } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
+import { foreign } from '../support/operator.ts'
 
 /** more than are asked for at first, so that a kill falls between batches too */
 const count = 400
@@ -58,7 +59,7 @@ describe.concurrent('a queue that is full', () => {
     const own = await fullQueue({ 'x-max-length': count }, alike)
     try {
       await killed(own, way, 'published#2')
-      const resumed = await (await own.operator.elsewhere()).repair(['resume', '--adopt', await unfinished(own)])
+      const resumed = await (await own.operator.elsewhere()).repair(['resume', '--adopt', await unfinished(own), ...foreign])
       expect({ code: resumed.code, texts: await own.texts('full') }).toEqual({ code: 0, texts: alike })
     } finally {
       await own.end()

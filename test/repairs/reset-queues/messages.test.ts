@@ -6,6 +6,7 @@ import type { RawMessage } from '../../adapters/rabbitmq-messages/raw.ts'
 import { isCampaign } from '../support/failpoints.ts'
 import { madeDurable, queueDeployment } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
+import { foreign } from '../support/operator.ts'
 
 const held = 'testops-admin.held.upload'
 const five = ['1', '2', '3', '4', '5']
@@ -125,7 +126,7 @@ describe.concurrent('messages that wait', () => {
         message: said,
         next: expect.stringMatching(`^testops-admin resume ${run} -d prod`) as string,
       })
-      const resumed = await (await own.operator.elsewhere()).repair(['resume', '--adopt', run!])
+      const resumed = await (await own.operator.elsewhere()).repair(['resume', '--adopt', run!, ...foreign])
       expect({ code: resumed.code, running: await own.service.isRunning(), texts: await own.texts('upload') }).toEqual({ code: 0, running: true, texts: left })
       // what was accepted stands in the report
       expect(resumed.json<RepairDocument>().applied.flatMap(({ results = [] }) => results)).toEqual([said.split('. ')[0]])

@@ -5,6 +5,7 @@ import type { Ended } from '../support/operator.ts'
 import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { free, stuck } from '../unlock-changelog/situation.ts'
 import type { Situation } from '../unlock-changelog/situation.ts'
+import { foreign } from '../support/operator.ts'
 
 let all: Situation
 beforeAll(async () => void (all = await stuck({ withBroker: true })))
@@ -100,7 +101,7 @@ describe('killed, and gone on with or taken back', () => {
     // before its journal is copied, the deployment knows nothing of it
     const isHereAlone = ['begin:recorded', 'journal:here'].includes(failpoint)
     const other = isHereAlone ? someone : await someone.elsewhere()
-    const ended = await other.repair(unfinished === undefined ? ['service', 'stop'] : ['resume', ...(isHereAlone ? [] : ['--adopt']), unfinished.run])
+    const ended = await other.repair(unfinished === undefined ? ['service', 'stop'] : ['resume', ...(isHereAlone ? [] : ['--adopt']), unfinished.run, ...(isHereAlone ? [] : foreign)])
     expect(ended.code, ended.stdout).toBe(0)
     expect(await service.isRunning()).toBe(false)
   })

@@ -17,6 +17,9 @@ export interface WorkedOn {
   environment: Readonly<Record<string, string>>
 }
 
+/** Words that accept the risk of a run that another machine began. */
+export const foreign: readonly string[] = ['--accept-risk', 'foreign-run']
+
 export interface OperatorOptions {
   /** state folder: two of them are two machines. One of its own where absent */
   state?: string

@@ -33,6 +33,8 @@ export interface StandIn {
   log(text: string): Promise<void>
   /** `NAME=value` lines of its environment file */
   settings(text: string): Promise<void>
+  /** holds them */
+  readonly settingsFile: string
   end(): Promise<void>
 }
 
@@ -105,6 +107,7 @@ export async function standIn({ running = true, settings = '' } = {}): Promise<S
     isRunning,
     calls: async () => (await readFile(file('calls'), 'utf8')).split('\n').filter(Boolean),
     log: async (text) => appendFile(file('service.log'), `${text}\n`),
+    settingsFile: file('service.env'),
     settings: async (text) => writeFile(file('service.env'), text),
     async end() {
       clearInterval(poll)

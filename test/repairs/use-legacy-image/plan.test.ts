@@ -53,7 +53,7 @@ describe('of values files', () => {
     { what: 'a later build', files: { f: current.replace('527u01', '26.2.1') }, said: [onlyName] },
     { what: 'a build before the first', files: { f: old }, said: ['REFUSED f has version 526u03, and image testops-legacy is there from build 527u01 on: nothing was changed', 'testops-admin use-legacy-image --values f --build 527u01   # or a later build'] },
     { what: 'the same with a build', files: { f: old }, options: { build: '527u02' }, said: [onlyName, 'f version=526u03→527u02'] },
-    { what: 'a build before the first, asked for', files: { f: current }, options: { build: '526u09' }, said: ['REFUSED --build 526u09 was asked for, and image testops-legacy is there from build 527u01 on: nothing was changed', 'testops-admin use-legacy-image --values f --build 527u01   # or a later build'] },
+    { what: 'a build before the first, asked for', files: { f: current }, options: { build: '526u09' }, said: ['REFUSED build 526u09 was asked for, and image testops-legacy is there from build 527u01 on: nothing was changed', 'testops-admin use-legacy-image --values f --build 527u01   # or a later build'] },
     { what: 'what is no build, asked for', files: { f: current }, options: { build: 'new' }, said: ['USAGE --build new is no build: builds are written like 527u01', 'testops-admin use-legacy-image --values f --build 527u01'] },
     { what: 'a version that is no build', files: { f: current.replace('527u01', 'latest') }, said: [onlyName, 'risk unknown-build'] },
     { what: 'a version that is a number', files: { f: current.replace('527u01', '5.30') }, said: [onlyName, 'risk unknown-build'] },

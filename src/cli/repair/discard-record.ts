@@ -1,0 +1,107 @@
+import { AdminError } from '../../core/error.ts'
+import type { Risk } from '../../core/plan.ts'
+import type { RunHistory, UnreadableRun } from '../../core/run.ts'
+import { isUnfinished } from '../../core/run-state.ts'
+import { nameOf } from '../../engine/catch-up.ts'
+import { canonical } from '../../engine/stale.ts'
+import { leftStanding } from '../../domain/foreign-run/standing.ts'
+import type { DiscardDocument } from '../../output/discard.ts'
+import { recordText } from '../../output/record.ts'
+import { screenOf } from '../screen.ts'
+import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
+import { underLocks } from './carry.ts'
+import { confirmed, refuseOtherName } from './confirm.ts'
+import type { RepairFlags } from './flags.ts'
+import { misfitOf } from './foreign.ts'
+import { refuseIfReadOnly } from './read-only.ts'
+import { withDeployment } from './session.ts'
+import type { RepairSession } from './session.ts'
+import { command, sentence } from '../../core/shell-command.ts'
+import { print, tellLine } from '../write.ts'
+
+/**
+ * Removes the record of a run from the deployment, and nothing else of it, once it was shown, confirmed and saved on this machine.
+ * Of a run of this machine, its journal here stays. Throws REFUSED where the record may be genuine and half done.
+ */
+export async function discardRecord(flags: RepairFlags, run: string, words: readonly string[]): Promise<DiscardDocument> {
+  refuseUnknownRisks(flags['accept-risk'] ?? [])
+  if (!(flags['dry-run'] ?? false)) refuseIfReadOnly()
+  return withDeployment(flags, async (session) => discardIn(session, flags, run, words))
+}
+
+/** The same on a deployment that is open. */
+export async function discardIn(session: RepairSession, flags: RepairFlags, run: string, words: readonly string[]): Promise<DiscardDocument> {
+  const { deployment, journals } = session.opened
+  refuseOtherName({ deployment, confirm: flags.confirm, words })
+  const there = await journals.there()
+  const found = await recordOf(session, run)
+  const document = { schemaVersion: 1, deployment: deployment.name, run } as const
+  if (found === null) return { ...document, outcome: 'nothing-to-do', saved: null }
+  if ('record' in found) print(process.stderr, recordText(found, screenOf(process.stderr)))
+  else tellLine(process.stderr, `The record ${run} cannot be read: ${found.unreadable}`)
+  if (flags['dry-run'] ?? false) return { ...document, outcome: 'planned', saved: null }
+  refuseRisks({ risks: await risksOf(session, run, found) }, flags['accept-risk'] ?? [], words)
+  await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
+  return underLocks(session, 'discard', async (guard) => {
+    if ((await recordOf(session, run)) === null) return { ...document, outcome: 'nothing-to-do', saved: null }
+    const kept = await journals.here.keepForeign!(run)
+    try {
+      await guard.assertHeld()
+      await there.discard!(run, kept.append)
+    } finally {
+      await kept.close()
+    }
+    return { ...document, outcome: 'done', saved: kept.file }
+  })
+}
+
+type Found = RunHistory | { unreadable: string }
+
+/** Null: there is none. */
+async function recordOf({ opened: { journals } }: RepairSession, run: string): Promise<Found | null> {
+  return named(run, await (await journals.there()).list())
+}
+
+function named(run: string, all: readonly (RunHistory | UnreadableRun)[]): Found | null {
+  return all.find((it) => nameOf(it) === run) ?? null
+}
+
+/** What stands half done stays so without its record: only who says so may remove that. */
+async function risksOf(session: RepairSession, run: string, found: Found): Promise<Risk[]> {
+  const own = named(run, await session.opened.journals.here.list())
+  if (own && 'record' in own) return risksOfCopy(own, found)
+  const isStrange = !('record' in found) || (await misfitOrNull(session, found)) !== null
+  const left = await leftStanding(session.opened)
+  const isHalfDone = 'record' in found && isUnfinished(found) && !isStrange
+  if (!isHalfDone && left.length === 0) return []
+  const what = isHalfDone ? 'the record fits an unfinished repair of this deployment' : left[0]!
+  return [
+    {
+      name: 'unfinished-run',
+      message: `${what}: without the record, nobody can resume or undo that repair`,
+      proof: [...(isHalfDone && 'record' in found ? [command`testops-admin resume --adopt ${found.record.run} -d {deployment} --dry-run`] : []), ...left.slice(1)],
+    },
+  ]
+}
+
+/** The journal of this machine stays, so that nothing is lost but what others did and noted in the copy. */
+function risksOfCopy(own: RunHistory, found: Found): Risk[] {
+  const { run } = own.record
+  const isMore = 'record' in found && (found.events.length > own.events.length || canonical(found.events, new Set()) !== canonical(own.events.slice(0, found.events.length), new Set()))
+  if (!('record' in found) || !(isMore || isUnfinished(own))) return []
+  const message = isMore
+    ? `the copy of run ${run} holds events that the journal on this machine does not: if another machine went on with the run, only the copy tells what it did`
+    : `run ${run} is not finished: without its copy, other machines do not see it`
+  const ask = isMore ? [sentence`ask who else repairs this deployment whether they went on with it`] : []
+  return [{ name: 'unfinished-run', message, proof: [...ask, command`testops-admin resume ${run} -d {deployment} --dry-run`] }]
+}
+
+/** What cannot be compared may be genuine. */
+async function misfitOrNull(session: RepairSession, history: RunHistory): Promise<string | null> {
+  try {
+    return await misfitOf(session, history)
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return null
+    throw error
+  }
+}

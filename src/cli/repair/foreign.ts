@@ -1,0 +1,67 @@
+import { misfitsOf } from '../../domain/foreign-run/index.ts'
+import { unfitNotes } from '../../domain/foreign-run/notes.ts'
+import { unfitPlaces } from '../../domain/foreign-run/places.ts'
+import { leftStanding } from '../../domain/foreign-run/standing.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Risk } from '../../core/plan.ts'
+import type { RunHistory } from '../../core/run.ts'
+import type { Standing } from '../../engine/catch-up.ts'
+import { refuseRisks } from './accepted-risks.ts'
+import type { RepairFlags } from './flags.ts'
+import type { RepairSession } from './session.ts'
+import { command, sentence } from '../../core/shell-command.ts'
+
+/** Whether nothing of a repair stands half done in the deployment, as far as can be seen. */
+export async function isClear({ opened }: Pick<RepairSession, 'opened'>): Promise<boolean> {
+  return (await leftStanding(opened)).length === 0
+}
+
+/** Whether this machine knows a run from the deployment alone, where others may write. */
+export function isForeign({ here }: Standing): boolean {
+  return !('history' in here)
+}
+
+/** Why a record does not fit this deployment, in one sentence; null: it fits. Throws what keeps it from being compared. */
+export async function misfitOf({ opened: { deployment, open } }: Pick<RepairSession, 'opened'>, history: RunHistory): Promise<string | null> {
+  const { unfit, untold } = await misfitsOf(history, { deployment, open })
+  if (untold) throw untold
+  return unfit.length === 0 ? null : unfit.join('; ')
+}
+
+/** Throws REFUSED where what is known of a run from the deployment alone is nothing that this repair can have left there. */
+export async function refuseUnlessFits(session: RepairSession, standing: Standing): Promise<void> {
+  const { history, foreign } = standing
+  if (foreign === 0 && !isForeign(standing)) return
+  const { run, plan } = history.record
+  if (!isForeign(standing)) {
+    const theirs = history.events.slice(-foreign)
+    const [unfit] = [...unfitNotes(plan, theirs), ...(await unfitPlaces({ record: history.record, events: theirs }, session.opened))]
+    if (unfit !== undefined) throw unfitRecord(run, unfit, session)
+    return
+  }
+  try {
+    const unfit = await misfitOf(session, history)
+    if (unfit !== null) throw unfitRecord(run, unfit, session)
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.code === 'REFUSED' || error.code === 'INTERRUPTED') throw error
+    throw new AdminError('REFUSED', `Nothing changed: the record of run ${run} cannot be compared with this deployment. ${error.message}`, error.suggestions, { cause: error })
+  }
+}
+
+function unfitRecord(run: string, unfit: string, { by }: RepairSession): AdminError {
+  return new AdminError('REFUSED', `Nothing changed: the record of run ${run} in the deployment fits no repair of it: ${unfit}`, [
+    sentence`ask whoever repairs this deployment besides ${by} whether they began it`,
+    command`testops-admin discard ${run} -d {deployment}   # shows the record, saves it here, and removes it`,
+  ])
+}
+
+/** Throws REFUSED unless the risks of a record that others may have written were accepted: those of its plan, and that of adopting it. */
+export function refuseForeign({ history: { record } }: Standing, flags: RepairFlags, words: readonly string[]): void {
+  const { run, by, plan } = record
+  const foreign: Risk = {
+    name: 'foreign-run',
+    message: `run ${run} is known from the deployment alone, where others may write: read its plan before you adopt it`,
+    proof: [sentence`ask ${by} whether they began it`, command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`],
+  }
+  refuseRisks({ risks: [foreign, ...plan.risks] }, flags['accept-risk'] ?? [], words)
+}

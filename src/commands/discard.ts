@@ -1,0 +1,26 @@
+import { Args } from '@oclif/core'
+import { BaseCommand } from '../cli/base-command.ts'
+import { discardRecord } from '../cli/repair/discard-record.ts'
+import { repairFlags } from '../cli/repair/flags.ts'
+import { discardText } from '../output/discard.ts'
+
+const { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, relay } = repairFlags
+
+export default class Discard extends BaseCommand {
+  static override summary = 'Remove a record that no repair wrote'
+  static override description =
+    'Shows the record of a run that the deployment holds, saves it on this machine, and removes that record alone. Nothing that a repair did is undone. ' +
+    'Exits with 4 where something of a repair is still half done.'
+  static override examples = [
+    { description: 'Read the record', command: '<%= config.bin %> discard RUN --dry-run -d prod' },
+    { description: 'Remove it', command: '<%= config.bin %> discard RUN -d prod --confirm prod' },
+  ]
+  static override args = { run: Args.string({ description: 'RUN, as `history` lists it', required: true }) }
+  static override flags = { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, relay }
+
+  override async run(): Promise<void> {
+    const { flags, args } = await this.parse(Discard)
+    const document = await discardRecord(flags, args.run, process.argv.slice(2))
+    this.show(flags, document, () => discardText(document))
+  }
+}

@@ -1,0 +1,99 @@
+import type { Action, ActionKind } from './action.ts'
+import { amount, anything, isObject, listOf, mapOf, nullable, objectOf, oneOf, optional, text, whole } from './shape.ts'
+import type { Shape } from './shape.ts'
+
+/** A note is read back by whoever resumes or undoes the run, so what it holds is checked before it is believed. */
+
+const part = objectOf({
+  contents: mapOf(objectOf({ count: amount, last: amount, digest: text })),
+  othersIds: amount,
+})
+const counts = objectOf({ ready: amount, held: amount })
+const direction = oneOf('aside', 'back')
+const place: Shape = (value, at) => whole(value, at) ?? amount(value, at)
+const failure = objectOf({ item: place, status: amount, message: text, unknown: optional(oneOf(true)) })
+
+const range: Shape = (value, at) => {
+  if (!Array.isArray(value) || value.length !== 2) return `${at} is no range`
+  const [first, last] = value as unknown[]
+  return Number.isSafeInteger(first) && Number.isSafeInteger(last) && (first as number) >= 0 && (last as number) >= (first as number) ? null : `${at} is no range`
+}
+
+const binding = objectOf({ source: text, destination: text, destinationKind: oneOf('queue', 'exchange'), routingKey: text, arguments: mapOf(anything) })
+
+/** What notes in JSON hold, by their `event`. */
+const events: Readonly<Record<string, Shape>> = {
+  begun: objectOf({ event: text, direction, attempt: text, queues: mapOf(nullable(counts)) }),
+  moved: objectOf({ event: text, direction, attempt: text, queues: mapOf(part) }),
+  compared: objectOf({ event: text, queues: listOf(text), differing: mapOf(text) }),
+  answered: objectOf({ event: text, accepted: listOf(place), failed: listOf(failure), asking: optional(listOf(range)), unasked: optional(listOf(range)) }),
+  'jobs-undone': objectOf({ event: text, states: listOf(objectOf({ status: text, count: amount, names: text })), words: nullable(text) }),
+}
+
+const eventsOf: { readonly [K in ActionKind]?: readonly string[] } = {
+  'move-messages': ['begun', 'moved', 'compared'],
+  'delete-queues': ['begun', 'moved', 'compared'],
+  'redeclare-queues': ['begun', 'moved', 'compared'],
+  'keep-queues': ['begun', 'moved', 'compared'],
+  'migrate-trees': ['answered'],
+  'await-migration': ['jobs-undone'],
+}
+
+/** Notes that are not JSON: what a step of that kind may write. */
+const words: { readonly [K in ActionKind]?: RegExp } = {
+  // of a transaction, by which PostgreSQL tells whether it came to its end
+  'release-lock': /^\d{1,20}$/,
+  'insert-lock-row': /^\d{1,20}$/,
+  'remove-lock-rows': /^\d{1,20}$/,
+  'stop-service': /^replicas [a-z]{1,40}\/[a-z0-9.-]{1,253}\/[a-z0-9.-]{1,253} [1-9]\d{0,3}$/,
+  'upgrade-release': /^helm [^\p{Cc}]{1,500}$/u,
+}
+
+/** Says what is wrong with a note of such a step; null: nothing. A note of a kind that writes none is wrong. */
+export function faultOfNote(action: Action, note: string): string | null {
+  const { kind } = action
+  if (kind === 'set-setting') return faultOfTrace(note)
+  if (kind === 'switch-exchanges') return ofJson(note, (value) => listOf(binding)(value, 'note'))
+  const names = eventsOf[kind]
+  if (names) {
+    return ofJson(note, (value) => {
+      const event = isObject(value) ? value['event'] : undefined
+      if (typeof event !== 'string' || !names.includes(event)) return `note is none of a step ${kind}`
+      return events[event]!(value, 'note') ?? (action.kind === 'migrate-trees' ? faultOfAnswers(value as Answers, action.items.length) : null)
+    })
+  }
+  return words[kind]?.test(note) === true ? null : `note is none of a step ${kind}`
+}
+
+interface Answers {
+  accepted: readonly number[]
+  failed: readonly { item: number }[]
+  asking?: readonly (readonly [number, number])[]
+  unasked?: readonly (readonly [number, number])[]
+}
+
+/** Places are those of the plan's list; a call is made twice at most (`mostTimes`), so that none of these is longer than twice that list. */
+function faultOfAnswers({ accepted, failed, asking = [], unasked = [] }: Answers, items: number): string | null {
+  const ranges = [...asking, ...unasked]
+  const last = [accepted, failed.map(({ item }) => item), ranges.map(([, end]) => end)].flat().find((item) => item >= items)
+  if (last !== undefined) return `note is about item ${last + 1}, and the list has ${items}`
+  const many = [accepted.length, failed.length, ...[asking, unasked].map((all) => all.reduce((sum, [first, end]) => sum + end - first + 1, 0))]
+  return many.some((length) => length > 2 * items) ? 'note is about more items than the list has' : null
+}
+
+const traceMark = 'environment-file '
+
+function faultOfTrace(note: string): string | null {
+  if (!note.startsWith(traceMark)) return 'note is none of a step set-setting'
+  return ofJson(note.slice(traceMark.length), (value) => objectOf({ path: text, at: place, was: text, is: text })(value, 'note'))
+}
+
+function ofJson(note: string, shape: (value: unknown) => string | null): string | null {
+  let value: unknown
+  try {
+    value = JSON.parse(note)
+  } catch {
+    return 'note is no JSON'
+  }
+  return shape(value)
+}

@@ -1,0 +1,60 @@
+import type { Action } from '../../core/action.ts'
+import type { Plan } from '../../core/plan.ts'
+import type { RunHistory } from '../../core/run.ts'
+import type { ChangelogLockRow } from '../../core/sources.ts'
+import { changelogLock } from '../../knowledge/lock.ts'
+import type { Comparison } from './comparison.ts'
+
+type LockAction = Extract<Action, { kind: 'release-lock' | 'insert-lock-row' | 'remove-lock-rows' }>
+
+/** LOCKEDBY is VARCHAR(255) (FIELD-NOTES.md 2) */
+const longestHolder = 255
+
+/** What of its locks and rows is not in this deployment's databases, or is no row of Liquibase's; empty: nothing. */
+export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Comparison): Promise<string[]> {
+  const actions = plan.steps.flatMap(({ action }): LockAction[] =>
+    action.kind === 'release-lock' || action.kind === 'insert-lock-row' || action.kind === 'remove-lock-rows' ? [action] : [],
+  )
+  const awaited = plan.steps.flatMap(({ action }) => (action.kind === 'start-service' ? (action.locks ?? []) : []))
+  const isKnown = (place: { database: string; schema: string }): boolean => actions.some((it) => it.database === place.database && it.schema === place.schema)
+  const found = awaited.filter((it) => !isKnown(it)).map(({ database, schema }) => `it waits for a lock that it does not release: ${schema} at ${database}`)
+  for (const action of actions) found.push(...ofRows(action, plan))
+  if (actions.length === 0 || found.length > 0) return found
+  const databases = await open.database()
+  for (const { database, schema } of actions) {
+    const own = databases.find(({ target, alsoAt }) => target === database || alsoAt.includes(database))
+    if (!own) found.push(`${database} is not a database of this deployment`)
+    else if (!(await own.changelogLocks()).some((table) => table.schema === schema)) found.push(`schema ${schema} at ${database} has no table ${changelogLock.table}`)
+  }
+  return found
+}
+
+function ofRows(action: LockAction, { risks }: Plan): string[] {
+  switch (action.kind) {
+    case 'insert-lock-row':
+      return []
+    case 'release-lock': {
+      const { row, accepts } = action
+      return [
+        ...(row.locked ? [] : ['the lock that it releases is free in its own words']),
+        ...ofRow(row),
+        ...(accepts === null || risks.some(({ name }) => name === accepts) ? [] : [`it passes over the risk ${accepts} without naming it`]),
+      ]
+    }
+    case 'remove-lock-rows': {
+      const ids = action.rows.map(({ id }) => id)
+      return [
+        ...(ids.includes(changelogLock.rowId) ? [`it removes the row with id ${changelogLock.rowId}, which counts`] : []),
+        ...(new Set(ids).size === ids.length && ids.length > 0 && ids.length < changelogLock.rowsRead ? [] : ['its rows are not a list of rows']),
+        ...action.rows.flatMap(ofRow),
+      ]
+    }
+  }
+}
+
+function ofRow({ lockGranted, lockedBy }: Pick<ChangelogLockRow, 'lockGranted' | 'lockedBy'>): string[] {
+  return [
+    ...(lockGranted === null || /^(?:-?infinity|\d{4,6}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?: BC)?)$/.test(lockGranted) ? [] : ['the time of a lock is no time']),
+    ...(lockedBy === null || lockedBy.length <= longestHolder ? [] : [`the holder of a lock has ${lockedBy.length} characters`]),
+  ]
+}

@@ -1,0 +1,38 @@
+import type { Action } from '../../core/action.ts'
+import type { Plan } from '../../core/plan.ts'
+import type { RunEvent } from '../../core/run.ts'
+import type { Binding } from '../../core/topology.ts'
+
+/** What of the notes is none that these steps write, although it has their form; empty: nothing. Notes are written back by an undo. */
+export function unfitNotes({ steps }: Plan, events: readonly RunEvent[]): string[] {
+  return events.flatMap((event) => {
+    const action = event.event === 'noted' ? steps[event.step]?.action : undefined
+    return event.event === 'noted' && action ? ofNote(action, event.note) : []
+  })
+}
+
+function ofNote(action: Action, note: string): string[] {
+  switch (action.kind) {
+    case 'set-setting':
+      return isOfChange(note, action) ? [] : [`a note of it would write something else than ${action.name} into a file`]
+    case 'switch-exchanges': {
+      const own = new Set(action.exchanges.map(({ from }) => from.name))
+      const isOwn = ({ source, destination, destinationKind }: Binding): boolean => own.has(source) || (destinationKind === 'exchange' && own.has(destination))
+      return (JSON.parse(note) as Binding[]).every(isOwn) ? [] : ['a note of it binds what is not its own']
+    }
+    default:
+      return []
+  }
+}
+
+/** Whether a note gives back no more than a piece of that setting's own line: it is written to the file as it stands. */
+function isOfChange(note: string, { name, from, to }: { name: string; from: string | null; to: string | null }): boolean {
+  const { was = '', is = '' } = JSON.parse(note.slice(note.indexOf('{'))) as { was?: string; is?: string }
+  const lines = [from, to].flatMap((value) =>
+    value === null ? [] : ['', '"', "'"].flatMap((quote) => ['', 'export '].map((before) => before + name + '=' + quote + value + quote + '\n')),
+  )
+  const isPiece = (text: string): boolean => text === '' || lines.some((line) => `\n${line}`.includes(text))
+  // of a line that was taken away, the end may come first, and then what it has in common with the beginning of the next one
+  const isWhole = (text: string): boolean => lines.some((line) => line.length === text.length && (line + line).includes(text))
+  return is === '' && was !== '' ? isWhole(was) : isPiece(was) && isPiece(is)
+}

@@ -1,0 +1,55 @@
+import { AdminError } from '../../core/error.ts'
+import type { RunHistory } from '../../core/run.ts'
+import { notesOfStep } from '../../core/run-state.ts'
+import type { Comparison } from './comparison.ts'
+
+/** What a note of a changed file holds (`traceOf` in platforms/host); places are counted in bytes. */
+interface Trace {
+  path: string
+  at: number
+  was: string
+  is: string
+}
+
+/** Notes of a changed setting by which an undo would write elsewhere than to that setting's own lines; empty: none. */
+export async function unfitPlaces({ record: { plan }, events }: RunHistory, { open }: Pick<Comparison, 'open'>): Promise<string[]> {
+  const found: string[] = []
+  for (const [step, { action }] of plan.steps.entries()) {
+    if (action.kind !== 'set-setting') continue
+    for (const trace of notesOfStep(events, step).flatMap(traceIn)) found.push(...(await ofTrace(trace, action.name, open)))
+  }
+  return found
+}
+
+function traceIn(note: string): Trace[] {
+  const at = note.indexOf('{')
+  return at < 0 ? [] : [JSON.parse(note.slice(at)) as Trace]
+}
+
+/** An undo writes `was` where `is` stands: all other lines have to stay as they are. */
+async function ofTrace({ path, at, was, is }: Trace, name: string, open: Comparison['open']): Promise<string[]> {
+  const read = await bytesIn(path, open)
+  if (read === null) return []
+  if (read.includes('\u{fffd}')) return [`${path} is not UTF-8, so the place of a note in it is unknown`]
+  // the end of the last line is not part of what was read
+  const text = `${read.toString('latin1')}\n`
+  if (!text.startsWith(is, at)) return []
+  const back = `${text.slice(0, at)}${was}${text.slice(at + is.length)}`
+  return othersIn(back, name) === othersIn(text, name) ? [] : [`a note of it would write to other lines of ${path} than those of ${name}`]
+}
+
+/** Null: there is no such file, so an undo writes nothing to it. */
+async function bytesIn(path: string, open: Comparison['open']): Promise<Buffer | null> {
+  try {
+    return Buffer.from((await (await open.files()).secret(path)).reveal(), 'utf8')
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'USAGE') return null
+    throw error
+  }
+}
+
+/** All lines but those that set it. */
+function othersIn(text: string, name: string): string {
+  const lines = text.split('\n').filter((line) => !line.trim().replace(/^export\s+/, '').startsWith(`${name}=`))
+  return lines.join('\n').trimEnd()
+}

@@ -1,0 +1,53 @@
+import type { Binding } from '../../../core/topology.ts'
+import { backExchangePrefix } from '../../../knowledge/broker.ts'
+import { bindingKey, stepOf } from './parts.ts'
+import type { Live, Parts } from './parts.ts'
+
+/** One end of a binding. `kept`: no step touches it; `unknown`: what is bound to it cannot be told now. */
+type End = 'kept' | 'former' | 'anew' | 'unknown'
+
+/** What of its bindings differs from those of the broker, as far as both ends stand so that it can be told. */
+export function unfitLiveBindings(parts: Parts, live: Live): string[] {
+  const own = new Set(parts.exchanges.map(({ from }) => from.name))
+  const nowhere = parts.bindings.find(({ source }) => !own.has(source) && !isExchange(source, live))
+  if (nowhere) return [`it binds ${nowhere.destinationKind} ${nowhere.destination} to an exchange ${nowhere.source} that is not there`]
+  const there = new Set(live.bindings.map(bindingKey))
+  const absent = parts.bindings.filter((it) => isComparable(it, parts, live) && !there.has(bindingKey(it)))
+  return [...absent.map(({ source, destination, destinationKind }) => `${destinationKind} ${destination} is not bound to ${source} as the record says`), ...leftOut(parts, live)]
+}
+
+function isComparable({ source, destination, destinationKind }: Binding, parts: Parts, live: Live): boolean {
+  const ends = [exchangeEnd(source, parts, live), destinationKind === 'queue' ? queueEnd(destination, parts, live) : exchangeEnd(destination, parts, live)]
+  return !ends.includes('unknown') && !(ends.includes('former') && ends.includes('anew'))
+}
+
+function exchangeEnd(name: string, { exchanges, stages }: Parts, live: Live): End {
+  const there = live.exchanges.get(name)
+  if (!exchanges.some(({ from }) => from.name === name)) return isExchange(name, live) ? 'kept' : 'unknown'
+  if (!there) return 'unknown'
+  // an undo declares it before it binds it
+  if (!there.durable) return stages.switch.isGoingBack ? 'unknown' : 'former'
+  return stages.switch.at === 'after' ? 'anew' : 'unknown'
+}
+
+function queueEnd(name: string, { names, stages }: Parts, { queues }: Live): End {
+  const there = queues.get(name)
+  if (!there) return 'unknown'
+  if (!names.includes(name)) return 'kept'
+  if (!there.durable) return stages.delete.isGoingBack || stages.keep.isGoingBack ? 'unknown' : 'former'
+  return stages.redeclare.at === 'after' ? 'anew' : 'unknown'
+}
+
+/** A queue that is deleted loses each binding that the record does not have. */
+function leftOut({ plan, names, stages }: Parts, { queues, bindings }: Live): string[] {
+  if (stages.delete.at !== 'before') return []
+  const known = new Set(stepOf(plan, 'delete-queues')?.bindings.map(bindingKey))
+  const isOwn = ({ destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && names.includes(destination) && queues.get(destination)?.durable === false
+  const lost = bindings.find((it) => isOwn(it) && !it.source.startsWith(backExchangePrefix) && !known.has(bindingKey(it)))
+  return lost ? [`it leaves out that queue ${lost.destination} is bound to ${lost.source}`] : []
+}
+
+/** Lists leave out those that the broker has declared itself. */
+function isExchange(name: string, { exchanges }: Live): boolean {
+  return exchanges.has(name) || name.startsWith('amq.')
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Action, ActionKind, ActionOf, Former } from '../../../core/action.ts'
+import type { Plan } from '../../../core/plan.ts'
+import type { RunHistory } from '../../../core/run.ts'
+import { notesOfStep } from '../../../core/run-state.ts'
+import type { BrokerExchange, BrokerQueue } from '../../../core/sources.ts'
+import type { Binding, QueueDeclaration } from '../../../core/topology.ts'
+import { heldQueue } from '../../../knowledge/broker.ts'
+import { stageOf } from '../stages.ts'
+import type { Stage } from '../stages.ts'
+
+/** What a record of a reset-queues names in the broker, and how far it says that it has come. */
+export interface Parts {
+  history: RunHistory
+  plan: Plan
+  names: readonly string[]
+  former: readonly Former[]
+  exchanges: ActionOf<'switch-exchanges'>['exchanges']
+  /** of all its steps, and of the notes by which exchanges are bound again */
+  bindings: readonly Binding[]
+  quiet: ActionOf<'await-quiet'> | null
+  discards: boolean
+  stages: { readonly [K in 'keep' | 'delete' | 'switch' | 'redeclare' | 'deleteHeld' | 'start']: Stage }
+}
+
+/** What the broker holds. */
+export interface Live {
+  queues: ReadonlyMap<string, BrokerQueue>
+  exchanges: ReadonlyMap<string, BrokerExchange>
+  bindings: readonly Binding[]
+  version: string
+}
+
+/** Reads them from the record. */
+export function partsOf(history: RunHistory): Parts {
+  const { plan } = history.record
+  const former = stepOf(plan, 'delete-queues')?.queues ?? []
+  const bindings = plan.steps.flatMap(({ action }) => ('bindings' in action ? action.bindings : action.kind === 'hold-queues' ? action.saved.bindings : []))
+  return {
+    history,
+    plan,
+    former,
+    names: former.map(({ queue }) => queue.name),
+    exchanges: stepOf(plan, 'switch-exchanges')?.exchanges ?? [],
+    bindings: unique([...bindings, ...notedIn(history)]),
+    quiet: stepOf(plan, 'await-quiet'),
+    discards: stepOf(plan, 'delete-queues')?.discards ?? false,
+    stages: {
+      keep: stageOf(history, 'keep-queues'),
+      delete: stageOf(history, 'delete-queues'),
+      switch: stageOf(history, 'switch-exchanges'),
+      redeclare: stageOf(history, 'redeclare-queues'),
+      deleteHeld: stageOf(history, 'delete-held'),
+      start: stageOf(history, 'start-service'),
+    },
+  }
+}
+
+/** Bindings that came after the plan was made: they are bound again with the exchange. */
+function notedIn({ record: { plan }, events }: RunHistory): Binding[] {
+  const step = plan.steps.findIndex(({ action }) => action.kind === 'switch-exchanges')
+  return step < 0 ? [] : notesOfStep(events, step).flatMap((note) => JSON.parse(note) as Binding[])
+}
+
+/** The only step of that kind; null: there is none. */
+export function stepOf<K extends ActionKind>({ steps }: Plan, kind: K): ActionOf<K> | null {
+  return (steps.map(({ action }): Action => action).find((action) => action.kind === kind) as ActionOf<K> | undefined) ?? null
+}
+
+/** The queue in which that queue's messages wait. */
+export function holdingOf(queue: string): string {
+  return heldQueue(queue, (text) => createHash('sha256').update(text).digest('hex'))
+}
+
+/** Whether the broker deletes a queue by itself when nobody uses it. */
+export function vanishes({ autoDelete, arguments: values }: QueueDeclaration): boolean {
+  return autoDelete || Object.hasOwn(values, 'x-expires')
+}
+
+/** The same for the same binding. */
+export function bindingKey({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
+  return JSON.stringify([source, destinationKind, destination, routingKey, Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))])
+}
+
+function unique(bindings: readonly Binding[]): Binding[] {
+  return [...new Map(bindings.map((it) => [bindingKey(it), it])).values()]
+}
+
+/** Whether both lists hold the same bindings, in any order. */
+export function areSameBindings(one: readonly Binding[], other: readonly Binding[]): boolean {
+  return isDeepStrictEqual(new Set(one.map(bindingKey)), new Set(other.map(bindingKey)))
+}
+
+export function isSameQueue(one: QueueDeclaration, other: QueueDeclaration): boolean {
+  return one.name === other.name && one.durable === other.durable && one.autoDelete === other.autoDelete && isDeepStrictEqual({ ...one.arguments }, { ...other.arguments })
+}

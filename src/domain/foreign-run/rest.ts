@@ -1,0 +1,80 @@
+import type { Action, ActionOf } from '../../core/action.ts'
+import { AdminError } from '../../core/error.ts'
+import type { FilesSource, ServiceImage, ValueEdit } from '../../core/sources.ts'
+import { images } from '../../knowledge/images.ts'
+import type { RunHistory } from '../../core/run.ts'
+import type { Comparison } from './comparison.ts'
+import { unfitSessions } from './sessions.ts'
+
+/** the most that --concurrency takes */
+const mostCalls = 64
+const mostItems = 1_000_000
+
+/** What of its sessions, trees and files is not this deployment's; empty: nothing. */
+export async function unfitRest(history: RunHistory, comparison: Comparison): Promise<string[]> {
+  const found: string[] = []
+  for (const { action } of history.record.plan.steps) found.push(...(await ofAction(action, history, comparison)))
+  return found
+}
+
+async function ofAction(action: Action, history: RunHistory, comparison: Comparison): Promise<string[]> {
+  switch (action.kind) {
+    case 'remove-sessions':
+      return unfitSessions(action, history, comparison)
+    case 'migrate-trees':
+      return ofTrees(action, comparison)
+    case 'edit-values':
+      return ofFile(action, comparison)
+    case 'upgrade-release':
+      return ['it has Helm upgrade a release from files of another machine: give that command again from here']
+    default:
+      return []
+  }
+}
+
+async function ofTrees({ api, items, concurrency }: ActionOf<'migrate-trees'>, { open }: Comparison): Promise<string[]> {
+  const { target } = await open.api()
+  const isId = (id: number | null): boolean => id === null || id > 0
+  return [
+    ...(target === api ? [] : [`it calls ${api}, and this deployment is at ${target}`]),
+    ...(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= mostCalls ? [] : [`it makes ${concurrency} calls at a time`]),
+    ...(items.length > 0 && items.length <= mostItems && items.every(({ project, tree }) => project > 0 && isId(tree)) ? [] : ['its list of trees is none']),
+  ]
+}
+
+/** The image of the service in a compose file that this engine started it by, and nothing else. */
+async function ofFile({ file, edits }: ActionOf<'edit-values'>, { open }: Comparison): Promise<string[]> {
+  const image = await imageOf(open)
+  if (image?.service === undefined || image.files?.includes(file) !== true) return [`it edits ${file}, which is not a file that this deployment is started by`]
+  const files = await open.files()
+  const found: string[] = []
+  for (const edit of edits) found.push(...(await ofEdit(files, file, edit, image.service)))
+  return found
+}
+
+async function ofEdit(files: FilesSource, file: string, edit: ValueEdit, service: string): Promise<string[]> {
+  const { path, from, to } = edit
+  if (path.join('\n') !== ['services', service, 'image'].join('\n')) return [`it changes ${path.join('.')} in ${file}, which a use-legacy-image does not`]
+  if (from === null || to === null || !isOtherName(from, to)) return [`it changes more of the image in ${file} than its name`]
+  const { text } = await files.look(file, path)
+  if (text !== from && text !== to) return [`${file} has another image than the record says`]
+  const [made] = await files.edits(file, [{ path, to: text === from ? to : from }])
+  const isIt = made !== undefined && (text === from ? made.at === edit.at && made.was === edit.was && made.is === edit.is : made.at === edit.at && made.was === edit.is && made.is === edit.was)
+  return isIt ? [] : [`it would write something else into ${file} than the name of the image`]
+}
+
+/** One is the standard image, and the other the same with the legacy image's name. */
+function isOtherName(one: string, other: string): boolean {
+  const [longer, shorter] = one.length > other.length ? [one, other] : [other, one]
+  const at = longer.lastIndexOf(images.legacy)
+  return at >= 0 && (at === 0 || longer[at - 1] === '/') && `${longer.slice(0, at)}${images.standard}${longer.slice(at + images.legacy.length)}` === shorter
+}
+
+async function imageOf(open: Comparison['open']): Promise<ServiceImage | null> {
+  try {
+    return await (await open.service()).image()
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return null
+    throw error
+  }
+}

@@ -1,0 +1,38 @@
+import type { ActionKind } from '../../core/action.ts'
+import type { RunEvent, RunHistory } from '../../core/run.ts'
+import { eventsOfStep } from '../../core/run-state.ts'
+
+/** How far a step has come, by the record. */
+export interface Stage {
+  /** `before`: not begun, or undone; `within`: begun or being undone, so that it may be half done */
+  at: 'before' | 'within' | 'after'
+  /** an undo of it was begun last */
+  isGoingBack: boolean
+}
+
+/** How far the first step of that kind has come. A plan without such a step has not begun it. */
+export function stageOf({ record: { plan }, events }: RunHistory, kind: ActionKind): Stage {
+  const step = plan.steps.findIndex(({ action }) => action.kind === kind)
+  return step < 0 ? { at: 'before', isGoingBack: false } : eventsOfStep(events, step).reduce(next, { at: 'before', isGoingBack: false })
+}
+
+/** Whether the record says that any step was begun. */
+export function hasBegun({ events }: RunHistory): boolean {
+  return events.some(({ event }) => event === 'intent' || event === 'done')
+}
+
+function next(stage: Stage, { event }: RunEvent): Stage {
+  switch (event) {
+    case 'intent':
+    case 'redo':
+      return { at: 'within', isGoingBack: false }
+    case 'done':
+      return { at: 'after', isGoingBack: false }
+    case 'undo-intent':
+      return { at: 'within', isGoingBack: true }
+    case 'undone':
+      return { at: 'before', isGoingBack: false }
+    default:
+      return stage
+  }
+}

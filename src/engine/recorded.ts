@@ -1,0 +1,160 @@
+import { handlerOf } from '../actions/index.ts'
+import type { Shown } from '../actions/index.ts'
+import type { ActionKind } from '../core/action.ts'
+import { AdminError } from '../core/error.ts'
+import type { Plan, Step } from '../core/plan.ts'
+import type { RunEvent } from '../core/run.ts'
+import { progressOf } from '../core/run-state.ts'
+import type { Running } from './running.ts'
+import { workshopOf } from './step-workshop.ts'
+import type { Suggestion } from '../core/shell-command.ts'
+
+/** What the record says of a run, or of one of its steps, and what speaks against it. */
+export interface Differing {
+  /** null: of the run as a whole, which only its two journals can tell */
+  step: number | null
+  recorded: string
+  shown: string
+}
+
+/** What the deployment shows of a record, as far as the two agree. */
+export interface Compared {
+  differing: readonly Differing[]
+  /** steps that are done by the word of others alone, and that only look, wait, or hold something for those after them: they are performed again */
+  repeated: ReadonlySet<number>
+}
+
+/** What a later step removes again, once that is done. */
+const traceEnds: { readonly [K in ActionKind]?: readonly ActionKind[] } = {
+  'hold-queues': ['delete-held', 'delete-queues'],
+  'move-messages': ['delete-queues', 'delete-held'],
+  'redeclare-queues': ['delete-held'],
+}
+
+/** What the service may change again by itself once it runs. */
+const ofLocks: readonly ActionKind[] = ['release-lock', 'insert-lock-row', 'remove-lock-rows']
+
+/** Kinds whose `isDone` tells, too, whether they were undone. */
+const tellsUndone: readonly ActionKind[] = ['stop-service', 'set-setting', 'set-secret', 'edit-values', 'upgrade-release', 'switch-exchanges', ...ofLocks]
+
+/** Kinds that leave something standing until they are undone, which `standsAs` or `isDone` shows. */
+const leavesStanding = ({ action }: Step): boolean => action.kind === 'hold-queues' || action.kind === 'delete-queues' || (action.kind === 'move-messages' && action.direction === 'aside')
+
+/**
+ * Asks the deployment about each step that the record calls done or undone, whoever wrote that: a record may have been changed by
+ * whoever may write to the deployment. What this machine has not written itself proves nothing: where the deployment cannot show it, the
+ * two differ, too. Changes nothing. Throws what keeps a step from being asked about.
+ */
+export async function differingFrom(running: Running): Promise<Compared> {
+  const { plan, events } = running
+  const { done } = progressOf(events)
+  const undone = undoneIn(events)
+  const foreign = ofOthers(running)
+  const differing: Differing[] = [...turned(running)]
+  const repeated = new Set<number>()
+  // half undone, a step that was done may well show nothing of it: each undo compares for itself
+  const standing = isTurnedBack(events) ? [] : [...done]
+  for (const step of standing.sort((a, b) => a - b)) {
+    if (hasNoTrace(plan, step, done)) continue
+    const found = await shown(running, step)
+    if (found === 'not-done') differing.push({ step, recorded: 'done', shown: 'it not done' })
+    else if (found === 'untold' && foreign.done.has(step)) repeated.add(step)
+  }
+  for (const step of foreign.answered) differing.push({ step, recorded: 'answered, by another machine', shown: 'nothing of it' })
+  const isUp = [...undone].some((step) => plan.steps[step]?.action.kind === 'stop-service')
+  for (const step of [...undone].sort((a, b) => a - b)) {
+    const it = plan.steps[step]!
+    const { kind } = it.action
+    if (tellsUndone.includes(kind) ? isUp && ofLocks.includes(kind) : !foreign.undone.has(step) || !leavesStanding(it)) continue
+    const isStill = tellsUndone.includes(kind) ? await handlerOf(it.action).isDone(it.action, workshopOf(running, step)) : (await shown(running, step)) === 'done'
+    if (isStill) differing.push({ step, recorded: 'undone', shown: 'it still as that step left it' })
+  }
+  return { differing, repeated }
+}
+
+/** That these steps are performed again, and the starts after a stop among them, for the journal. */
+export function redone({ plan, events, by, foreign }: Pick<Running, 'plan' | 'events' | 'by' | 'foreign'>, steps: ReadonlySet<number>): RunEvent[] {
+  // of an adopted run, all that counts was accepted as the word of others
+  const since = foreign && !foreign.isAdopted ? events.length - foreign.events : events.length
+  const at = new Date().toISOString()
+  return [...withStarts(plan, steps)].sort((a, b) => a - b).map((step): RunEvent => ({ at, by, event: 'redo', step, since }))
+}
+
+/** What the record has from others alone, step by step. */
+function ofOthers(running: Running): { done: ReadonlySet<number>; undone: ReadonlySet<number>; answered: ReadonlySet<number> } {
+  const { plan, foreign } = running
+  const theirs = eventsOfOthers(running)
+  const steps = (of: (event: RunEvent) => boolean): Set<number> => new Set(theirs.flatMap((event) => ('step' in event && of(event) ? [event.step] : [])))
+  return {
+    done: steps(({ event }) => event === 'done'),
+    undone: steps(({ event }) => event === 'undone'),
+    // a service that has taken a call shows nothing of it
+    answered: steps((event) => foreign?.isAdopted === false && event.event === 'noted' && plan.steps[event.step]?.action.kind === 'migrate-trees'),
+  }
+}
+
+function eventsOfOthers({ events, foreign }: Running): readonly RunEvent[] {
+  return foreign ? events.slice(events.length - foreign.events) : []
+}
+
+/** Whether a run of this machine goes forward or back, and what of it is performed again, is not taken from others, either. */
+function turned(running: Running): Differing[] {
+  const { events, foreign } = running
+  if (!foreign || foreign.isAdopted) return []
+  const redo = eventsOfOthers(running).find(({ event }) => event === 'redo')
+  if (redo) return [{ step: null, recorded: 'to perform steps again, by another machine', shown: 'not, by the record of this machine' }]
+  const [own, all] = [progressOf(events.slice(0, events.length - foreign.events)).isGoingBack, progressOf(events).isGoingBack]
+  if (own === all) return []
+  const way = (isGoingBack: boolean): string => (isGoingBack ? 'being undone' : 'going forward')
+  return [{ step: null, recorded: `${way(all)}, by another machine`, shown: `${way(own)}, by the record of this machine` }]
+}
+
+/** Whatever stops the service again has to start it again. */
+function withStarts({ steps }: Plan, repeated: ReadonlySet<number>): ReadonlySet<number> {
+  const stop = steps.findIndex(({ action }, at) => repeated.has(at) && action.kind === 'stop-service')
+  const starts = stop < 0 ? [] : steps.flatMap(({ action }, at) => (at > stop && action.kind === 'start-service' ? [at] : []))
+  return new Set([...repeated, ...starts])
+}
+
+/** Throws REFUSED with both sides of each, where there are any: neither of them alone is a reason to move or delete anything. */
+export function refuseDiffering(plan: Plan, differing: readonly Differing[], next: readonly Suggestion[]): void {
+  if (differing.length === 0) return
+  throw new AdminError('REFUSED', `Nothing changed, since the record and the deployment disagree. ${differingText(plan, differing)}`, next)
+}
+
+/** Both sides of each, for people. */
+export function differingText({ steps }: Plan, differing: readonly Differing[]): string {
+  const told = differing.map(({ step, recorded, shown: seen }) =>
+    step === null ? `the record says that the run is ${recorded}; it is ${seen}` : `step ${step + 1} (${steps[step]!.title}): the record says ${recorded}, the deployment shows ${seen}`,
+  )
+  return told.join('; ')
+}
+
+async function shown(running: Running, step: number): Promise<Shown> {
+  const { action } = running.plan.steps[step]!
+  const handler = handlerOf(action)
+  const workshop = workshopOf(running, step)
+  if (handler.standsAs) return handler.standsAs(action, workshop)
+  return (await handler.isDone(action, workshop)) ? 'done' : 'not-done'
+}
+
+function hasNoTrace({ steps }: Plan, step: number, done: ReadonlySet<number>): boolean {
+  const ends = traceEnds[steps[step]!.action.kind] ?? []
+  return steps.some(({ action }, at) => at > step && done.has(at) && ends.includes(action.kind))
+}
+
+/** Whether an undo was begun, and no step since. */
+function isTurnedBack(events: readonly RunEvent[]): boolean {
+  const last = events.findLastIndex(({ event }) => event === 'intent')
+  return events.some(({ event }, index) => index > last && event === 'undo-intent')
+}
+
+/** Steps whose undoing is on record, and that were not begun again since. */
+function undoneIn(events: readonly RunEvent[]): ReadonlySet<number> {
+  const undone = new Set<number>()
+  for (const event of events) {
+    if (event.event === 'undone') undone.add(event.step)
+    if (event.event === 'intent' || event.event === 'done' || event.event === 'redo') undone.delete(event.step)
+  }
+  return undone
+}

@@ -1,0 +1,135 @@
+import type { ActionKind, ActionOf } from '../core/action.ts'
+import type { Plan } from '../core/plan.ts'
+import { command, nested, typed } from '../core/shell-command.ts'
+import type { ShellCommand } from '../core/shell-command.ts'
+import { onDeployment } from '../core/typed.ts'
+import type { RunHistory } from '../core/run.ts'
+import { progressOf } from '../core/run-state.ts'
+import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../core/topology.ts'
+import { planText } from './plan.ts'
+import type { Screen } from './screen.ts'
+import { countOf, hang, printable } from './text.ts'
+
+/** What a step does, from its action alone: the first line names it, the others hold every value that it writes. */
+type Description = readonly [title: string, ...details: string[]]
+
+const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Description } = {
+  'stop-service': ({ wasRunning }) => ['stop the service', ...(wasRunning ? ['undo starts it again'] : [])],
+  'start-service': ({ locks = [], stopsOnUndo, keeps = [] }) => [
+    'start the service',
+    ...locks.map(({ schema, database }) => `waits until the change-log lock in ${schema} at ${database} is free`),
+    ...(stopsOnUndo ? ['undo stops it again'] : []),
+    ...(keeps.length === 0 ? [] : [`undo holds ${keeps.join(', ')} open first`]),
+  ],
+  'edit-values': ({ file, edits }) => [`edit ${file}`, ...edits.flatMap(({ path, from, to, was, is }) => [`${path.join('.')}: from ${value(from)} to ${value(to)}`, `replaces ${JSON.stringify(was)} by ${JSON.stringify(is)}`])],
+  'upgrade-release': ({ release, chart, chartVersion, files, values }) => [
+    `upgrade ${release} with chart ${chart} ${chartVersion}`,
+    ...files.map((file) => `values from ${file}`),
+    ...values.map(({ path, to }) => `${path.join('.')}: ${value(to)}`),
+  ],
+  'await-rollout': () => ['wait until all pods are new and ready'],
+  'set-setting': ({ name, from, to }) => [to === null ? `remove the setting ${name}` : `set ${name}=${to}`, `undo sets it back to ${value(from)}`],
+  'set-secret': ({ name, file }) => [`set ${name}, a secret`, file === null ? 'from standard input' : `from ${file}`],
+  'release-lock': ({ database, schema, row, accepts }) => [
+    `release the change-log lock in ${schema} at ${database}`,
+    `locked ${row.locked}, since ${value(row.lockGranted)}, by ${value(row.lockedBy)}; undo writes this row again`,
+    ...(accepts === null ? [] : [`passes over the risk ${accepts}`]),
+  ],
+  'insert-lock-row': ({ database, schema }) => [`insert the free row 1 into ${schema}.databasechangeloglock at ${database}`],
+  'remove-lock-rows': ({ database, schema, rows }) => [
+    `remove ${countOf(rows.length, 'row')} from ${schema}.databasechangeloglock at ${database}`,
+    ...rows.map(({ id, locked, lockGranted, lockedBy }) => `id ${id}, locked ${locked}, since ${value(lockGranted)}, by ${value(lockedBy)}; undo inserts it again`),
+  ],
+  'remove-sessions': ({ store, namespace, which, flush, counts: { sessions } }) => [
+    `remove ${which === 'all' ? 'all sessions' : which === 'stale' ? 'stale sessions' : `the sessions of ${which.user}`} below ${namespace} at ${store}`,
+    `${countOf(sessions, 'session')} in the record`,
+    ...(flush ? ['empties the whole database where it holds nothing else'] : []),
+  ],
+  'hold-queues': ({ moves }) => ['declare the queues in which messages wait', ...moves.map(({ queue, holding }) => `${holding} for ${queue}`)],
+  'keep-queues': ({ queues, bindings }) => ['hold queues open that would vanish', ...queues.map(({ queue }) => queueText(queue)), ...bindings.map(bindingText)],
+  'drain-queues': ({ queues, seconds }) => [`let the service empty its queues for ${seconds} s at most`, queues.join(', ')],
+  'await-quiet': ({ queues, user }) => [`wait until user ${user} is not connected to the broker`, queues.join(', ')],
+  'move-messages': ({ direction, moves, counts: { messages } }) => [
+    direction === 'aside' ? 'move messages aside' : 'move messages back',
+    `${countOf(messages, 'message')} in the record`,
+    ...moves.map(({ queue, holding }) => (direction === 'aside' ? `from ${queue} to ${holding}` : `from ${holding} to ${queue}`)),
+  ],
+  'delete-queues': ({ queues, bindings, discards, counts: { messages } }) => [
+    discards ? `delete queues and ${countOf(messages, 'message')} in them` : 'delete queues, once they are empty',
+    ...queues.map(({ queue }) => `undo declares ${queueText(queue)}`),
+    ...bindings.map((it) => `undo binds ${bindingText(it)}`),
+  ],
+  'switch-exchanges': ({ exchanges, bindings }) => [
+    'delete exchanges and declare them again',
+    ...exchanges.flatMap(({ from, to }) => [`from ${exchangeText(from)}`, `to ${exchangeText(to)}`]),
+    ...bindings.map(bindingText),
+  ],
+  'redeclare-queues': ({ queues, bindings }) => ['declare queues', ...queues.map(({ queue }) => queueText(queue)), ...bindings.map(bindingText)],
+  'delete-held': ({ holding }) => ['delete the queues in which messages waited, once they are empty', ...holding],
+  'migrate-trees': ({ api, items, concurrency }) => [
+    `ask ${api} to migrate trees, ${countOf(concurrency, 'call')} at a time`,
+    ...items.slice(0, mostItems).map(({ project, tree }) => (tree === null ? `project ${project}` : `project ${project}, tree ${tree}`)),
+    ...(items.length > mostItems ? [`and ${items.length - mostItems} more`] : []),
+  ],
+  'await-migration': () => ['wait until the service has done its migration jobs'],
+}
+
+const mostItems = 100
+
+/**
+ * A plan as a record of another machine holds it: its steps in the words of this program, and without what the record says of
+ * itself, since whoever may write to the deployment may have written it.
+ */
+export function planOfRecord(plan: Plan): Plan {
+  const { expectedMs: _, ...rest } = plan
+  return {
+    ...rest,
+    impact: {},
+    evidence: [],
+    notes: ['this plan is a record in the deployment, where others may write: compare every value below before you adopt it'],
+    steps: plan.steps.map((step) => ({ ...step, title: described(step.action)[0] })),
+  }
+}
+
+/** A record of another machine, whole: what is done of it, its plan, and every value that its steps would write. */
+export function recordText(history: RunHistory, screen: Screen): string {
+  const { record, events } = history
+  const { done, begun } = progressOf(events)
+  const lines = [`Run ${printable(record.run)}: begun by ${printable(record.by)} at ${printable(record.startedAt)}, with testops-admin ${printable(record.program)}`, '']
+  const full = record.plan.steps.flatMap(({ action }, index) => {
+    const [title, ...details] = described(action)
+    const state = done.has(index) ? 'done' : begun === index ? 'begun' : 'not done'
+    return [...hang(`  ${index + 1}. `, `${printable(title)} (${state} in the record)`, screen.columns), ...details.flatMap((line) => hang('       ', printable(line), screen.columns))]
+  })
+  return `${lines.join('\n')}${planText(planOfRecord(record.plan), screen)}\nIn full:\n${full.join('\n')}\n`
+}
+
+/** What is typed to adopt a run, once its record was read. */
+export function adoptCommand(run: string, deployment: { name: string; config?: string }, risks: readonly string[]): ShellCommand {
+  const accepted = typed(risks.flatMap((risk) => ['--accept-risk', risk]))
+  return command`testops-admin resume --adopt ${run} ${nested(onDeployment(deployment.name, deployment.config))} ${nested(accepted)} --confirm ${deployment.name}`
+}
+
+function described(action: Plan['steps'][number]['action']): Description {
+  return (describe[action.kind] as (of: typeof action) => Description)(action)
+}
+
+function value(text: string | null): string {
+  return text === null ? 'nothing' : JSON.stringify(text)
+}
+
+function queueText({ name, durable, autoDelete, arguments: values }: QueueDeclaration): string {
+  return `queue ${JSON.stringify(name)}, ${durable ? 'durable' : 'transient'}${autoDelete ? ', auto-delete' : ''}${argumentsText(values)}`
+}
+
+function exchangeText({ name, type, durable, autoDelete, internal, arguments: values }: ExchangeDeclaration): string {
+  return `exchange ${JSON.stringify(name)}, ${type}, ${durable ? 'durable' : 'transient'}${autoDelete ? ', auto-delete' : ''}${internal ? ', internal' : ''}${argumentsText(values)}`
+}
+
+function bindingText({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
+  return `${JSON.stringify(source)} to ${destinationKind} ${JSON.stringify(destination)} by key ${JSON.stringify(routingKey)}${argumentsText(values)}`
+}
+
+function argumentsText(values: Readonly<Record<string, unknown>>): string {
+  return Object.keys(values).length === 0 ? '' : `, ${JSON.stringify(values)}`
+}

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { RunEvent } from '../../src/core/run.ts'
+import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { DoctorReport } from '../../src/core/report.ts'
+import { writeSession } from '../adapters/stored-sessions.ts'
+import { ownStore } from './flush-sessions/support.ts'
+import { queueDeployment } from './reset-queues/own-broker.ts'
+import { deploy } from './support/deploy.ts'
+import { operator } from './support/operator.ts'
+import type { Ended, Operator } from './support/operator.ts'
+import { stuck } from './unlock-changelog/situation.ts'
+
+/** The lines of a block of SECURITY.md, by what stands behind its opening marks. */
+function rightsIn(title: string): string[] {
+  const text = readFileSync(new URL('../../SECURITY.md', import.meta.url), 'utf8')
+  const block = text.split('```').find((it) => it.startsWith(`${title}\n`))
+  if (block === undefined) throw new Error(`SECURITY.md has no block ${title}`)
+  return block.split('\n').slice(1).filter(Boolean)
+}
+
+/** Its end; what it printed is shown where that is another one. */
+function expectDone(ended: Ended): void {
+  expect([ended.code, ended.json<RepairDocument>().outcome], ended.stdout.slice(-2500) + ended.stderr).toEqual([0, 'done'])
+}
+
+/** What the checks of that group say, by their ids. */
+async function looked(someone: Operator, group: string): Promise<Record<string, string>> {
+  const ended = await someone.run(['doctor', '--only', group, '--json'])
+  const { checks } = ended.json<DoctorReport>()
+  return Object.fromEntries(checks.map((it) => [it.id, it.status === 'unknown' || it.status === 'skipped' ? `${it.status}: ${it.detail}` : it.status]))
+}
+
+/** What the journal of this machine has on record of a run, by name. */
+async function eventsOf({ state }: Operator, run: string): Promise<string[]> {
+  const journal = await readFile(join(state, 'testops-admin', 'prod', 'runs', run, 'journal.jsonl'), 'utf8')
+  return journal.trim().split('\n').map((line) => (JSON.parse(line) as RunEvent).event)
+}
+
+describe('the least rights of SECURITY.md are enough', () => {
+  test('for PostgreSQL', async () => {
+    const situation = await stuck()
+    onTestFinished(async () => situation.leave())
+    const { database, service } = situation
+    // it is the tests' own, and writes as whoever frees the lock
+    await database.query('DROP TRIGGER count_release ON databasechangeloglock')
+    const { host, port } = database.endpoint.hosts[0]!
+    const as = async (rights: string): Promise<Operator> => {
+      const role = await database.role(rightsIn(rights).map((line) => line.replaceAll('operator', '{role}')))
+      const login = { user: role.user, url: `postgresql://${host}:${port}/${database.name}` }
+      const deployed = await deploy((secret) => ({ url: service.url, platform: 'host', host: service.host, database: { ...login, password: secret(role.password!.reveal()) } }))
+      const someone = await operator(deployed)
+      onTestFinished(async () => {
+        await someone.leave()
+        await deployed.remove()
+      })
+      return someone
+    }
+    expect(await looked(await as('sql doctor'), 'database')).toEqual({
+      'database/reachable': 'ok',
+      'database/changelog-lock': 'problem',
+      'database/connections': 'ok',
+      'database/disk': 'ok',
+    })
+    const repairer = await as('sql unlock-changelog')
+    expectDone(await repairer.repair(['unlock-changelog']))
+    expect(await situation.row()).toEqual({ locked: false, lockgranted: null, lockedby: null })
+  })
+
+  test('for RabbitMQ', async () => {
+    const own = await queueDeployment('3')
+    onTestFinished(async () => own.end())
+    await own.fill('upload', ['1', '2'])
+    const { vhost, endpoint } = own.vhost
+    const manage: typeof own.vhost.manage = async (...asked) => own.vhost.manage(...asked)
+    const name = `${endpoint.user}-operator`
+    await manage('PUT', `/api/users/${name}`, { password: 'least', tags: '' })
+    onTestFinished(async () => void (await manage('DELETE', `/api/users/${name}`)))
+    // as rabbitmqctl does it, by the API
+    const grant = async (rights: string): Promise<void> => {
+      for (const line of rightsIn(rights)) {
+        const [, verb, ...words] = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
+        if (verb === 'set_user_tags') await manage('PUT', `/api/users/${name}`, { password: 'least', tags: words[1] })
+        else await manage('PUT', `/api/permissions/${encodeURIComponent(vhost)}/${name}`, { configure: words[3], write: words[4], read: words[5] })
+      }
+    }
+    await own.deployed.configure((secret) => ({
+      url: own.service.url,
+      platform: 'host',
+      host: own.service.host,
+      broker: { url: `amqp://${name}@${endpoint.host}:${endpoint.port}/${encodeURIComponent(vhost)}`, managementUrl: endpoint.managementUrl, password: secret('least') },
+    }))
+    await grant('rabbitmq doctor')
+    expect(await looked(own.operator, 'broker')).toEqual({ 'broker/reachable': 'ok', 'broker/queues-durable': 'ok', 'broker/upgrade': 'problem', 'broker/alarms': 'ok' })
+    await grant('rabbitmq journal')
+    const restarted = await own.operator.repair(['service', 'restart'])
+    expectDone(restarted)
+    expect(await eventsOf(own.operator, restarted.json<RepairDocument>().run!)).toContain('copied')
+    await grant('rabbitmq reset-queues')
+    const done = await own.operator.repair(['reset-queues', '--drain', '0'])
+    expectDone(done)
+    const { queues, ours } = await own.state()
+    expect([queues['upload'], ours]).toEqual([{ durable: true, autoDelete: false, arguments: expect.anything() as object, texts: ['1', '2'] }, []])
+  })
+
+  test('for Redis', async () => {
+    const user = `operator-${process.pid}`
+    const { client, someone } = await ownStore({}, { user, password: { env: 'LEAST' } })
+    onTestFinished(async () => void (await client.call('ACL', 'DELUSER', user)))
+    const grant = async (rights: string): Promise<void> => {
+      for (const line of rightsIn(rights)) {
+        const [, , ...rules] = line.split(' ')
+        await client.call('ACL', 'SETUSER', user, ...rules.slice(1).map((it) => it.replace('>PASSWORD', '>least')))
+      }
+    }
+    const env = { LEAST: 'least' }
+    const all: Operator = { ...someone, run: async (words, options) => someone.run(words, { ...options, env }), repair: async (words, options) => someone.repair(words, { ...options, env }) }
+    await writeSession(client, { user: 'anna' })
+    await grant('redis doctor')
+    expect(await looked(all, 'sessions')).toEqual({ 'sessions/reachable': 'ok', 'sessions/clock': 'ok', 'sessions/memory': 'ok' })
+    await grant('redis flush-sessions')
+    expectDone(await all.repair(['flush-sessions', '--user', 'anna']))
+    await writeSession(client, { user: 'anna' })
+    expectDone(await all.repair(['flush-sessions']))
+    await writeSession(client, { user: 'anna' })
+    await grant('redis flush-sessions --all')
+    expectDone(await all.repair(['flush-sessions', '--all']))
+    expect(await client.dbsize()).toBe(0)
+  })
+})
