@@ -1,7 +1,7 @@
 // Loads dist/main.cjs together with what V8 made of it when the same command ran last: compiling it anew takes a third of the
 // start. Node 22 has module.enableCompileCache() for this, which keeps no function that is compiled on its first call, and
 // so saves half as much; Node 20 has none. NODE_DISABLE_COMPILE_CACHE=1 turns this off too.
-const {closeSync, fstatSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync} = require('node:fs')
+const {closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync} = require('node:fs')
 const Module = require('node:module')
 const {homedir} = require('node:os')
 const {dirname, isAbsolute, join} = require('node:path')
@@ -81,13 +81,15 @@ function make(path) {
   }
 }
 
-/** Compiled code runs as it is, so what others could have written is not taken: root with a user's HOME, a shared folder. */
+/**
+ * Compiled code runs as it is, so what others could have written is not taken: root with a user's HOME, a shared folder. The file that is
+ * open is judged, with the way to it, by the same judgement as configurations; under sudo, what the calling user wrote is not ours here.
+ */
 function readOwn(path) {
-  const descriptor = openSync(path, 'r')
+  const {judgeOpened, ownCircle} = require('../dist/trust.cjs')
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
-    const {uid, mode} = fstatSync(descriptor)
-    const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
-    if (!isOurs) throw new Error('written by somebody else')
+    if (!fstatSync(descriptor).isFile() || judgeOpened(path, descriptor, ownCircle({sudo: false})).flaws.length > 0) throw new Error('written by somebody else')
     return readFileSync(descriptor)
   } finally {
     closeSync(descriptor)

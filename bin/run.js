@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import {createRequire} from 'node:module'
+import {delimiter, isAbsolute} from 'node:path'
 import {fileURLToPath} from 'node:url'
 
 const require = createRequire(import.meta.url)
@@ -11,6 +12,10 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-v')) {
 } else {
   // under it, libraries print what they send: passwords too
   delete process.env.DEBUG
+  // an empty or relative part means the folder that this is called in, whoever may write there
+  const absolute = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter)
+  if (absolute === '') delete process.env.PATH
+  else process.env.PATH = absolute
   const {load} = require('./load.cjs')
   const command = words.some((word) => word === '--help' || word === '-h') ? 'help' : words[0]
   const {main, keep} = load(fileURLToPath(new URL('../dist/main.cjs', import.meta.url)), command ?? 'help')

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { AdminError } from '../core/error.ts'
 import { findComposeProjects, findReleases, findUnits } from '../platforms/index.ts'
 import type { Finder, Found } from '../platforms/index.ts'
-import { fileName } from './configuration/next-steps.ts'
+import { fileName } from './configuration/find.ts'
 import type { DeploymentSettings } from './configuration/schema.ts'
 import type { Environment } from './paths.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** One for each platform; all look at the same time. */
 const finders: readonly Finder[] = [findUnits, findComposeProjects, findReleases]
@@ -28,7 +29,7 @@ export interface Discovery {
   /** what could not be asked, and may hold another */
   unseen: readonly string[]
   /** what to type about that */
-  next: readonly string[]
+  next: readonly Suggestion[]
 }
 
 export interface DiscoveryRequest {

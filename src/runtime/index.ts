@@ -1,3 +1,4 @@
+export { assertOwnFolder } from '../adapters/trust/folder.ts'
 export type { Discovered } from './discover.ts'
 export { discover } from './discover.ts'
 export { assertNew, draftOf, probe, selectedOf, writeNew } from './init/index.ts'

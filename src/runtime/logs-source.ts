@@ -6,6 +6,7 @@ import { splitRecords } from '../logs/records.ts'
 export function logsSource(log: LogText, timeZone: string | null): LogsSource {
   return {
     target: log.target,
+    prints: log.prints,
     async recent(options) {
       const { complete, text } = await log.newest(options)
       return { complete, records: splitRecords(text, timeZone) }

@@ -11,7 +11,7 @@ import { isTimeZone } from '../core/local-time.ts'
 import type { LockOwner, RepairLock } from '../core/lock.ts'
 import type { RunStore, UnreadableRun } from '../core/run.ts'
 import { once } from '../core/once.ts'
-import { runState } from '../core/run-state.ts'
+import { isUnfinished, runState } from '../core/run-state.ts'
 import type { RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
 import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
@@ -38,6 +38,8 @@ import type { Environment } from './paths.ts'
 import { kubernetesSettingsOf, platformSettingsOf } from './platform-of.ts'
 import { rabbitmqctlFor } from './rabbitmqctl.ts'
 import { waysThrough } from './ways.ts'
+import { command } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 export interface OpenOptions {
   /** for each connection and each program */
@@ -108,6 +110,14 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
   const tokens = once(async () => (await import('../adapters/api/index.ts')).tokenKeeper())
   const release = share(async () => unheld(await releaseOf(platform, deployment)))
+  const journals = {
+    here: runFolder(runs),
+    there: through(async (context) => {
+      const endpoint = await brokerEndpoint(context)
+      const { openRunStore } = await import('../adapters/rabbitmq/run-store.ts')
+      return openRunStore(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform) })
+    }),
+  }
   return {
     deployment,
     control: {
@@ -132,7 +142,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
         const { openApiControl } = await import('../adapters/api/index.ts')
         return openApiControl(endpoint, { timeoutMs, tokens: await tokens() })
       }),
-      files: share(async () => unheld(filesControl())),
+      files: share(async () => unheld(filesControl({ timeoutMs }))),
       release,
     },
     login: through(async (context) => {
@@ -149,14 +159,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       const ofPlatform = (await ifReached(platform.lock(own))).filter((lock) => lock !== null)
       return [...ofPlatform, ...(await ifReached(ofDatabase())), localLock(lockFile, own)]
     },
-    journals: {
-      here: runFolder(runs),
-      there: through(async (context) => {
-        const endpoint = await brokerEndpoint(context)
-        const { openRunStore } = await import('../adapters/rabbitmq/run-store.ts')
-        return openRunStore(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform) })
-      }),
-    },
+    journals,
     commands: platform.commands,
     open: {
       database: through(async (context) => {
@@ -182,9 +185,9 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       service: share(async () => unheld(await platform.service())),
       logs: share(async () => unheld(logsSource(await platform.log(), deployment.timeZone))),
       accessLog: share(async () => unheld(accessLogSource(accessLogFile(context), { timeoutMs }))),
-      runs: share(async () => unheld(runsSource(runs, lockFile))),
+      runs: share(async () => unheld(runsSource(runs, lockFile, journals.there))),
       network: share(async () => unheld(networkSource({ timeoutMs }))),
-      files: share(async () => unheld(filesSource())),
+      files: share(async () => unheld(filesSource({ timeoutMs }))),
       release,
     },
     async close() {
@@ -205,7 +208,7 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
     const code = error.code === 'NOT_CONFIGURED' ? 'CONFIGURATION' : error.code
     const message = `nothing is known of how deployment \`${context.name}\` is reached: ${error.message}`
     const isHost = platform === undefined ? !kubernetes && !compose : platform === 'host'
-    const parts = `in the configuration: url, database, broker${isHost ? ', sessions, or host.environmentFile' : ' or sessions'}`
+    const parts: Suggestion = isHost ? 'in the configuration: url, database, broker, sessions, or host.environmentFile' : 'in the configuration: url, database, broker or sessions'
     throw new AdminError(code, message, [...error.suggestions, parts], { cause: error })
   }
 }
@@ -240,7 +243,7 @@ function accessLogFile({ name, settings: { accessLog } }: EndpointContext): stri
   throw new AdminError('NOT_CONFIGURED', `no access log is configured for \`${name}\`: set \`accessLog.file\``)
 }
 
-function runsSource(folder: string, lockFile: string): RunsSource {
+function runsSource(folder: string, lockFile: string, there: () => Promise<RunStore>): RunsSource {
   return {
     target: folder,
     async list() {
@@ -249,13 +252,17 @@ function runsSource(folder: string, lockFile: string): RunsSource {
       if (damaged && 'unreadable' in damaged) throw damagedRun(damaged, folder)
       return all.flatMap((it) => ('record' in it ? [runState(it)] : []))
     },
+    async inDeployment() {
+      const all = await (await there()).list()
+      return all.filter((it) => !('record' in it) || isUnfinished(it))
+    },
     operator: async () => localOperator(lockFile),
   }
 }
 
 function damagedRun({ run, unreadable }: UnreadableRun, folder: string): AdminError {
   return new AdminError('UNEXPECTED_ANSWER', unreadable, [
-    `testops-admin resume --adopt ${run} -d {deployment}   # where the deployment keeps a copy of its journal`,
+    command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # where the deployment keeps a copy of its journal`,
     typed(['ls', '-l', `${folder}/${run}`]),
   ])
 }

@@ -13,7 +13,7 @@ import { composeFilesOf as filesOfPlatform } from '../platforms/index.ts'
 import type { PlatformOptions } from '../platforms/index.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
 import type { OpenedDeployment } from './open-deployment.ts'
-import { stateHome } from './paths.ts'
+import { stateHome, wellFormed } from './paths.ts'
 import type { Environment } from './paths.ts'
 import { platformSettingsOf } from './platform-of.ts'
 
@@ -37,7 +37,7 @@ export async function composeFilesOf(selected: SelectedDeployment, options: Plat
  * A file of settings, opened as if it were a deployment of its base name: with journals and a lock of its own on this machine, no
  * configuration, and nothing else. `others`: files that are worked on along with it, whose locks are taken too.
  */
-export function openFile(file: NamedFile, others: readonly string[], environment: Environment): OpenedDeployment {
+export function openFile(file: NamedFile, others: readonly string[], environment: Environment, options: { timeoutMs?: number } = {}): OpenedDeployment {
   const deployment: Deployment = {
     name: basename(file.path),
     file,
@@ -50,11 +50,11 @@ export function openFile(file: NamedFile, others: readonly string[], environment
   }
   const open: { readonly [K in SourceName]: () => Promise<Sources[K]> } = {
     database: none, broker: none, sessions: none, service: none, api: none, logs: none, accessLog: none, network: none, runs: none, release: none,
-    files: async () => filesSource(),
+    files: async () => filesSource(options),
   }
   const control: { readonly [K in ControlName]: () => Promise<Controls[K]> } = {
     database: none, broker: none, service: none, sessions: none, api: none, release: none,
-    files: async () => filesControl(),
+    files: async () => filesControl(options),
   }
   const folderOf = (path: string): string => recordsOfFile(environment, path)
   return {
@@ -78,6 +78,6 @@ export function openFile(file: NamedFile, others: readonly string[], environment
 /** Beside the folders of deployments, of which one may be called `files`: none of its parts has such a name. */
 function recordsOfFile(environment: Environment, path: string): string {
   const id = createHash('sha256').update(path).digest('hex').slice(0, 16)
-  const name = encodeURIComponent(basename(path)).slice(0, 100)
+  const name = encodeURIComponent(wellFormed(basename(path))).slice(0, 100)
   return join(stateHome(environment), 'files', `${name}-${id}`)
 }

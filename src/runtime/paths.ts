@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 
+/** file systems take 255 bytes; `@` and a digest of the cluster may follow */
+const longestFolder = 200
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Folder of the operator's own configuration: `$XDG_CONFIG_HOME/testops-admin`, by default under `~/.config`. */
@@ -21,8 +24,19 @@ export function stateHome(environment: Environment): string {
 export function recordsOf(environment: Environment, { name, cluster }: { name: string; cluster?: string }): { runs: string; lockFile: string } {
   // a name may hold what a path must not, and no `@` then
   const place = cluster === undefined ? '' : `@${createHash('sha256').update(cluster).digest('hex').slice(0, 16)}`
-  const folder = join(stateHome(environment), `${encodeURIComponent(name).replace(/^\./, '%2E')}${place}`)
+  const folder = join(stateHome(environment), `${folderNamed(name)}${place}`)
   return { runs: join(folder, 'runs'), lockFile: join(folder, 'repair.lock') }
+}
+
+/** Halves of characters have no code in an address. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd')
+}
+
+/** One part of a path, whatever the name is: no empty one, none that leads up, and none too long for a file system. */
+function folderNamed(name: string): string {
+  const encoded = encodeURIComponent(wellFormed(name)).replace(/^\./, '%2E') || '%'
+  return encoded.length <= longestFolder ? encoded : `${encoded.slice(0, 100)}%${createHash('sha256').update(name).digest('hex')}`
 }
 
 /** Folder of the practice deployment, absolute: TESTOPS_ADMIN_LAB_DIR, else `lab` in the state folder. */

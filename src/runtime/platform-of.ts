@@ -1,20 +1,20 @@
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import type { PlatformName } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
-import type { Command, ComposeSettings, HostSettings, KubernetesSettings, PlatformSettings } from '../platforms/index.ts'
+import type { ComposeSettings, HostSettings, KubernetesSettings, PlatformSettings } from '../platforms/index.ts'
+import { commandOf } from './configuration/command.ts'
+import { possiblePlatforms } from './configuration/platform-keys.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
-
-const sections = ['host', 'compose', 'kubernetes'] as const
+import { sentence } from '../core/shell-command.ts'
 
 /** The platform that is named, else the one whose section is there, else this machine. Throws CONFIGURATION where that is unclear. */
 export function platformOf({ name, settings, file }: SelectedDeployment): PlatformName {
-  if (settings.platform) return settings.platform
-  const described = sections.filter((section) => settings[section] !== undefined)
-  if (described.length < 2) return described[0] ?? 'host'
+  const described = possiblePlatforms(settings)
+  if (described.length < 2) return described[0]
   throw new AdminError(
     'CONFIGURATION',
     `deployment \`${name}\` in ${file} has the sections ${described.join(' and ')}: say which counts`,
-    [`platform: ${described.join(' | ')}`],
+    [sentence`platform: ${described.join(' | ')}`],
   )
 }
 
@@ -68,9 +68,4 @@ function hostSettingsOf({ settings, file, found }: SelectedDeployment): HostSett
     cpuinfo: settings.cpuinfo?.path ?? null,
     declaredIn: found ?? file,
   }
-}
-
-/** A program that is written as a relative path lies relative to the configuration; one that is a mere name is looked up. */
-export function commandOf([program = '', ...parameters]: readonly string[], folder: string): Command {
-  return [program.includes('/') ? resolve(folder, program) : program, ...parameters]
 }

@@ -3,9 +3,10 @@ import type { CtlCommand } from '../adapters/rabbitmq/ctl/program.ts'
 import { isOnPath, isThisMachine } from '../adapters/this-machine.ts'
 import type { BrokerEndpoint } from '../core/endpoint.ts'
 import type { Platform } from '../platforms/index.ts'
+import { commandOf } from './configuration/command.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
 import type { Environment } from './paths.ts'
-import { commandOf, platformOf } from './platform-of.ts'
+import { platformOf } from './platform-of.ts'
 
 /** How `rabbitmqctl` is run where the management API cannot be had: as configured, else on this machine or in the pod or container where the broker is. */
 export function rabbitmqctlFor(

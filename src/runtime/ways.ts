@@ -1,6 +1,7 @@
 import type { HostPort, Opened, Reach, Way } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import type { Platform } from '../platforms/index.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 interface Ways {
   reach: Reach
@@ -25,7 +26,7 @@ export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Way
   return {
     reach,
     async told(opening) {
-      const commands = new Set<string>()
+      const commands = new Set<Suggestion>()
       const direct: HostPort[] = []
       try {
         return await opening(async (address) => {

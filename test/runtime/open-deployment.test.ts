@@ -153,7 +153,7 @@ test.each([
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {command: [echo, "Bearer abc"]}',
-    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the command `echo 'Bearer abc'` begins with a word that belongs to a header: the API token alone is wanted",
+    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the command `echo 'Bearer [secret]'` begins with a word that belongs to a header: the API token alone is wanted",
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {env: NONE}',

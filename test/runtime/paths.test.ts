@@ -29,3 +29,20 @@ test('deployments of one name in several clusters have records of their own', ()
   expect(new Set(all).size).toBe(all.length)
   expect([at('prod'), at('../x'), at('a@b')]).toEqual(['prod', '%2E.%2Fx', 'a%40b'].map((it) => `/home/a/.local/state/testops-admin/${it}/runs`))
 })
+
+test.each(['', '.', '..', '../../etc', '/etc', 'a/b', 'a\u0000b', '\u202e', '\ud800', 'Ω'.repeat(500), 'a'.repeat(5000), '%', '~'])('whatever a deployment is called, its records lie in one folder of the state folder: %j', (name) => {
+  const home = '/home/a/.local/state/testops-admin/'
+  for (const cluster of [undefined, '../x']) {
+    const { runs, lockFile } = recordsOf({ HOME: '/home/a' }, { name, ...(cluster !== undefined && { cluster }) })
+    expect(runs.startsWith(home)).toBe(true)
+    const [folder = '', ...rest] = runs.slice(home.length).split('/')
+    expect(rest).toEqual(['runs'])
+    expect(lockFile).toBe(`${home}${folder}/repair.lock`)
+    expect(folder).toMatch(/^[\w%@~][\w%@~.!*'()-]{0,254}$/)
+  }
+})
+
+test('long names that begin alike have records of their own', () => {
+  const at = (name: string): string => recordsOf({ HOME: '/home/a' }, { name }).runs
+  expect(at(`${'a'.repeat(400)}1`)).not.toBe(at(`${'a'.repeat(400)}2`))
+})

@@ -1,16 +1,19 @@
-import { stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { parseYaml } from '../../adapters/yaml/index.ts'
-import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import { typed } from '../../core/typed.ts'
 import type { Environment } from '../paths.ts'
-import { configHome } from '../paths.ts'
-import { copyTemplate, fileName, nextAfterUnreadable, readTemplate } from './next-steps.ts'
-import { readUpTo, whyUnreadable } from './read-file.ts'
+import { configurationFile, fileName, ownFile, shownAs } from './find.ts'
+import type { ConfigurationRequest } from './find.ts'
+import { copyTemplate, nextAfterUnreadable, readTemplate } from './next-steps.ts'
+import { assertKeysCount } from './platform-keys.ts'
+import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
 import type { Settings } from './schema.ts'
 import { schema } from './schema.ts'
+import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
 import { validate } from './validate.ts'
+import { asPath, command, sentence } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 const maxBytes = 1_000_000
 
@@ -18,13 +21,6 @@ export interface Configuration {
   /** absolute */
   file: string
   settings: Settings
-}
-
-export interface ConfigurationRequest {
-  /** `--config` */
-  file?: string | undefined
-  environment: Environment
-  workingDirectory: string
 }
 
 /**
@@ -38,7 +34,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
 }
 
 /** `looked`: what else was looked at in vain, for a deployment to be found; `next`: what to type about what could not be asked. */
-export function withoutConfiguration({ workingDirectory, environment }: ConfigurationRequest, { looked, next }: { looked: readonly string[]; next: readonly string[] } = { looked: [], next: [] }): AdminError {
+export function withoutConfiguration({ workingDirectory, environment }: ConfigurationRequest, { looked, next }: { looked: readonly string[]; next: readonly Suggestion[] } = { looked: [], next: [] }): AdminError {
   const files = `no configuration found: no ${fileName} in ${workingDirectory} or above, no ${ownFile(environment)}`
   return new AdminError(
     'CONFIGURATION',
@@ -56,26 +52,31 @@ export function withoutConfiguration({ workingDirectory, environment }: Configur
 /** As `loadConfiguration`, with null where there is none. A file that was named must be there. */
 export async function findConfiguration(request: ConfigurationRequest): Promise<Configuration | null> {
   const { environment, workingDirectory } = request
-  if (request.file !== undefined) return readConfiguration(resolve(workingDirectory, request.file), workingDirectory)
-  for (const file of [...upwards(workingDirectory), ownFile(environment)]) {
-    if (await exists(file)) return readConfiguration(file, workingDirectory)
-  }
-  return null
+  const file = await configurationFile(request)
+  return file === null ? null : readConfiguration(file, { environment, workingDirectory })
 }
 
-/** Reads and validates one file. Errors name it as seen from the working directory, and what to type next. */
-export async function readConfiguration(file: string, workingDirectory: string): Promise<Configuration> {
+interface Around {
+  environment: Environment
+  workingDirectory: string
+}
+
+/**
+ * Reads and validates one file, once it is sure that nobody but this user and root can have written it: it may name commands. Errors
+ * name it as seen from the working directory, and what to type next.
+ */
+export async function readConfiguration(file: string, around: Around): Promise<Configuration> {
   try {
-    return await readAndValidate(file, workingDirectory)
+    return await readAndValidate(file, around)
   } catch (error) {
     if (!(error instanceof AdminError) || error.suggestions.length > 0) throw error
     throw new AdminError(error.code, error.message, [readTemplate()], { cause: error.cause })
   }
 }
 
-async function readAndValidate(file: string, workingDirectory: string): Promise<Configuration> {
+async function readAndValidate(file: string, { environment, workingDirectory }: Around): Promise<Configuration> {
   const shown = shownAs(file, workingDirectory)
-  const document = parse(await readText(file, shown), shown)
+  const document = parse(await readText(file, shown, environment), shown)
   const at = (path: readonly (string | number)[]): string => {
     const depths = Array.from({ length: path.length + 1 }, (_, removed) => path.slice(0, path.length - removed))
     const position = depths.map((around) => document.positionOf(around)).find((found) => found !== null)
@@ -83,6 +84,7 @@ async function readAndValidate(file: string, workingDirectory: string): Promise<
   }
   const settings = validate(schema, document.value, { at, directory: dirname(file) })
   checkNames(settings, at)
+  for (const [name, deployment] of settings.deployments) assertKeysCount(name, deployment, at)
   return { file, settings }
 }
 
@@ -95,7 +97,7 @@ function checkNames(settings: Settings, at: (path: string[]) => string): void {
   throw new AdminError(
     'CONFIGURATION',
     `\`current\` at ${at(['current'])} names \`${current}\`, which is no deployment${hint ? `; ${hint}` : ''}`,
-    names.map((name) => `current: ${name}`),
+    names.map((name) => sentence`current: ${name}`),
   )
 }
 
@@ -111,43 +113,22 @@ function parse(text: string, shown: string): ReturnType<typeof parseYaml> {
   }
 }
 
-function linesAround(shown: string, line: number | null): string[] {
-  const lines = line === null ? [] : [`sed -n ${Math.max(1, line - 2)},${line + 1}p ${typed([shown])}   # the lines around it`]
+function linesAround(shown: string, line: number | null): Suggestion[] {
+  const lines = line === null ? [] : [command`sed -n ${Math.max(1, line - 2)},${line + 1}p ${asPath(shown)}   # the lines around it`]
   return [...lines, readTemplate()]
 }
 
-async function readText(file: string, shown: string): Promise<string> {
+async function readText(file: string, shown: string, environment: Environment): Promise<string> {
+  const byName = await trustedByName(environment)
   try {
-    const content = await readUpTo(file, maxBytes)
+    const content = await readJudged(file, maxBytes, (judgement) => {
+      if (!isTrusted(judgement, byName)) throw distrusted('the configuration', shown, file, judgement, environment)
+    })
     if (content) return new TextDecoder('utf-8', { fatal: true }).decode(content)
   } catch (error) {
+    if (error instanceof AdminError) throw error
     const message = `cannot read the configuration ${shown}: ${whyUnreadable(error)}`
     throw new AdminError('CONFIGURATION', message, await nextAfterUnreadable(error, file, shown), { cause: error })
   }
   throw new AdminError('CONFIGURATION', `${shown} is too large: a configuration has at most ${maxBytes} bytes`)
-}
-
-function ownFile(environment: Environment): string {
-  return join(configHome(environment), 'config.yaml')
-}
-
-function upwards(folder: string): string[] {
-  const parent = dirname(folder)
-  return [join(folder, fileName), ...(parent === folder ? [] : upwards(parent))]
-}
-
-/** False only where it is sure: what is there but may not be read is an error to report, not a file to pass over. */
-export async function exists(file: string): Promise<boolean> {
-  try {
-    await stat(file)
-    return true
-  } catch (error) {
-    const code = codeOf(error)
-    return code !== null && code !== 'ENOENT' && code !== 'ENOTDIR'
-  }
-}
-
-function shownAs(file: string, workingDirectory: string): string {
-  const path = relative(workingDirectory, file)
-  return path.startsWith('..') || isAbsolute(path) ? file : path
 }

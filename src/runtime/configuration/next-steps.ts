@@ -3,34 +3,34 @@ import { dirname, join, parse } from 'node:path'
 import { nearestNames } from '../../core/nearest.ts'
 import { typed } from '../../core/typed.ts'
 import { packageFolder } from '../../core/package-folder.ts'
-
-/** How a configuration is called where none is named. */
-export const fileName = 'testops-admin.yaml'
+import { asPath, command } from '../../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
+import { fileName } from './find.ts'
 
 /** How to read the commented template, which comes with this package. */
-export function readTemplate(): string {
-  return `less ${typed([templateFile()])}   # the commented template: every key, with an example`
+export function readTemplate(): ShellCommand {
+  return command`less ${templateFile()}   # the commented template: every key, with an example`
 }
 
 /** How to begin a configuration. */
-export function copyTemplate(to: string): string {
-  return `cp ${typed([templateFile(), to])}   # the commented template, to be filled in`
+export function copyTemplate(to: string): ShellCommand {
+  return command`cp ${templateFile()} ${asPath(to)}   # the commented template, to be filled in`
 }
 
 /** What to type where a file that was named cannot be read; `shown` is its path as errors name it. */
-export async function nextAfterUnreadable(error: unknown, file: string, shown: string): Promise<string[]> {
+export async function nextAfterUnreadable(error: unknown, file: string, shown: string): Promise<Suggestion[]> {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT') return nextWithout(file, shown)
   if (code === 'EISDIR') {
     const inside = (await namesIn(file))?.filter((name) => name === fileName || name === 'config.yaml')
-    return inside?.length ? inside.map((name) => config(join(shown, name))) : [`ls -l ${typed([shown])}`, readTemplate()]
+    return inside?.length ? inside.map((name) => config(join(shown, name))) : [command`ls -l ${asPath(shown)}`, readTemplate()]
   }
-  return code === 'EACCES' ? [`ls -l ${typed([shown])}`] : []
+  return code === 'EACCES' ? [command`ls -l ${asPath(shown)}`] : []
 }
 
-async function nextWithout(file: string, shown: string): Promise<string[]> {
+async function nextWithout(file: string, shown: string): Promise<Suggestion[]> {
   const names = await namesIn(dirname(file))
-  if (names === null) return [`ls -ld ${typed([dirname(shown)])}`, readTemplate()]
+  if (names === null) return [command`ls -ld ${asPath(dirname(shown))}`, readTemplate()]
   // by their stems: what all have in common says nothing
   const known = new Map(names.filter((name) => /\.ya?ml$/.test(name)).map((name) => [parse(name).name, name]))
   const near = nearestNames(parse(file).name, known.keys()).map((stem) => config(join(dirname(shown), known.get(stem)!)))
@@ -38,7 +38,7 @@ async function nextWithout(file: string, shown: string): Promise<string[]> {
 }
 
 /** A suggestion that begins with a flag is completed to a command where it is shown. */
-function config(path: string): string {
+function config(path: string): ShellCommand {
   return typed(['--config', path])
 }
 

@@ -50,6 +50,8 @@ export interface Section<Keys extends SectionKeys = SectionKeys, Required extend
   required: readonly Required[]
   /** of these keys, no two may stand together */
   exclusive?: readonly string[]
+  /** keys that a later version knows, with what they are: an error that says so */
+  later?: Readonly<Record<string, string>>
 }
 
 export interface Named<Item extends Node = Node> {
@@ -106,10 +108,10 @@ export type Value<N> = N extends { kind: 'text' }
 export function section<const Keys extends SectionKeys, const Required extends keyof Keys & string = never>(
   about: string,
   keys: Keys,
-  options: { required?: readonly Required[]; exclusive?: readonly (keyof Keys & string)[] } = {},
+  options: { required?: readonly Required[]; exclusive?: readonly (keyof Keys & string)[]; later?: Readonly<Record<string, string>> } = {},
 ): Section<Keys, NoInfer<Required>> {
-  const { required = [], exclusive } = options
-  return { kind: 'section', about, keys, required, ...(exclusive && { exclusive }) }
+  const { required = [], exclusive, later } = options
+  return { kind: 'section', about, keys, required, ...(exclusive && { exclusive }), ...(later && { later }) }
 }
 
 export function text(about: string, example: string, problem?: Text['problem']): Text {

@@ -83,7 +83,7 @@ const host = section('the service on this machine: a systemd unit, or commands o
     { exclusive: ['file', 'command'] },
   ),
   environmentFile: file("the service's settings, `NAME=value` lines", '/etc/testops/testops.env'),
-})
+}, { exclusive: ['unit', 'commands'] })
 
 const deployment = section('a deployment', {
   url: text('address of the web interface', 'https://testops.example.org', valid(parseHttpAddress)),
@@ -139,8 +139,7 @@ const deployment = section('a deployment', {
     { file: file('its file', '/var/log/nginx/access.log') },
     { required: ['file'] },
   ),
-  checks: list('files with checks of your own', '[checks/own.js]', file('a file', 'checks/own.js')),
-})
+}, { later: { checks: 'checks of your own' } })
 
 const deployments: Named<typeof deployment> = {
   kind: 'named',

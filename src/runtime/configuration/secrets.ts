@@ -6,7 +6,10 @@ import { readClusterSecret } from '../../platforms/index.ts'
 import type { KubernetesSettings } from '../../platforms/index.ts'
 import type { Environment } from '../paths.ts'
 import type { FileReference, SecretReference } from './nodes.ts'
-import { readUpTo, whyUnreadable } from './read-file.ts'
+import { readJudged, readUpTo, whyUnreadable } from '../../adapters/read-file.ts'
+import { asPath, command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { own } from '../../core/own.ts'
 
 export interface SecretOptions {
   environment: Environment
@@ -39,9 +42,9 @@ export function secretReader(options: SecretOptions): SecretReader {
 
 /** The text of a PEM file that the configuration names. Throws CONFIGURATION with the line. */
 export async function readCertificates({ path, at }: FileReference): Promise<string> {
-  const unusable = (why: string, hints: readonly string[] = [], cause?: unknown): AdminError =>
+  const unusable = (why: string, hints: readonly Suggestion[] = [], cause?: unknown): AdminError =>
     new AdminError('CONFIGURATION', `the certificate file ${path} (${at}) cannot be used: ${why}`, hints, { cause })
-  const content = await readUpTo(path, maxCertificateBytes).catch((error: unknown) => {
+  const content = await readJudged(path, maxCertificateBytes, () => undefined).catch((error: unknown) => {
     throw unusable(whyUnreadable(error), hintsOn(error, path), error)
   })
   const text = content?.toString() ?? ''
@@ -67,7 +70,7 @@ async function fetch(reference: SecretReference, options: SecretOptions): Promis
   switch (reference.form) {
     case 'env': {
       const { at, variable } = reference
-      const value = options.environment[variable]
+      const value = own(options.environment, variable)
       const what = placeOf(reference)
       if (value === undefined) throw missing(at, `${what} is not set`, [setAnew(variable)])
       return secretOf(value, at, { what, empty: 'is empty', holds: 'holds', next: setAnew(variable) })
@@ -86,20 +89,20 @@ async function fromFile(reference: SecretReference & { form: 'file' }, options: 
   const what = placeOf(reference)
   let content: Buffer | null
   try {
-    content = await inTime(readUpTo(path, maxSecretBytes), options, () => missing(at, `${what} gave nothing within ${options.timeoutMs / 1000} s`))
+    content = await inTime(async (over) => readUpTo(path, maxSecretBytes, over), options, () => missing(at, `${what} gave nothing within ${options.timeoutMs / 1000} s`))
   } catch (error) {
     if (error instanceof AdminError) throw error
     throw missing(at, `${what} cannot be read: ${whyUnreadable(error)}`, hintsOn(error, path), error)
   }
   if (!content) throw unusable(at, `${what} holds more than ${maxSecretBytes} bytes`)
-  return secretOf(content.toString(), at, { what, empty: 'is empty', holds: 'holds', next: `${typed(['wc', path])}   # one line, and nothing beside the secret` })
+  return secretOf(content.toString(), at, { what, empty: 'is empty', holds: 'holds', next: command`wc ${asPath(path)}   # one line, and nothing beside the secret` })
 }
 
 async function fromCommand(reference: SecretReference & { form: 'command' }, options: SecretOptions): Promise<Secret> {
-  const { command, at } = reference
-  const [program = '', ...parameters] = command
+  const { command: words, at } = reference
+  const [program = '', ...parameters] = words
   const { timeoutMs, signal } = options
-  const again = typed(command)
+  const again = typed(words)
   const what = placeOf(reference)
   let result
   try {
@@ -108,13 +111,13 @@ async function fromCommand(reference: SecretReference & { form: 'command' }, opt
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
     const hints =
       error.code === 'TIMED_OUT'
-        ? [`${again}   # see what it waits for: it cannot ask anything here`, `--timeout ${Math.min(3600, (timeoutMs / 1000) * 6)}   # give it more time`]
+        ? [command`${nested(again)}   # see what it waits for: it cannot ask anything here`, command`--timeout ${Math.min(3600, (timeoutMs / 1000) * 6)}   # give it more time`]
         : error.suggestions
     throw missing(at, error.message, hints, error)
   }
   // what it printed may be half of the secret
   if (result.exitCode !== 0) throw missing(at, `${what} ${withoutLinesOf(result.stdout, endOf({ ...result, stdout: '' }))}`, [again])
-  return secretOf(result.stdout, at, { what, empty: 'printed nothing', holds: 'printed', next: `${again} | wc   # one line, and nothing beside the secret` })
+  return secretOf(result.stdout, at, { what, empty: 'printed nothing', holds: 'printed', next: command`${nested(again)} | wc   # one line, and nothing beside the secret` })
 }
 
 async function fromCluster({ name, at, ...reference }: SecretReference & { form: 'kubernetesSecret' }, options: SecretOptions): Promise<Secret> {
@@ -130,7 +133,7 @@ async function fromCluster({ name, at, ...reference }: SecretReference & { form:
 }
 
 /** Judges what was found: a secret is one line of characters that can be printed. */
-function secretOf(value: string, at: string, { what, empty, holds, next }: { what: string; empty: string; holds: string; next: string }): Secret {
+function secretOf(value: string, at: string, { what, empty, holds, next }: { what: string; empty: string; holds: string; next: Suggestion }): Secret {
   const content = value.replace(/\r?\n$/, '')
   if (content === '') throw missing(at, `${what} ${empty}`, [next])
   const { length } = content.split('\n')
@@ -149,29 +152,30 @@ function withoutLinesOf(secret: string, text: string): string {
 }
 
 /** A pipe that nobody writes to would be waited for without end. */
-async function inTime<T>(work: Promise<T>, { timeoutMs, signal }: SecretOptions, late: () => AdminError): Promise<T> {
+/** `work` is told when nobody waits for it any more. */
+async function inTime<T>(work: (over: AbortSignal) => Promise<T>, { timeoutMs, signal }: SecretOptions, late: () => AdminError): Promise<T> {
   const over = new AbortController()
   const ended = new Promise<never>((_, reject) => {
     const timer = setTimeout(() => reject(late()), timeoutMs)
     over.signal.addEventListener('abort', () => clearTimeout(timer))
     signal?.addEventListener('abort', () => reject(new AdminError('INTERRUPTED', 'interrupted')), { signal: over.signal })
   })
-  return Promise.race([work, ended]).finally(() => over.abort())
+  return Promise.race([work(over.signal), ended]).finally(() => over.abort())
 }
 
-function missing(at: string, what: string, hints: readonly string[] = [], cause?: unknown): AdminError {
+function missing(at: string, what: string, hints: readonly Suggestion[] = [], cause?: unknown): AdminError {
   return new AdminError('SECRET_MISSING', `the secret at ${at} is missing: ${what}`, hints, { cause })
 }
 
-function unusable(at: string, what: string, hints: readonly string[] = []): AdminError {
+function unusable(at: string, what: string, hints: readonly Suggestion[] = []): AdminError {
   return new AdminError('SECRET_MISSING', `the secret at ${at} cannot be used: ${what}`, hints)
 }
 
 /** So that it is in no history of commands. */
-function setAnew(variable: string): string {
-  return `read -rs ${variable} && export ${variable}   # then paste it: one line`
+function setAnew(variable: string): Suggestion {
+  return command`read -rs ${variable} && export ${variable}   # then paste it: one line`
 }
 
-function hintsOn(error: unknown, path: string): readonly string[] {
-  return codeOf(error) === 'EACCES' ? [`ls -l ${path}`] : []
+function hintsOn(error: unknown, path: string): readonly Suggestion[] {
+  return codeOf(error) === 'EACCES' ? [command`ls -l ${asPath(path)}`] : []
 }

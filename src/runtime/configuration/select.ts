@@ -2,9 +2,12 @@ import { AdminError } from '../../core/error.ts'
 import { closestNames, closestTo } from '../../core/nearest.ts'
 import { labConfigurationFile } from '../paths.ts'
 import type { Discovered, Discovery } from '../discover.ts'
-import type { Configuration, ConfigurationRequest } from './load.ts'
-import { exists, findConfiguration, readConfiguration, withoutConfiguration } from './load.ts'
+import { exists } from './find.ts'
+import type { ConfigurationRequest } from './find.ts'
+import type { Configuration } from './load.ts'
+import { findConfiguration, readConfiguration, withoutConfiguration } from './load.ts'
 import type { DeploymentSettings } from './schema.ts'
+import { command } from '../../core/shell-command.ts'
 
 export interface SelectedDeployment {
   name: string
@@ -40,7 +43,7 @@ export function selectDeployment(configuration: Configuration, name?: string): S
     throw new AdminError(
       'CONFIGURATION',
       `${configuration.file} has several deployments and no \`current\``,
-      names.map((known) => `-d ${known}`),
+      names.map((known) => command`-d ${known}`),
     )
   }
   const settings = deployments.get(chosen)
@@ -79,9 +82,9 @@ export async function selectDiscovered(discovery: Discovery, request: Deployment
   const names = found.map((it) => it.name)
   const all = [...found.map(({ name: known, what }) => `\`${known}\`, the ${what}`), ...unseen.map((reason) => `not looked at: ${reason}`)].join('; ')
   if (name === undefined) {
-    throw new AdminError('CONFIGURATION', `no configuration found, and several deployments are here: ${all}`, names.map((known) => `-d ${known}`))
+    throw new AdminError('CONFIGURATION', `no configuration found, and several deployments are here: ${all}`, names.map((known) => command`-d ${known}`))
   }
-  throw new AdminError('USAGE', `no deployment \`${name}\`, and no configuration; found: ${all}`, closestOrAll(name, names).map((it) => `-d ${it}`))
+  throw new AdminError('USAGE', `no deployment \`${name}\`, and no configuration; found: ${all}`, closestOrAll(name, names).map((it) => command`-d ${it}`))
 }
 
 function closestOrAll(name: string, names: readonly string[]): readonly string[] {
@@ -91,7 +94,7 @@ function closestOrAll(name: string, names: readonly string[]): readonly string[]
 
 async function labConfiguration({ environment, workingDirectory }: ConfigurationRequest, name: string): Promise<Configuration> {
   const file = labConfigurationFile(environment)
-  if (await exists(file)) return readConfiguration(file, workingDirectory)
+  if (await exists(file)) return readConfiguration(file, { environment, workingDirectory })
   throw new AdminError('CONFIGURATION', `no deployment \`${name}\`: the practice deployment is not up (no ${file})`, [
     'testops-admin lab up',
   ])
@@ -99,6 +102,6 @@ async function labConfiguration({ environment, workingDirectory }: Configuration
 
 function unknownDeployment(name: string, names: readonly string[], file: string): AdminError {
   const known = [...new Set([...names, lab])]
-  const suggestions = closestNames(name, known).map((it) => `-d ${it}`)
+  const suggestions = closestNames(name, known).map((it) => command`-d ${it}`)
   return new AdminError('USAGE', `no deployment \`${name}\` in ${file}; ${closestTo(name, known)}`, suggestions)
 }

@@ -1,7 +1,10 @@
 import { isAbsolute, resolve } from 'node:path'
 import { AdminError } from '../../core/error.ts'
-import { didYouMean } from '../../core/nearest.ts'
+import { didYouMean, suggestNearest } from '../../core/nearest.ts'
+import { commandOf } from './command.ts'
 import type { FileReference, Node, Position, SecretReference, Section, Value } from './nodes.ts'
+import { commaList, nested, sentence } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 type Path = readonly (string | number)[]
 
@@ -45,7 +48,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
         throw wrong(path, `must be a whole number, 0 or more, not ${typeof value === 'number' ? value : kindOf(value)}`)
       case 'choice': {
         const word = readText(value, path)
-        if (!node.values.includes(word)) throw wrong(path, `must be ${alternatives(node.values)}`, didYouMean(word, node.values))
+        if (!node.values.includes(word)) throw wrong(path, `must be ${alternatives(node.values)}`, suggestNearest(word, node.values))
         return word
       }
       case 'secret':
@@ -94,7 +97,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
 
   function readText(value: unknown, path: Path, problemOf?: (text: string) => string | null): string {
     if (typeof value === 'number' || typeof value === 'boolean') {
-      throw wrong(path, `must be text, not ${kindOf(value)}`, `put it in quotes: "${value}"`)
+      throw wrong(path, `must be text, not ${kindOf(value)}`, typeof value === 'number' ? sentence`put it in quotes: "${value}"` : value ? 'put it in quotes: "true"' : 'put it in quotes: "false"')
     }
     if (typeof value !== 'string') throw wrong(path, `must be text, not ${kindOf(value)}`)
     if (value.trim() === '') throw wrong(path, 'is empty', 'leave the key out')
@@ -117,7 +120,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     if (form === 'file') return { at, form, path: fileAt(readText(given[form], inner), inner).path }
     if (form === 'kubernetesSecret') return { at, form, name: readText(given[form], inner, clusterSecretProblem) }
     if (form !== 'command') throw wrong(inner, `is no way to name a secret; use ${secretForms}`)
-    return { at, form, command: readList(given[form], commandWords, inner) as readonly string[] }
+    return { at, form, command: commandOf(readList(given[form], commandWords, inner) as readonly string[], place.directory) }
   }
 
   function fileAt(path: string, at: Path): FileReference {
@@ -138,13 +141,15 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
 
   function unknownKey(name: string, node: Section, path: Path): AdminError {
     const known = Object.keys(node.keys)
+    const later = node.later && Object.hasOwn(node.later, name) ? node.later[name] : undefined
+    if (later !== undefined) return wrong([...path, name], `is not supported by this version: it has no ${later}`, 'leave the key out')
     const home = homeOf(name, root)
     const hint = home === null ? didYouMean(name, known) : `\`${name}\` belongs into ${home}`
     const message = `unknown key \`${name}\` at ${place.at([...path, name])}${hint ? `; ${hint}` : ''}`
-    return new AdminError('CONFIGURATION', message, [`keys that may stand there: ${known.join(', ')}`])
+    return new AdminError('CONFIGURATION', message, [sentence`keys that may stand there: ${nested(commaList(known))}`])
   }
 
-  function wrong(path: Path, what: string, suggestion?: string): AdminError {
+  function wrong(path: Path, what: string, suggestion?: Suggestion): AdminError {
     const subject = path.length === 0 ? 'the configuration' : `\`${keyOf(path)}\``
     return new AdminError('CONFIGURATION', `${subject} at ${place.at(path)} ${what}`, suggestion ? [suggestion] : [])
   }

@@ -1,4 +1,5 @@
 import type { HostPort } from '../../core/endpoint.ts'
+import { own } from '../../core/own.ts'
 
 /**
  * Readers of the addresses that a configuration or the service's own settings hold. Each throws a plain `Error` that says
@@ -40,7 +41,7 @@ export function parseAddress(address: string, defaultPorts: Readonly<Record<stri
   const schemes = Object.keys(defaultPorts)
   const parts = /^([a-z][a-z0-9+.-]*):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?(?:#.*)?$/is.exec(address.trim())
   const scheme = parts?.[1]?.toLowerCase() ?? ''
-  const defaultPort = defaultPorts[scheme]
+  const defaultPort = own(defaultPorts, scheme)
   if (!parts || defaultPort === undefined) throw new Error(`must begin with ${schemes.map((name) => `${name}://`).join(' or ')}`)
   const [, , credentials, hosts, path, query] = parts
   const colon = credentials?.indexOf(':') ?? -1

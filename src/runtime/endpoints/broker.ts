@@ -37,7 +37,7 @@ export async function brokerEndpoint(context: EndpointContext): Promise<WithLogi
     user: user ?? defaultBrokerUser.user,
     password: password ?? (guest ? new Secret(defaultBrokerUser.password) : null),
     tls: { mode: address.encrypted ? 'verify' : 'disable', ca: await optionalCertificates(settings.ca) },
-    managementUrl: settings.managementUrl?.replace(/\/+$/, '') ?? usualManagementUrl(address),
+    managementUrl: settings.managementUrl?.replace(/(?<!\/)\/+$/, '') ?? usualManagementUrl(address),
     ...reachOf(context, { isConfigured: configured !== null || settings.managementUrl !== undefined }),
     login,
   }

@@ -5,7 +5,7 @@ export function parseHttpAddress(address: string): string {
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) throw new Error(`must begin with http:// or https://${likely(address)}`)
   if (url.username || url.password) throw new Error('holds credentials; leave them out')
   if (url.search || url.hash) throw new Error('has a query or a fragment; leave it out')
-  return url.href.replace(/\/+$/, '')
+  return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
 /** What may have been meant by an address without a scheme: `testops.example.org`, `//host`, `localhost:8080`, `https:/host`. */

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../core/error.ts'
 import type { SelectedDeployment } from '../configuration/select.ts'
 import { openDeployment } from '../open-deployment.ts'
 import type { OpenedDeployment, OpenOptions } from '../open-deployment.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** Parts that are tried, in the order in which they are told. */
 const probedParts = ['service', 'database', 'broker', 'sessions', 'api'] as const
@@ -11,7 +12,7 @@ export type ProbedPart = (typeof probedParts)[number]
 /** How opening a part went. `absent`: nothing says where it is. */
 export type Probe = { part: ProbedPart } & (
   | { status: 'ok'; target: string }
-  | { status: 'failed' | 'absent'; error: { code: ErrorCode; message: string; suggestions: readonly string[] } }
+  | { status: 'failed' | 'absent'; error: { code: ErrorCode; message: string; suggestions: readonly Suggestion[] } }
 )
 
 /** Opens every part of a deployment at once, and lets go of it. Throws SECRET_MISSING, CONFIGURATION, INTERRUPTED. */

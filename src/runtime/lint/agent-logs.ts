@@ -4,7 +4,7 @@ import { unpackers } from '../../adapters/input/format.ts'
 import { systemCode } from '../../adapters/failure.ts'
 import { AdminError } from '../../core/error.ts'
 import type { LogPart } from '../../core/sources.ts'
-import { typed } from '../../core/typed.ts'
+import { command } from '../../core/shell-command.ts'
 
 /**
  * Logs of agents by their names, packed or not. Throws USAGE for a folder and for what is not there, FORBIDDEN, and UNAVAILABLE where
@@ -16,7 +16,7 @@ export async function agentLogs(names: readonly string[]): Promise<LogPart[]> {
     const { kind, format } = await look(name)
     if (kind === 'folder') throw new AdminError('USAGE', `${name} is a folder, and no log of an agent`, [flag])
     const unpacker = unpackers[format]
-    if (unpacker) throw new AdminError('UNAVAILABLE', `${name} is compressed by ${format}, which this program does not unpack`, [`${unpacker} ${typed([name])} > agent.log`, 'testops-admin lint-results DIR --agent-log agent.log'])
+    if (unpacker) throw new AdminError('UNAVAILABLE', `${name} is compressed by ${format}, which this program does not unpack`, [command`${unpacker} ${name} > agent.log`, 'testops-admin lint-results DIR --agent-log agent.log'])
     parts.push(partOfFile(name))
   }
   return parts

@@ -1,15 +1,21 @@
-import { stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { realpath, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { parseYaml } from '../../adapters/yaml/index.ts'
 import { isEmptyYaml } from '../../adapters/yaml/edit.ts'
+import { mendsOf, whyDistrusted } from '../../adapters/trust/refusal.ts'
+import type { Judgement } from '../../adapters/trust/judge.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
-import { exists } from '../configuration/load.ts'
-import { readUpTo, whyUnreadable } from '../configuration/read-file.ts'
+import { exists } from '../configuration/find.ts'
+import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
+import { isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
+import type { FileReference } from '../configuration/nodes.ts'
 import { validate } from '../configuration/validate.ts'
+import type { Environment } from '../paths.ts'
 import { lintSchema } from './schema.ts'
 import type { Level } from './schema.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 const fileName = '.testops-lint.yaml'
 const maxBytes = 1_000_000
@@ -31,6 +37,7 @@ export interface LintSettingsRequest {
   directories: readonly string[]
   workingDirectory: string
   home: string | undefined
+  environment?: Environment
 }
 
 /**
@@ -38,15 +45,17 @@ export interface LintSettingsRequest {
  * parent, up to the root of the repository, the home folder, or the file system's root; null where there is none. Throws
  * CONFIGURATION with the file and the line, USAGE where directories have different ones.
  */
-export async function lintSettings({ file, directories, workingDirectory, home }: LintSettingsRequest): Promise<LintSettings | null> {
-  if (file !== null) return read(resolve(workingDirectory, file), workingDirectory)
+export async function lintSettings({ file, directories, workingDirectory, home, environment = {} }: LintSettingsRequest): Promise<LintSettings | null> {
+  if (file !== null) return read(resolve(workingDirectory, file), { workingDirectory, environment })
   const found = await Promise.all(directories.map(async (it) => settingsOf(resolve(workingDirectory, it), home)))
   const [first = null, ...others] = [...new Set(found)]
   if (others.length > 0) {
     const names = [first, ...others].map((it) => (it === null ? 'none' : shownAs(it, workingDirectory)))
     throw new AdminError('USAGE', `the directories have different settings: ${names.join(', ')}`, names.map((name) => typed(['--settings', name])))
   }
-  return first === null ? null : read(first, workingDirectory)
+  if (first === null) return null
+  await assertStaysInFolder(first, shownAs(first, workingDirectory))
+  return read(first, { workingDirectory, environment })
 }
 
 async function settingsOf(folder: string, home: string | undefined): Promise<string | null> {
@@ -62,9 +71,19 @@ async function isThere(file: string): Promise<boolean> {
   return (await exists(file)) && stat(file).then(() => true, (error: unknown) => codeOf(error) !== 'EACCES')
 }
 
-async function read(file: string, workingDirectory: string): Promise<LintSettings> {
+/** Settings that are found, and not named, may be a link that came with the results: what it leads to elsewhere is never read, or quoted. Throws CONFIGURATION. */
+async function assertStaysInFolder(file: string, shown: string): Promise<void> {
+  const [real, folder] = await Promise.all([file, dirname(file)].map(async (it) => realpath(it).catch(() => null)))
+  // what leads nowhere is told of where it is read
+  if (real == null || folder == null) return
+  const way = relative(folder, real)
+  if (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`)) return
+  throw new AdminError('CONFIGURATION', `the settings ${shown} are a symbolic link that leads out of its folder, and was not followed`, [command`--settings ${real}   # if it is meant`, '--settings none   # judge without any'])
+}
+
+async function read(file: string, { workingDirectory, environment }: { workingDirectory: string; environment: Environment }): Promise<LintSettings> {
   const shown = shownAs(file, workingDirectory)
-  const text = await textOf(file, shown)
+  const { text, judgement } = await textOf(file, shown)
   if (isEmptyYaml(text)) return { file: shown, rules: new Map(), agentLogs: [], changing: [] }
   const document = parsed(text, shown)
   const at = (path: readonly (string | number)[]): string => {
@@ -73,6 +92,9 @@ async function read(file: string, workingDirectory: string): Promise<LintSetting
     return `${shown}:${position?.line ?? 1}`
   }
   const said = validate(lintSchema, document.value, { at, directory: dirname(file) })
+  if (judgement && !isTrusted(judgement, await trustedByName(environment))) {
+    for (const named of [...(said.previous ? [said.previous] : []), ...(said['agent-log'] ?? [])]) await assertWithin(dirname(file), named, judgement)
+  }
   return {
     file: shown,
     // names that are no rule have been refused
@@ -89,19 +111,35 @@ function parsed(text: string, shown: string): ReturnType<typeof parseYaml> {
     return parseYaml(text)
   } catch (error) {
     const line = error instanceof Error && 'line' in error && typeof error.line === 'number' ? error.line : 1
-    const look = `sed -n ${Math.max(1, line - 2)},${line + 1}p ${typed([shown])}   # the lines around it`
+    const look = command`sed -n ${Math.max(1, line - 2)},${line + 1}p ${shown}   # the lines around it`
     throw new AdminError('CONFIGURATION', `${shown}:${line} is not valid YAML: ${messageOf(error)}`, [look], { cause: error })
   }
 }
 
-async function textOf(file: string, shown: string): Promise<string> {
+/** Null: it is a pipe of the caller's own. */
+async function textOf(file: string, shown: string): Promise<{ text: string; judgement: Judgement | null }> {
+  let judgement: Judgement | null = null
   try {
-    const content = await readUpTo(file, maxBytes)
-    if (content) return new TextDecoder('utf-8', { fatal: true }).decode(content)
+    const content = await readJudged(file, maxBytes, (judged) => void (judgement = judged))
+    if (content) return { text: new TextDecoder('utf-8', { fatal: true }).decode(content), judgement }
   } catch (error) {
-    throw new AdminError('CONFIGURATION', `cannot read the settings ${shown}: ${whyUnreadable(error)}`, [typed(['ls', '-l', shown]), '--settings none   # judge without any'], { cause: error })
+    throw new AdminError('CONFIGURATION', `cannot read the settings ${shown}: ${whyUnreadable(error)}`, [typed(['ls', '-l', asPath(shown)]), '--settings none   # judge without any'], { cause: error })
   }
   throw new AdminError('CONFIGURATION', `${shown} is too large: settings have at most ${maxBytes} bytes`, ['--settings FILE   # another one'])
+}
+
+/**
+ * Settings name no commands, and a checkout of a build server may be open to all: whoever wrote them may have results judged otherwise. What
+ * a report quotes, though, must not be this user's other files. Throws CONFIGURATION.
+ */
+async function assertWithin(folder: string, { path, at }: FileReference, { flaws }: Judgement): Promise<void> {
+  const [place, around] = await Promise.all([realpath(path).catch(() => path), realpath(folder)])
+  const way = relative(around, place)
+  if (!way.startsWith('..') && !isAbsolute(way)) return
+  throw new AdminError('CONFIGURATION', `the settings at ${at} name a file outside their folder, and are not trusted: ${whyDistrusted(flaws)}`, [
+    ...mendsOf(flaws),
+    '--settings none   # judge without any',
+  ])
 }
 
 function shownAs(file: string, workingDirectory: string): string {

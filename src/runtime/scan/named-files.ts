@@ -9,9 +9,9 @@ import { AdminError } from '../../core/error.ts'
 import { handover } from '../../core/handover.ts'
 import { nearestNames } from '../../core/nearest.ts'
 import type { FollowedLine, LogPart } from '../../core/sources.ts'
-import { typed } from '../../core/typed.ts'
 import type { Inputs } from './inputs.ts'
 import { inTimeOrder } from './order.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 interface FilesWish {
   timeZone: string | null
@@ -65,9 +65,9 @@ async function look(name: string): Promise<Inspected | null> {
     const why = systemCode(error.cause)
     if (why !== 'ENOENT' && why !== 'ENOTDIR') return null
     const target = await readlink(name).catch(() => null)
-    if (target !== null) throw new AdminError('USAGE', `${name} is a link to ${target}, which is not there`, [`ls -l ${typed([name])}`], { cause: error })
+    if (target !== null) throw new AdminError('USAGE', `${name} is a link to ${target}, which is not there`, [command`ls -l ${asPath(name)}`], { cause: error })
     const near = nearestNames(basename(name), await namesIn(dirname(name))).map((other) => join(dirname(name), other))
-    throw new AdminError('USAGE', `there is no file ${name}`, near.map((other) => `testops-admin scan-logs ${typed([other])}`), { cause: error })
+    throw new AdminError('USAGE', `there is no file ${name}`, near.map((other) => command`testops-admin scan-logs ${asPath(other)}`), { cause: error })
   }
   throw await folderNamed(name)
 }
@@ -75,8 +75,8 @@ async function look(name: string): Promise<Inspected | null> {
 async function folderNamed(name: string): Promise<AdminError> {
   const logs = (await namesIn(name)).filter((it) => /\.(?:log|txt|out|json)\b|\.(?:gz|zst)$/.test(it)).sort()
   const shown = logs.slice(0, mostNames).map((it) => join(name, it))
-  const pattern = logs.length > mostNames ? [`testops-admin scan-logs ${typed([name.replace(/\/*$/, '')])}/*.log*`] : []
-  const next = shown.length === 0 ? [`ls ${typed([name])}`] : [...pattern, `testops-admin scan-logs ${typed(shown)}`]
+  const pattern = logs.length > mostNames ? [command`testops-admin scan-logs ${asPath(name.replace(/(?<!\/)\/*$/, ''))}/*.log*`] : []
+  const next = shown.length === 0 ? [command`ls ${asPath(name)}`] : [...pattern, command`testops-admin scan-logs ${shown.map(asPath)}`]
   return new AdminError('USAGE', `${name} is a folder: name the log files in it`, next)
 }
 

@@ -30,7 +30,7 @@ describe('a secret of the cluster', () => {
       'a key that there is not',
       'testops-testops/testopsDbPas',
       'missing: the Secret `testops-testops/testopsDbPas` of the cluster cannot be read: the Secret `testops-testops` in namespace `testops` of the cluster of context `test` has no key `testopsDbPas`',
-      ['did you mean `testopsDbPass` or `testopsDbUser`?', 'kubectl --context test -n testops describe secret testops-testops'],
+      ['did you mean testopsDbPass or testopsDbUser?', 'kubectl --context test -n testops describe secret testops-testops'],
     ],
     [
       'a Secret that there is not',

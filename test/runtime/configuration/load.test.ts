@@ -153,7 +153,7 @@ test('several mistakes are told at once, in the order of the file', async () => 
     [
       'there are 5 mistakes',
       '- unknown key `curent` at testops-admin.yaml:1; did you mean `current`?; keys that may stand there: current, deployments',
-      '- `platform` at testops-admin.yaml:4 must be kubernetes, compose or host; did you mean `host`?',
+      '- `platform` at testops-admin.yaml:4 must be kubernetes, compose or host; did you mean host?',
       `- \`database[0].url\` at testops-admin.yaml:6 ${noPassword()}`,
       '- `database[1].url` at testops-admin.yaml:7 must be text, not a number; put it in quotes: "5"',
       `- \`apiToken\` at testops-admin.yaml:9 is a secret and must not stand here; write where it is kept: ${forms()}`,
@@ -189,7 +189,7 @@ test('a named file that is not there, a directory, too large, not UTF-8', async 
   expect(await load('own')).toBe('cannot read the configuration own: it is a directory\n--config own/testops-admin.yaml')
   expect(await load('large.yaml')).toBe(`large.yaml is too large: a configuration has at most 1000000 bytes\n${read}`)
   expect(await load('latin1.yaml')).toBe(`cannot read the configuration latin1.yaml: it is not UTF-8 text\n${read}`)
-  expect(await load('/dev/zero')).toBe(`/dev/zero is too large: a configuration has at most 1000000 bytes\n${read}`)
+  expect(await load('/dev/zero')).toBe(`cannot read the configuration /dev/zero: it is a device, not a file\n${read}`)
 })
 
 test('the search goes from here upwards, then to the configuration folder', async () => {

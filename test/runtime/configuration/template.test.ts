@@ -15,7 +15,8 @@ test('the template is a configuration as it stands', async () => {
 })
 
 test('the template is one, too, without its comment signs', async () => {
-  const text = configurationTemplate().replace(/^( {4,})# (?=.*:)/gm, '$1')
+  // `commands` stands in the place of `unit`
+  const text = configurationTemplate().replace(/^ +unit: .*\n/m, '').replace(/^( {4,})# (?=.*:)/gm, '$1')
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
   const { settings } = await loadConfiguration({ environment: {}, workingDirectory })
   const sections = configurationKeys()

@@ -9,7 +9,7 @@ import { folderWith } from '../folder.ts'
 /** What endpoints are made of: the configuration's lines under the deployment, and the service's own settings. */
 export async function situation(lines: string, settings: Readonly<Record<string, string>> | null = {}): Promise<EndpointContext> {
   const workingDirectory = await folderWith({
-    'testops-admin.yaml': `deployments:\n  prod:\n    build: "1"\n${lines.replace(/^/gm, '    ')}\n`,
+    'testops-admin.yaml': `deployments:\n  prod:\n    accessLog: {file: access.log}\n${lines.replace(/^/gm, '    ')}\n`,
     'ca.pem': '-----BEGIN CERTIFICATE-----\n',
   })
   const selected = selectDeployment(await loadConfiguration({ environment: {}, workingDirectory }))

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -52,6 +52,28 @@ describe('where it is looked for', () => {
     write('.testops-lint.yaml', 'max-warnings: 1\n')
     write('other.yaml', 'max-warnings: 2\n')
     expect((await settings(['.'], 'other.yaml'))?.maxWarnings).toBe(2)
+  })
+
+  test.each<[what: string, target: string, isRefused: boolean]>([
+    ['within its folder', 'b/other.yaml', false],
+    ['out of its folder', '../secret.yaml', true],
+    ['out of its folder by another link', 'b/link.yaml', true],
+    ['to a folder whose name begins alike', '../a-other/secret.yaml', true],
+  ])('a link %s', async (_, target, isRefused) => {
+    write('a/b/other.yaml', 'max-warnings: 3\n')
+    for (const name of ['secret.yaml', 'a-other/secret.yaml']) write(name, 'never: [to-be-quoted\n')
+    symlinkSync('../../secret.yaml', join(place, 'a/b/link.yaml'))
+    symlinkSync(target, join(place, 'a/.testops-lint.yaml'))
+    const found = settings(['a/b'])
+    if (!isRefused) return expect((await found)?.maxWarnings).toBe(3)
+    const real = realpathSync(join(place, 'a', target))
+    await expect(found).rejects.toMatchObject({
+      code: 'CONFIGURATION',
+      message: 'the settings a/.testops-lint.yaml are a symbolic link that leads out of its folder, and was not followed',
+      suggestions: [`--settings ${real}   # if it is meant`, '--settings none   # judge without any'],
+    })
+    // named, it is the user's word
+    await expect(settings(['a/b'], 'a/.testops-lint.yaml')).rejects.toMatchObject({ message: expect.stringContaining('is not valid YAML') as string })
   })
 
   test('several directories must have one', async () => {

@@ -1,0 +1,28 @@
+import { lstat, readlink, realpath } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { AdminError } from '../core/error.ts'
+import { typed } from '../core/typed.ts'
+import { command } from '../core/shell-command.ts'
+
+const mostLinks = 40
+
+/**
+ * Where a file that is found by its name is edited: a link stays one, and what it leads to is written. Throws REFUSED where a link
+ * belongs to another user than this one, root, or the owner of that file: whoever may place it would choose what is written to for us. Throws
+ * what the system throws.
+ */
+export async function editedAt(path: string): Promise<string> {
+  const real = await realpath(path)
+  const target = await lstat(real)
+  const ours = [0, process.geteuid?.() ?? 0, target.uid]
+  let at = path
+  for (let count = 0; count < mostLinks; count += 1) {
+    const about = await lstat(at)
+    if (!about.isSymbolicLink()) break
+    if (!ours.includes(about.uid)) {
+      throw new AdminError('REFUSED', `${at} is a symbolic link of user ${about.uid} to ${real}, which is not theirs, and was not changed`, [typed(['ls', '-l', at, real]), command`chown -h root ${at}   # if it is meant`])
+    }
+    at = resolve(dirname(at), await readlink(at))
+  }
+  return real
+}

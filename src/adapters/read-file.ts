@@ -1,0 +1,79 @@
+import type { FileHandle } from 'node:fs/promises'
+import { addAbortSignal } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { codeOf, messageOf } from '../core/error.ts'
+import { openUnheld, streamOf } from './open-file.ts'
+import { judgeOpened } from './trust/judge.ts'
+import type { Judgement } from './trust/judge.ts'
+
+/**
+ * The bytes of a file or a pipe, whoever wrote them; null where there are more than `maxBytes`. Throws what the system throws, and
+ * AbortError once the signal says so: somebody may never write to the pipe.
+ */
+export async function readUpTo(path: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of addAbortSignal(signal ?? new AbortController().signal, streamOf(path)) as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > maxBytes) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/**
+ * The bytes of a regular file once `accept` has let its judgement pass; null where there are more than `maxBytes`. What is read is what
+ * was judged: the file is opened once. A pipe that the caller's shell made (`<(…)`) is the caller's own. Throws what `accept` and the
+ * system throw, and EISDIR, EPIPE or ENODEV for what is no file: nothing is waited for.
+ */
+export async function readJudged(path: string, maxBytes: number, accept: (judgement: Judgement) => void): Promise<Buffer | null> {
+  const handle = await openUnheld(path)
+  try {
+    const found = await handle.stat()
+    if (found.isFIFO() && isHandedOver(path)) return await readUpTo(path, maxBytes)
+    if (!found.isFile()) throw notFile(found.isFIFO() ? 'EPIPE' : found.isDirectory() ? 'EISDIR' : 'ENODEV')
+    accept(judgeOpened(path, handle.fd))
+    return await upTo(handle, maxBytes)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The judgement of a file that is not read; null where it cannot be opened, or is no file. */
+export async function judgementOf(path: string): Promise<Judgement | null> {
+  const handle = await openUnheld(path).catch(() => null)
+  try {
+    return handle && (await handle.stat()).isFile() ? judgeOpened(path, handle.fd) : null
+  } finally {
+    await handle?.close()
+  }
+}
+
+async function upTo(handle: FileHandle, maxBytes: number): Promise<Buffer | null> {
+  // a pipe has no size that could be asked
+  const content = await buffer(handle.createReadStream({ end: maxBytes, autoClose: false }))
+  return content.length > maxBytes ? null : content
+}
+
+/** A descriptor that this process was given when it was started. */
+function isHandedOver(path: string): boolean {
+  return /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/.test(path)
+}
+
+function notFile(code: string): Error {
+  return Object.assign(new Error(`${code}: no regular file`), { code })
+}
+
+/** Why a file cannot be read, in the operator's words. */
+export function whyUnreadable(error: unknown): string {
+  const code = codeOf(error)
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
+  if (code === 'EISDIR') return 'it is a directory'
+  if (code === 'EPIPE') return 'it is a pipe, not a file'
+  // opening a socket, or the node of a device that is not there
+  if (code === 'ENODEV' || code === 'ENXIO') return 'it is a device, not a file'
+  if (code === 'ELOOP') return 'its symbolic links lead in a circle'
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8 text'
+  return messageOf(error)
+}

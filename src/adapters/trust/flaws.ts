@@ -1,0 +1,50 @@
+/** What an entry of a file system says of who may change it. Pure: `judge.ts` asks the file system. */
+export interface Entry {
+  path: string
+  /** `target`: the file or folder that is to be trusted; `folder`: one above it; `link`: a symbolic link on the way */
+  role: 'target' | 'folder' | 'link'
+  isFolder: boolean
+  uid: number
+  gid: number
+  /** with the sticky bit */
+  mode: number
+}
+
+/** Why an entry is not trusted. */
+export type Flaw = Pick<Entry, 'path' | 'role' | 'isFolder'> &
+  ({ why: 'owner'; uid: number } | { why: 'everybody' | 'group' | 'list'; uid: number; gid: number; mode: number } | { why: 'replaced' })
+
+/** Whom this user trusts. */
+export interface Circle {
+  /** this user, root, and under sudo the user who called it */
+  owners: ReadonlySet<number>
+  /** whether one of the owners is the only member of the group */
+  isPrivate: (gid: number) => boolean
+  /** whether a list of access rights stands beside the mode; asked where the group may write, since the group's bits are its mask then */
+  hasList: (path: string) => boolean
+  /** whether nobody may write there, whatever the mode says */
+  isReadOnly: (path: string) => boolean
+}
+
+const sticky = 0o1000
+
+/**
+ * Why others could have written a file or folder, or could put another in the place of what lies in it; null: only the circle could.
+ * In a sticky folder, such as /tmp, nobody moves what is another's: it is the entry in it that counts, and each is judged by its owner.
+ */
+export function flawOf(entry: Entry, { owners, isPrivate, hasList, isReadOnly }: Circle): Flaw | null {
+  const { path, role, isFolder, uid, gid, mode } = entry
+  const at = { path, role, isFolder }
+  if (!owners.has(uid)) return { ...at, why: 'owner', uid }
+  // the mode of a link means nothing
+  if (role === 'link' || (role === 'folder' && (mode & sticky) !== 0)) return null
+  const why = whoWrites()
+  return why === null || isReadOnly(path) ? null : { ...at, why, uid, gid, mode: mode & 0o7777 }
+
+  function whoWrites(): 'everybody' | 'group' | 'list' | null {
+    if ((mode & 0o002) !== 0) return 'everybody'
+    if ((mode & 0o020) === 0) return null
+    if (!isPrivate(gid)) return 'group'
+    return hasList(path) ? 'list' : null
+  }
+}

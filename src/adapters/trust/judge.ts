@@ -1,0 +1,90 @@
+import { fstatSync, lstatSync, readlinkSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ownCircle } from './circle.ts'
+import { flawOf } from './flaws.ts'
+import type { Circle, Entry, Flaw } from './flaws.ts'
+
+/** What is known of who may change a file or folder. */
+export interface Judgement {
+  /** without symbolic links; null: it is not there */
+  place: string | null
+  /** none: only this user and root can change what it holds, or what its name leads to */
+  flaws: readonly Flaw[]
+}
+
+/**
+ * Judges a file that is open, by its descriptor, and the way by which its name led there: each folder from the root on, and each
+ * symbolic link. What is read from the descriptor afterwards is what was judged. Throws what the system throws.
+ */
+export function judgeOpened(path: string, descriptor: number, circle = ownCircle()): Judgement {
+  return judge(path, fstatSync(descriptor), circle)
+}
+
+/** Judges a folder, or what another program is going to open, in the same way; where it is not there, what there is of the way to it. */
+export function judgePath(path: string, circle = ownCircle()): Judgement {
+  return judge(path, null, circle)
+}
+
+/** as Linux has it (path_resolution(7)) */
+const mostLinks = 40
+
+/** `opened`: of the descriptor, where there is one. `path` is absolute. */
+function judge(path: string, opened: Stats | null, circle: Circle | null): Judgement {
+  if (circle === null) return { place: path, flaws: [] }
+  const flaws = new Map<string, Flaw>()
+  const look = (at: string, role: Entry['role'], stats: Stats): void => {
+    const flaw = flawOf({ path: at, role, isFolder: stats.isDirectory(), uid: stats.uid, gid: stats.gid, mode: stats.mode }, circle)
+    if (flaw) flaws.set(at, flaw)
+  }
+  let place = '/'
+  let found = lstatSync(place)
+  let links = 0
+  const rest = path.split('/')
+  for (;;) {
+    const name = rest.shift()
+    if (name === undefined) break
+    if (name === '' || name === '.') continue
+    look(place, 'folder', found)
+    if (name === '..') {
+      place = dirname(place)
+      found = lstatSync(place)
+      continue
+    }
+    const next = join(place, name)
+    const stats = lstatIfThere(next)
+    if (stats === null) {
+      if (opened) flaws.set(path, { path, role: 'target', isFolder: false, why: 'replaced' })
+      return { place: null, flaws: [...flaws.values()] }
+    }
+    if (!stats.isSymbolicLink()) {
+      place = next
+      found = stats
+      continue
+    }
+    look(next, 'link', stats)
+    if ((links += 1) > mostLinks) throw Object.assign(new Error(`ELOOP: too many symbolic links, ${path}`), { code: 'ELOOP' })
+    const to = readlinkSync(next)
+    if (to.startsWith('/')) {
+      place = '/'
+      found = lstatSync(place)
+    }
+    rest.unshift(...to.split('/'))
+  }
+  look(place, 'target', opened ?? found)
+  if (opened && (opened.dev !== found.dev || opened.ino !== found.ino)) flaws.set(path, { path, role: 'target', isFolder: false, why: 'replaced' })
+  return { place, flaws: [...flaws.values()] }
+}
+
+/** what the system says of a path that leads nowhere: the last two of one that no file can have */
+const leadsNowhere = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']
+
+/** Null: it is not there, or what should be a folder above it is a file. */
+function lstatIfThere(path: string): Stats | null {
+  try {
+    return lstatSync(path)
+  } catch (error) {
+    if (leadsNowhere.includes((error as NodeJS.ErrnoException).code ?? '')) return null
+    throw error
+  }
+}

@@ -1,0 +1,49 @@
+import { stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { codeOf } from '../../core/error.ts'
+import { configHome } from '../paths.ts'
+import type { Environment } from '../paths.ts'
+
+/** How a configuration is called where none is named. */
+export const fileName = 'testops-admin.yaml'
+
+export interface ConfigurationRequest {
+  /** `--config` */
+  file?: string | undefined
+  environment: Environment
+  workingDirectory: string
+}
+
+/** The configuration that a command reads, absolute; null: there is none. A file that was named need not be there. */
+export async function configurationFile({ file, environment, workingDirectory }: ConfigurationRequest): Promise<string | null> {
+  if (file !== undefined) return resolve(workingDirectory, file)
+  for (const candidate of [...upwards(workingDirectory), ownFile(environment)]) if (await exists(candidate)) return candidate
+  return null
+}
+
+/** The operator's own configuration, used where there is none here or above. */
+export function ownFile(environment: Environment): string {
+  return join(configHome(environment), 'config.yaml')
+}
+
+function upwards(folder: string): string[] {
+  const parent = dirname(folder)
+  return [join(folder, fileName), ...(parent === folder ? [] : upwards(parent))]
+}
+
+/** False only where it is sure: what is there but may not be read is an error to report, not a file to pass over. */
+export async function exists(file: string): Promise<boolean> {
+  try {
+    await stat(file)
+    return true
+  } catch (error) {
+    const code = codeOf(error)
+    return code !== null && code !== 'ENOENT' && code !== 'ENOTDIR'
+  }
+}
+
+/** A file as errors name it: as seen from the working directory, where it lies below that. */
+export function shownAs(file: string, workingDirectory: string): string {
+  const path = relative(workingDirectory, file)
+  return path.startsWith('..') || isAbsolute(path) ? file : path
+}

@@ -1,0 +1,16 @@
+import { configurationFile, shownAs } from './find.ts'
+import type { ConfigurationRequest } from './find.ts'
+import { judgementOf } from '../../adapters/read-file.ts'
+import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
+
+/**
+ * What a command that needs no configuration says of one that others could have written; null where there is nothing to say. Nothing is
+ * read of it.
+ */
+export async function ignoredConfiguration(request: ConfigurationRequest): Promise<string | null> {
+  const { environment, workingDirectory } = request
+  const file = await configurationFile(request)
+  const judgement = file === null ? null : await judgementOf(file)
+  if (file === null || judgement === null || isTrusted(judgement, await trustedByName(environment))) return null
+  return `Ignored: ${distrusted('the configuration', shownAs(file, workingDirectory), file, judgement, environment).message}`
+}

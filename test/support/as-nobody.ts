@@ -1,0 +1,12 @@
+const nobody = 65_534
+
+/** As a user who is not allowed everything. */
+export async function asNobody<T>(work: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return work()
+  process.seteuid!(nobody)
+  try {
+    return await work()
+  } finally {
+    process.seteuid!(0)
+  }
+}
