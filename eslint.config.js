@@ -1,4 +1,6 @@
+import regexp from 'eslint-plugin-regexp'
 import tseslint from 'typescript-eslint'
+import { quotedCommands } from './bin/lint-rules/quoted-commands.js'
 
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/'] },
@@ -23,6 +25,15 @@ export default tseslint.config(
     },
   },
   {
+    // what a pattern meets may come from outside, and be of any length
+    files: ['src/**/*.ts'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: false, ignorePartial: false }],
+    },
+  },
+  {
     files: ['src/**/*.ts'],
     ignores: ['src/runtime/**', 'src/cli/**', 'src/commands/**', 'src/lab/**', 'src/main.ts'],
     rules: {
@@ -32,5 +43,28 @@ export default tseslint.config(
         { selector: "CallExpression[callee.object.name='console']", message: 'Only cli/ and commands/ print.' },
       ],
     },
+  },
+  {
+    files: ['src/cli/**/*.ts', 'src/commands/**/*.ts', 'src/main.ts'],
+    ignores: ['src/cli/write.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'CallExpression[callee.property.name=/^(write|writeSync)$/]', message: 'src/cli/write.ts prints: nothing foreign passes it that steers a terminal.' },
+        { selector: "CallExpression[callee.name='writeSync']", message: 'src/cli/write.ts prints: nothing foreign passes it that steers a terminal.' },
+        { selector: "CallExpression[callee.object.name='console']", message: 'src/cli/write.ts prints.' },
+        { selector: "CallExpression[callee.object.type='ThisExpression'][callee.property.name=/^(log|warn|logToStderr|logJson)$/]", message: 'src/cli/write.ts prints, not oclif.' },
+      ],
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    plugins: { own: { rules: { 'quoted-commands': quotedCommands } } },
+    rules: { 'own/quoted-commands': 'error' },
+  },
+  {
+    // commands that the lab runs itself, and shows to nobody
+    files: ['src/lab/**/*.ts', 'src/output/known-faults.ts'],
+    rules: { 'own/quoted-commands': ['error', { looks: false }] },
   },
 )

@@ -1,3 +1,5 @@
+import { watched } from '../core/watched.ts'
+
 /** RabbitMQ's deprecated feature that non-durable, non-exclusive queues are (FIELD-NOTES.md 3). */
 export const transientQueues = {
   feature: 'transient_nonexcl_queues',
@@ -33,6 +35,11 @@ export const impersonator = 'impersonator'
 /** Queues in which messages wait while their own queue is declared anew. */
 const heldQueuePrefix = 'testops-admin.held.'
 
+/** Whether messages wait in a queue of that name during a repair. */
+export function isHeldQueue(name: string): boolean {
+  return name.startsWith(heldQueuePrefix)
+}
+
 /** Exchanges through which messages come back to one queue, with their routing keys. */
 export const backExchangePrefix = 'testops-admin.back.'
 
@@ -41,6 +48,26 @@ export function heldQueue(queue: string, digest: (text: string) => string): stri
   const name = `${heldQueuePrefix}${queue}`
   return Buffer.byteLength(name) <= 255 ? name : `${heldQueuePrefix}${digest(queue).slice(0, 32)}`
 }
+
+/** Arguments that RabbitMQ knows of a queue (rabbitmq.com/docs/queues, "Optional Arguments"; /docs/classic-queues; FIELD-NOTES.md 3). */
+export const queueArguments: ReadonlySet<string> = new Set([
+  'x-expires',
+  'x-message-ttl',
+  'x-max-length',
+  'x-max-length-bytes',
+  'x-overflow',
+  'x-dead-letter-exchange',
+  'x-dead-letter-routing-key',
+  'x-dead-letter-strategy',
+  'x-max-priority',
+  'x-queue-mode',
+  'x-queue-version',
+  'x-queue-type',
+  'x-queue-master-locator',
+  'x-queue-leader-locator',
+  'x-single-active-consumer',
+  'x-ha-policy',
+])
 
 /** Types of queues that are always durable, and are never moved (DESIGN.md 2, FIELD-NOTES.md 3). */
 export const alwaysDurable: readonly string[] = ['quorum', 'stream']
@@ -75,10 +102,17 @@ function sets({ pattern, appliesTo, definition }: Policy, keys: readonly string[
   return appliesToClassic.includes(appliesTo) && keys.some((key) => key in definition) && matches(pattern, queue)
 }
 
-/** Patterns are Perl's; one that JavaScript does not read is taken to match. */
+/** what a name of a queue, which has 255 bytes at most, takes much less for */
+const longestMatchMs = 200
+
+/** Patterns are Perl's; one that JavaScript does not read, or that comes to no end on this name, is taken to match. */
 function matches(pattern: string, name: string): boolean {
   try {
-    return new RegExp(pattern).test(name)
+    const expression = new RegExp(pattern)
+    const test = (): boolean => expression.test(name)
+    // whoever may set a policy may write one that never ends; the usual ones need no watch, which takes a millisecond each time
+    const isHarmless = !/\)[*+?{]/.test(pattern) && (pattern.match(/[*+{]/g)?.length ?? 0) <= 2
+    return isHarmless ? test() : watched(test, { timeoutMs: longestMatchMs, late: () => new Error('this pattern comes to no end') })
   } catch {
     return true
   }

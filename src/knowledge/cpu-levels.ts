@@ -19,7 +19,7 @@ export type Processors = readonly (readonly string[])[]
 /** The flags of every processor in a cpuinfo file, equal lists once. Empty where the file shows none (another architecture). */
 export function parseCpuinfo(text: string): string[][] {
   const seen = new Map<string, string[]>()
-  for (const [, value] of text.matchAll(/^flags[ \t]*:[ \t]*(.*)$/gm)) {
+  for (const [, value] of text.matchAll(/^flags[ \t]*:(.*)$/gm)) {
     const flags = value!.split(/\s+/).filter(Boolean)
     seen.set(flags.join(' '), flags)
   }

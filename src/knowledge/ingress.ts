@@ -20,13 +20,13 @@ const timeUnits: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000,
 
 /** `8m` in bytes, as nginx reads it: 0 sets no limit; null: it is no size. */
 export function sizeIn(text: string): number | null {
-  const [, count, unit = ''] = /^\s*(\d+)\s*([kmg]?)b?\s*$/i.exec(text) ?? []
+  const [, count, unit = ''] = /^(\d+)\s*([kmg]?)b?$/i.exec(text.trim()) ?? []
   if (count === undefined) return /^\s*unlimited\s*$/i.test(text) ? Number.POSITIVE_INFINITY : null
   return Number(count) === 0 ? Number.POSITIVE_INFINITY : Number(count) * sizeUnits[unit.toLowerCase()]!
 }
 
 /** `60`, `60s`, `5m` in milliseconds; null: it is no time. */
 export function timeIn(text: string, unitMs: number): number | null {
-  const [, count, unit] = /^\s*(\d+)\s*(ms|s|m|h|d)?\s*$/i.exec(text) ?? []
+  const [, count, unit] = /^(\d+)\s*(ms|s|m|h|d)?$/i.exec(text.trim()) ?? []
   return count === undefined ? null : Number(count) * (unit === undefined ? unitMs : timeUnits[unit.toLowerCase()]!)
 }

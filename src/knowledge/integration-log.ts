@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../core/secret.ts'
+import { withoutSecrets } from '../core/redaction/index.ts'
 import type { LogRecord } from '../core/sources.ts'
 import { patternOf } from './signatures.ts'
 
@@ -25,11 +25,11 @@ export interface LoggedCall {
 /** most records tell of no call, and are not looked at line by line */
 const hint = /--> |<-- |400 bad request/i
 const asked = /--> [A-Z]+ (https?:\/\/\S+)/
-const answered = /<-- (\d{3})(?: [^\n]*?)? (https?:\/\/\S+) \(\d+ms/
+const answered = /<-- (\d{3})(?: (?:(?!<-- )[^\n])*?)? (https?:\/\/\S+) \(\d+ms/
 const failed = /<-- HTTP FAILED: ([^\n]*)/
 const badRequest = patternOf('bad-request')
 const address = /https?:\/\/[^\s"'<>)\]]+/
-const thread = /---\s+((?:\[[^\]\n]*\]\s*)+)/
+const thread = /---\s+((?:\[[^\]\n]{0,200}\]\s*)+)/
 /** a call that the service gave up by itself tells nothing of the other side */
 const cancelled = /\bCanceled\b/
 
@@ -65,7 +65,7 @@ function callIn(line: string, question: string | undefined): (Omit<LoggedCall, '
 }
 
 function placed(found: string | undefined): Pick<LoggedCall, 'url' | 'host'> {
-  const bare = found?.replace(/[.,;]+$/, '') ?? ''
+  const bare = found?.replace(/(?<![.,;])[.,;]+$/, '') ?? ''
   if (!URL.canParse(bare)) return { url: null, host: null }
   const { protocol, host, pathname } = new URL(bare)
   const url = `${protocol}//${host}${pathname}`

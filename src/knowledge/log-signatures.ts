@@ -31,7 +31,7 @@ export function stolenFrom(records: readonly string[]): string | null {
   const last = told.findLastIndex((text) => !lockRefused.test(text))
   const [waited = '', released = '', refused = ''] = told.slice(Math.max(0, last - 1))
   if (last < 1 || !lockWaiting.test(waited) || !lockReleased.test(released) || !lockRefused.test(refused)) return null
-  return /Currently locked by (.+?) since /.exec(refused)?.[1] ?? 'another one'
+  return /Currently locked by ((?:(?!Currently locked by ).)+?) since /.exec(refused)?.[1] ?? 'another one'
 }
 
 // where a record is an object of JSON, the name is followed by a quotation mark or an escaped end of line
@@ -104,7 +104,7 @@ export interface DeclaredQueue {
 }
 
 const declared =
-  /Auto-declaring a non-durable, auto-delete, or exclusive Queue \(([^)]*)\)\s*durable:(true|false)(?:,\s*auto-delete:(true|false))?(?:,\s*exclusive:(true|false))?/g
+  /Auto-declaring a non-durable, auto-delete, or exclusive Queue \(([^)]{0,300})\)\s*durable:(true|false)(?:,\s*auto-delete:(true|false))?(?:,\s*exclusive:(true|false))?/g
 
 /** Queues that Spring AMQP says it declares: those that are not durable, or auto-delete, or exclusive (FIELD-NOTES.md 3). */
 export function declaredQueues(text: string): DeclaredQueue[] {
@@ -116,7 +116,7 @@ export function declaredQueues(text: string): DeclaredQueue[] {
   }))
 }
 
-const declaredExchange = /Auto-declaring a non-durable or auto-delete Exchange \(([^)]*)\)/g
+const declaredExchange = /Auto-declaring a non-durable or auto-delete Exchange \(([^)]{0,300})\)/g
 
 /** Exchanges that Spring AMQP says it declares: those that are not durable, or auto-delete (FIELD-NOTES.md 3). */
 export function declaredExchanges(text: string): string[] {

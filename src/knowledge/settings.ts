@@ -1,3 +1,5 @@
+import { hasPassword, isSecretVariable } from '../core/redaction/table.ts'
+
 /** The service's own settings: environment variables, named after the vendor (FIELD-NOTES.md 0 and 1.3). */
 
 export interface Vendor {
@@ -119,10 +121,7 @@ export function vendorIn(names: Iterable<string>, given: Vendor = defaultVendor)
 
 /** Whether the value of a setting of that name is to be kept secret, going by the name or by an address with a password in it. */
 export function isSecretSetting(name: string, value: string): boolean {
-  return (
-    /PASS|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|_)(?:API_?|ACCESS_?)?KEY$/i.test(name) ||
-    /:\/\/[^@/\s]*:[^@/\s]*@|[?&]password=/i.test(value)
-  )
+  return isSecretVariable(name) || hasPassword(value)
 }
 
 const ownPrefixes = ['SPRING_', 'SERVER_', 'LOGGING_', 'LIQUIBASE_', 'MANAGEMENT_'] as const

@@ -5,8 +5,8 @@ import { apiUse } from '../knowledge/api-use.ts'
 const longest = 16_000
 
 /** Up to the status as the common and the combined format have it; what a proxy puts before the address stays with it. */
-const common = /^([^[]{1,400})\[([^\]]{20,40})\] "((?:[^"\\]|\\.)*)" (\d{3}) \S+(.*)$/
-const quoted = /"((?:[^"\\]|\\.)*)"/g
+const common = /^([^[]{1,400})\[([^\]]{20,40})\] "((?:[^"\\]|\\.)*)" (\d{3}) \S+(?!\S)(.*)$/
+const quoted = /"((?:[^"\\]|\\[^])*)(?:"|\\?$)/g
 const clockTime = /^(\d{1,2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2}) ([+-])(\d{2})(\d{2})$/
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const scheme = new RegExp(String.raw`(?:^|\s)(${apiUse.bearer}|${apiUse.apiToken}|basic|digest|negotiate)(?=\s|$)`, 'i')

@@ -10,7 +10,7 @@ const time =
 const seconds = /^(?:\d{10}(?:\.\d{1,9})?|\d\.\d{1,15}E9)$/
 const fine = /^(?:\d{13}(?:\.\d{1,6})?|\d{16}|\d{19})$/
 /** `ZonedDateTime` adds its zone to the offset */
-const zone = /\[[^\]]*\]$/
+const zone = /\[[^[\]]*\]$/
 
 /** Reads the time of an object of JSON, perhaps cut; null: it shows none. `headOf` reads dates. */
 export function jsonHead(text: string, headOf: (line: string) => RecordHead | null): RecordHead | null {

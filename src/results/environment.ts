@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, fstatSync, readFileSync } from 'node:fs'
+import { openInside } from './read/inside.ts'
+import { pathOf } from './read/file-name.ts'
 
 /** What the environment files of a results directory say, each by its name; what is not there, or is no text, is left out. */
 export type Environment = ReadonlyMap<string, ReadonlyMap<string, string>>
@@ -7,22 +8,29 @@ export type Environment = ReadonlyMap<string, ReadonlyMap<string, string>>
 /** what is larger is none that was written for people to read */
 const mostBytes = 1 << 20
 
+const read = { 'environment.properties': propertiesIn, 'environment.xml': entriesIn }
+export const environmentFiles: readonly string[] = Object.keys(read)
+
 /** Reads `environment.properties` and `environment.xml` (FIELD-NOTES.md 6). */
 export function environmentOf(directory: string): Environment {
-  const read = { 'environment.properties': propertiesIn, 'environment.xml': entriesIn }
   return new Map(
     Object.entries(read).flatMap(([name, entries]) => {
-      const text = textOf(join(directory, name))
+      const text = textOf(directory, name)
       return text === null ? [] : [[name, entries(text)] as const]
     }),
   )
 }
 
-function textOf(path: string): string | null {
+function textOf(directory: string, name: string): string | null {
   try {
-    // a link is as good as a file, a pipe is not opened
-    const found = lstatSync(path).isSymbolicLink() ? statSync(path) : lstatSync(path)
-    return found.isFile() && found.size <= mostBytes ? readFileSync(path, 'utf8') : null
+    // a pipe does not hold it up, and a link is followed within the directory
+    const descriptor = openInside(directory, pathOf(directory, name))
+    try {
+      const found = fstatSync(descriptor)
+      return found.isFile() && found.size <= mostBytes ? readFileSync(descriptor, 'utf8') : null
+    } finally {
+      closeSync(descriptor)
+    }
   } catch {
     return null
   }

@@ -2,10 +2,12 @@ import { sep } from 'node:path'
 import { AdminError } from '../core/error.ts'
 import { ruleIds } from '../knowledge/result-rules.ts'
 import { realPath } from './directories.ts'
-import { environmentOf } from './environment.ts'
+import { environmentFiles, environmentOf } from './environment.ts'
 import type { Environment } from './environment.ts'
 import { hash53 } from './index/hash.ts'
 import type { Hash } from './index/hash.ts'
+import { entryKind } from './read/entry-kind.ts'
+import { leadsOut } from './read/inside.ts'
 import { listDirectory } from './read/list.ts'
 import type { Listing } from './read/list.ts'
 import { listNested } from './read/nested.ts'
@@ -52,7 +54,7 @@ export async function lintResults(options: LintOptions, parts: LintParts = {}): 
     const nested = await listNested(directory, listing.folders, othersIn(realPath(directory), realPaths), hash, signal)
     all.push(gather(listing, nested, files))
   }
-  const earlier = options.previous === null ? null : await listEarlier(options.previous, hash, signal)
+  const earlier = options.previous === null ? null : await listEarlier(options.previous, hash, findings, signal)
   if (earlier) earlierFiles.add(earlier.directory, earlier.results, earlier.resultCount)
 
   const wish = { off: ruleIds.filter((it) => !findings.isOn(it)), changing: options.changing, isCompared: earlier !== null }
@@ -92,9 +94,13 @@ function judgeEnvironments(all: readonly Gathered[], earlier: Listing | null, ch
   }
 }
 
-async function listEarlier(directory: string, hash: Hash, signal: AbortSignal | undefined): Promise<Listing> {
+async function listEarlier(directory: string, hash: Hash, findings: Findings, signal: AbortSignal | undefined): Promise<Listing> {
   const listing = await listDirectory(directory, hash, signal)
-  if (listing.state === 'there') return listing
+  if (listing.state === 'there') {
+    const isRead = (file: string): boolean => entryKind(file) === 'result' || environmentFiles.includes(file)
+    for (const { file, message } of listing.special) if (message === leadsOut && isRead(file)) findings.undetermined({ directory, file, message })
+    return listing
+  }
   throw new AdminError('USAGE', `there is no directory ${directory} to compare with`, ['testops-admin lint-results DIR --previous PREVIOUS   # the results directory of an earlier run'])
 }
 

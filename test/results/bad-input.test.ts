@@ -2,20 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { asNobody } from '../support/as-nobody.ts'
 import { addFiles, lint, result, resultsDirectory, said } from './linted.ts'
-
-const nobody = 65_534
-
-/** As a user who is not allowed everything. */
-async function asNobody<T>(work: () => Promise<T>): Promise<T> {
-  if (process.geteuid?.() !== 0) return work()
-  process.seteuid!(nobody)
-  try {
-    return await work()
-  } finally {
-    process.seteuid!(0)
-  }
-}
 
 describe('a file that is no result', () => {
   it.each<[string, unknown, string[]]>([
@@ -110,6 +98,81 @@ describe('a directory', () => {
       '? self.txt: is a symbolic link that leads back to itself',
     ])
     await expect(lint(join(folder, 'loop/loop/a-result.json')).then(said)).resolves.toEqual(['empty-results'])
+  })
+
+  describe('with links', () => {
+    const secret = 'never-to-be-quoted'
+    const out = 'is a symbolic link that leads out of the directory, and was not followed'
+    const withOutside = (files: Readonly<Record<string, unknown>>): { folder: string; outside: string; link: (target: string, name: string) => void } => {
+      const parent = resultsDirectory({ 'outside/secret': secret, 'outside/b-result.json': result({ fullName: 'b', name: secret, labels: [] }), 'outside/environment.properties': `secret = ${secret}` })
+      const folder = join(parent, 'results')
+      mkdirSync(folder)
+      addFiles(folder, files)
+      return { folder, outside: join(parent, 'outside'), link: (target, name) => symlinkSync(target, join(folder, name)) }
+    }
+
+    it.each<[string, string, string]>([
+      ['to what is no result', '../outside/secret', 'x-result.json'],
+      ['to a result', '../outside/b-result.json', 'x-result.json'],
+      ['to a device', '/dev/zero', 'x-result.json'],
+      ['to a device beside', '/dev/zero', 'x.txt'],
+      ['to a container', '../outside/secret', 'x-container.json'],
+      ['to an attachment', '../outside/secret', 'x-attachment.txt'],
+      ['to what is there of itself', '../outside/secret', 'executor.json'],
+      ['to an environment', '../outside/environment.properties', 'environment.properties'],
+      ['to a folder', '../outside', 'folder'],
+      ['to a folder of an earlier report', '../outside', 'history'],
+      ['that is hidden', '../outside/secret', '.x-result.json'],
+      ['in a child directory', '../../outside/secret', 'sub/x-attachment.txt'],
+      ['by another link', 'through/secret', 'x-result.json'],
+    ])('out of it, %s', async (_, target, name) => {
+      const { folder, link } = withOutside({ 'a-result.json': result({ attachments: name === 'x-attachment.txt' ? [{ source: name }] : [] }), 'sub/.keep': '' })
+      if (target.startsWith('through')) link('../outside', '.through')
+      link(target.replace('through', '.through'), name)
+      const report = await lint(folder)
+      expect(said(report)).toEqual(target.startsWith('through') ? [`? .through: ${out}`, `? ${name}: ${out}`] : [`? ${name}: ${out}`])
+      expect(JSON.stringify(report.problems)).not.toContain(secret)
+      expect(report.directories[0]!.bytes).toBeLessThan(300)
+    })
+
+    it('out of the directory of an earlier run', async () => {
+      const { folder, outside, link } = withOutside({})
+      link('../outside/b-result.json', 'b-result.json')
+      link('../outside/environment.properties', 'environment.properties')
+      link('../outside/secret', 'x.txt')
+      addFiles(outside, { 'now/a-result.json': result({ fullName: 'b', parameters: [{ name: 'p', value: '1' }] }), 'now/environment.properties': 'secret = other' })
+      expect(said(await lint(join(outside, 'now'), { previous: folder }))).toEqual([`? b-result.json: ${out}`, `? environment.properties: ${out}`])
+    })
+
+    it('within it', async () => {
+      const { folder, link } = withOutside({ 'a-result.json': result({ attachments: [{ source: 'y.txt' }, { source: 'x.txt' }] }), 'sub/.keep': '', 'x.txt': 'x', '.env': 'a = b' })
+      link('x.txt', 'y.txt')
+      link('.env', 'environment.properties')
+      link('sub', 'linked')
+      link('../x.txt', 'sub/z.txt')
+      expect(said(await lint(folder))).toEqual([])
+    })
+
+    it('whose results name attachments that would else be nobody’s', async () => {
+      const { folder, link } = withOutside({ 'a-result.json': result(), 'x-attachment.txt': 'x' })
+      link('../outside/b-result.json', 'b-result.json')
+      expect(said(await lint(folder))).toEqual(['? : 1 file that no result names may belong to results that could not be read', `? b-result.json: ${out}`])
+    })
+
+    it('more than are kept are counted', async () => {
+      const { folder, link } = withOutside({ 'a-result.json': result({ attachments: Array.from({ length: 1200 }, (_, index) => ({ source: `${index}.txt` })) }), 'sub/.keep': '' })
+      for (let index = 0; index < 1100; index += 1) link('../../outside/secret', `sub/${index}.txt`)
+      for (let index = 0; index < 1200; index += 1) link('../outside/secret', `${index}.txt`)
+      const { problems, undeterminedCount } = await lint(folder)
+      expect([problems.map(({ rule }) => rule), undeterminedCount]).toEqual([[], 2300])
+    })
+
+    it('is itself one, which is the word of who names it', async () => {
+      const { folder, outside } = withOutside({ 'a-result.json': result({ attachments: [{ source: 'x.txt' }] }), 'x.txt': 'x' })
+      symlinkSync(folder, join(outside, 'named'))
+      symlinkSync('x.txt', join(folder, 'y.txt'))
+      expect(said(await lint(join(outside, 'named')))).toEqual(['orphan-attachment y.txt'])
+    })
   })
 
   it('with pipes, which are not opened', async () => {

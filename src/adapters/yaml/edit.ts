@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { load } from 'js-yaml'
 import type { Schema } from 'js-yaml'
-import { parseYaml } from './index.ts'
+import { loadYaml, parseYaml } from './index.ts'
 import { yaml11, yaml12 } from './schemas.ts'
 import { candidatesFor } from './splices.ts'
 import type { YamlNode } from './tree.ts'
@@ -58,12 +57,13 @@ function documentOf(text: string): YamlNode | null {
 }
 
 function valueOf(text: string, schema: Schema): unknown {
-  return isEmptyYaml(text) ? {} : (load(text, { schema }) ?? {})
+  return isEmptyYaml(text) ? {} : (loadYaml(text, schema) ?? {})
 }
 
 /** Whether it holds nothing but comments. */
 export function isEmptyYaml(text: string): boolean {
-  return /^\uFEFF?(?:[ \t]*(?:#.*)?(?:\r?\n|$))*(?:---[ \t]*(?:#.*)?(?:\r?\n|$))?(?:[ \t]*(?:#.*)?(?:\r?\n|$))*$/.test(text)
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/).filter((line) => !/^[ \t]*(?:#.*)?$/.test(line))
+  return lines.length === 0 || (lines.length === 1 && /^---[ \t]*(?:#.*)?$/.test(lines[0]!))
 }
 
 function tried(text: string, schema: Schema): unknown {

@@ -1,4 +1,5 @@
 import { YAMLException, load } from 'js-yaml'
+import type { Schema } from 'js-yaml'
 import { yaml12 } from './schemas.ts'
 import { yamlTrees } from './tree.ts'
 import type { YamlNode } from './tree.ts'
@@ -50,6 +51,15 @@ export function parseYaml(text: string): YamlDocument {
   }
 }
 
+/** The value of a text in one of YAML's versions: what one takes another may refuse. Throws `YamlError`. */
+export function loadYaml(text: string, schema: Schema): unknown {
+  try {
+    return load(text, { schema })
+  } catch (error) {
+    throw yamlError(error, text)
+  }
+}
+
 function yamlError(error: unknown, text: string): YamlError {
   const options = { cause: error }
   if (!(error instanceof YAMLException))
@@ -67,9 +77,8 @@ function yamlError(error: unknown, text: string): YamlError {
   }
   // a second document is the one other fault without a mark that text with content can have
   const lines = text.split('\n')
-  const second = lines.findIndex(
-    (line, index) => /^---(\s|$)/.test(line) && lines.slice(0, index).some((above) => /^[^#\s-]/.test(above)),
-  )
+  const content = lines.findIndex((line) => /^[^#\s-]/.test(line))
+  const second = content < 0 ? -1 : lines.findIndex((line, index) => index > content && /^---(\s|$)/.test(line))
   return new YamlError(error.reason, Math.max(second + 1, 1), 1, options)
 }
 

@@ -28,7 +28,7 @@ export function editListItem(text: string, path: readonly string[], { prefix, ba
   if (list.isFlow) return spliced(text, last.end, last.end, `, ${scalarText(to)}`)
   const end = endOfLine(text, last.end)
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
-  const [dash] = /[ \t]*-[ \t]+$/.exec(text.slice(0, last.start)) ?? ['- ']
+  const [dash] = /(?<![ \t])[ \t]*-[ \t]+$/.exec(text.slice(0, last.start)) ?? ['- ']
   return spliced(text, end, end, text[end - 1] === '\n' ? `${dash}${scalarText(to)}${newline}` : `${newline}${dash}${scalarText(to)}`)
 }
 

@@ -1,6 +1,6 @@
-import { load } from 'js-yaml'
 import type { ValueLook } from '../../core/sources.ts'
 import { isEmptyYaml } from './edit.ts'
+import { loadYaml } from './index.ts'
 import { yaml11 } from './schemas.ts'
 import { yamlTrees } from './tree.ts'
 import type { YamlNode } from './tree.ts'
@@ -12,8 +12,12 @@ export interface ParsedYaml {
   tree: YamlNode | null
 }
 
+/** As Helm and compose read it, in YAML 1.1. Throws `YamlError`. */
 export function parsedYaml(text: string): ParsedYaml {
-  return isEmptyYaml(text) ? { text, value: {}, tree: null } : { text, value: load(text, { schema: yaml11 }), tree: yamlTrees(text)[0] ?? null }
+  if (isEmptyYaml(text)) return { text, value: {}, tree: null }
+  // first, since it refuses aliases that stand for too much
+  const tree = yamlTrees(text)[0] ?? null
+  return { text, value: loadYaml(text, yaml11), tree }
 }
 
 /** What stands at a path of keys. */

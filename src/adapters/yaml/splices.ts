@@ -84,13 +84,14 @@ function replacements(text: string, node: ScalarNode, to: string): Splice[] {
   const { start, end, style } = node
   if (style === 'empty') return [{ start, end, insert: ` ${scalarText(to)}` }, { start, end, insert: `: ${scalarText(to)}` }]
   // an image needs no quotes for its slashes and variables: reading it back tells
-  if (style === 'plain' && /^[\w$][\w${}.:/@+-]*\/[\w${}.:/@+-]*$/.test(to)) return [{ start, end, insert: to }, { start, end, insert: scalarText(to, 'double') }]
+  if (style === 'plain' && to.indexOf('/') > 0 && /^[\w$][\w${}.:/@+-]*$/.test(to)) return [{ start, end, insert: to }, { start, end, insert: scalarText(to, 'double') }]
   if (style !== 'block') return [{ start, end, insert: scalarText(to, style) }, { start, end, insert: scalarText(to, 'double') }]
   // the comment behind the sign and the blank lines below stay
   const header = Math.max(text.lastIndexOf('|', start), text.lastIndexOf('>', start))
   const [, sign = ''] = /^([|>][-+0-9]*)/.exec(text.slice(header)) ?? []
   const remark = text.slice(header + sign.length, text.indexOf('\n', header) + 1)
-  const [blanks = ''] = /(?<=\n)(?:[ \t]*\r?\n)*$/.exec(text.slice(start, end)) ?? []
+  const [tail = ''] = /(?<![ \t\r\n])[ \t\r\n]*$/.exec(text.slice(start, end)) ?? []
+  const blanks = tail.endsWith('\n') ? tail.slice(tail.indexOf('\n') + 1) : ''
   return [{ start: header, end, insert: scalarText(to) + remark + blanks }]
 }
 
@@ -115,7 +116,7 @@ function fillings(text: string, node: ScalarNode, entry: Entry, path: readonly s
   const lines = block(path, to, column + indentStep(text), indentStep(text)).join(newline)
   const end = lineEnd(text, node.end)
   // what stood for null goes, with the blank before it
-  const start = node.style === 'empty' ? node.start : node.start - (/[ \t]*$/.exec(text.slice(0, node.start))?.[0].length ?? 0)
+  const start = node.style === 'empty' ? node.start : node.start - (/(?<![ \t])[ \t]*$/.exec(text.slice(0, node.start))?.[0].length ?? 0)
   const behind = text.slice(node.end, end)
   const below = isLineStart(text, end) ? behind + lines + newline : behind + newline + lines
   return [
@@ -131,7 +132,7 @@ function removals(text: string, entry: Entry, parent: MappingNode): Splice[] {
   const previous = parent.entries[index - 1]
   if (!next && !previous) {
     if (parent.isFlow) return [{ start: parent.start + 1, end: parent.end - 1, insert: '' }]
-    const before = /\s*$/.exec(text.slice(0, parent.start))?.[0].length ?? 0
+    const before = parent.start - text.slice(0, parent.start).trimEnd().length
     return [{ start: parent.start - before, end: parent.end, insert: ' {}' }, { start: parent.start, end: parent.end, insert: '{}' }]
   }
   const line = text.lastIndexOf('\n', entry.keySpan.start - 1) + 1

@@ -1,6 +1,7 @@
 import { EVENT_ID, SCALAR_STYLE_DOUBLE_QUOTED, SCALAR_STYLE_FOLDED_BLOCK, SCALAR_STYLE_LITERAL_BLOCK, SCALAR_STYLE_SINGLE_QUOTED } from 'js-yaml'
 import { COLLECTION_STYLE_FLOW, getScalarValue, parseEvents } from 'js-yaml'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
+import { refuseSwelling } from './aliases.ts'
 
 /** Offsets into the text; `end` stands behind the last character. */
 interface Span {
@@ -44,10 +45,11 @@ export interface Entry {
 
 /**
  * The documents of a YAML text, each as nodes that know where they stand; null for an empty one. Throws js-yaml's
- * `YAMLException`.
+ * `YAMLException`, for aliases that stand for too much, too.
  */
 export function yamlTrees(text: string): (YamlNode | null)[] {
   const events = parseEvents(text, {})
+  refuseSwelling(text, events)
   const documents: (YamlNode | null)[] = []
   let next = 0
 

@@ -32,6 +32,12 @@ export function flow(path: readonly string[], value: string): string {
 
 /** By how much this file goes further in: what the first line below a bare key shows, else 2. */
 export function indentStep(text: string): number {
-  const shown = /^([ ]*)[^\s#-][^\n]*:[ \t]*\r?\n(?:[ \t]*(?:#[^\n]*)?\r?\n)*\1([ ]+)[^\s#-]/m.exec(text)
-  return shown ? shown[2]!.length : 2
+  // how far in the bare key stands that was last seen; null: another line came since
+  let above: number | null = null
+  for (const line of text.split('\n')) {
+    const [, blanks = '', sign] = /^( *)([^\s#-])?/.exec(line)!
+    if (sign !== undefined && above !== null && blanks.length > above) return blanks.length - above
+    if (!/^[ \t]*(?:#.*)?\r?$/.test(line)) above = sign !== undefined && line.trimEnd().endsWith(':') ? blanks.length : null
+  }
+  return 2
 }

@@ -23,7 +23,7 @@ function unescaped(source: string): string {
 
 /** What stands between the bars that are in no group and no class. */
 function alternatives(source: string): string[] {
-  const parts = source.match(/\\.|\[(?:\\.|[^\]])*\]|[^]/g) ?? []
+  const parts = source.match(/\\.|\[(?:\\.|[^\]\\])*\]?|[^]/g) ?? []
   const result = ['']
   let depth = 0
   for (const part of parts) {
@@ -37,7 +37,7 @@ function alternatives(source: string): string[] {
 
 /** Stretches of an alternative that stand in each of its matches as they are. */
 function literalRuns(source: string): string[] {
-  const parts = source.match(/\\.|\[(?:\\.|[^\]])*\]|\{[^}]*\}|[^]/g) ?? []
+  const parts = source.match(/\\.|\[(?:\\.|[^\]\\])*\]?|\{[^}]*\}?|[^]/g) ?? []
   const runs = ['']
   let depth = 0
   for (const part of parts) {

@@ -1,4 +1,5 @@
 import { needlessStamp } from './line-head.ts'
+import { partedWithoutSecrets } from '../../core/redaction/parted.ts'
 
 /** A line in which a signature was found, as far as it is near. */
 export interface Sample {
@@ -43,7 +44,8 @@ const colours = /\x1b\[[0-9;]*[A-Za-z]/g
 
 /** The line, cut around the match where it is long; nothing in it moves a cursor. `hide` takes secrets out before it is cut. */
 export function sampleText({ before, after, isStart, isEnd }: Sample, hide: (text: string) => string): string {
-  const [left, right] = [isStart ? before.slice(needlessStamp(`${before}${after}`)) : before, after].map((text) => hide(text.replace(colours, '').replace(unprintable, ' '))) as [string, string]
+  const [ahead, behind] = [isStart ? before.slice(needlessStamp(`${before}${after}`)) : before, after].map((text) => text.replace(colours, '').replace(unprintable, ' ')) as [string, string]
+  const [left, right] = partedWithoutSecrets(ahead, behind, hide)
   if (isStart && isEnd && left.length + right.length <= shown) return `${left}${right}`.trim()
   const start = isStart && left.length <= lead * 2 ? left : `…${fromBlank(left.slice(-lead))}`
   const room = shown - start.length

@@ -1,16 +1,18 @@
-import { constants, createWriteStream } from 'node:fs'
-import type { Stats } from 'node:fs'
-import { copyFile, mkdir, open, stat, writeFile } from 'node:fs/promises'
+import { closeSync, constants, createReadStream, createWriteStream, existsSync, fstatSync, readFile } from 'node:fs'
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
+import { LeadsOut, openInside } from '../read/inside.ts'
 import { byteName, listingOf, pathIn, shown } from './listing.ts'
 import type { ByteName, Listing } from './listing.ts'
 import { mendedFile } from './mend.ts'
 import type { Left, Mending } from './mend.ts'
 import { movesIn } from './moves.ts'
+import { asPath } from '../../core/shell-command.ts'
 
 export interface CopyOptions {
   /** as they really are; `to` is there and empty */
@@ -34,8 +36,11 @@ const atOnce = 16
 /** what is larger is no result that anything could be mended in, and would fill the memory */
 const mostBytes = 64_000_000
 const mostLeft = 1000
-/** what is, or became, no plain file does not hold the copy up */
-const unheld = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+/** the right to run as the file's owner stays behind: the copy's owner is another one */
+const modeBits = 0o777
+/** where a file that is open has a name, which leads to it whatever becomes of its own */
+const descriptors = existsSync('/proc/self/fd') ? '/proc/self/fd' : null
+const readAll = promisify(readFile)
 
 /** Copies all files, those of the root that name attachments mended. Throws what the system throws, and the signal's reason. */
 export async function copyAll({ from, to, off, signal, progress }: CopyOptions): Promise<CopyReport> {
@@ -50,12 +55,12 @@ export async function copyAll({ from, to, off, signal, progress }: CopyOptions):
     progress(counts.files, listing.files.length)
   }
   const mend = async (file: ByteName): Promise<void> => {
-    const { size, mode } = await aboutFile(pathIn(from, file))
-    if (size > mostBytes) return copy(file, [file])
-    const bytes = await readWhole(pathIn(from, file))
+    const read = await withOpen(from, file, async ({ descriptor, size, mode }) => (size > mostBytes ? null : { bytes: await readAll(descriptor), mode }))
+    if (read === null) return copy(file, [file])
+    const { bytes, mode } = read
     const { bytes: after, attachments, left: rest, cut } = mendedFile(bytes, file.endsWith('-result.json'), mending)
     for (const { name, text } of attachments) await writeFile(pathIn(to, byteName(name)), text)
-    await writeFile(pathIn(to, file), after ?? bytes, { mode: mode & 0o7777 })
+    await writeFile(pathIn(to, file), after ?? bytes, { mode })
     counts.texts += cut
     left.push(...rest.map((it) => ({ ...it, file: shown(file) })))
     count()
@@ -69,7 +74,7 @@ export async function copyAll({ from, to, off, signal, progress }: CopyOptions):
   const copy = async (file: ByteName, destinations: readonly ByteName[]): Promise<void> => {
     for (const name of destinations) {
       await folderOf(name)
-      await copyBytes(pathIn(from, file), pathIn(to, name), signal)
+      await withOpen(from, file, async (it) => copyBytes(it, pathIn(to, name), signal))
     }
     count()
   }
@@ -85,32 +90,41 @@ export async function copyAll({ from, to, off, signal, progress }: CopyOptions):
   return { files: counts.files, mended, left: left.slice(0, mostLeft), leftCount: left.length, omitted: listing.omitted }
 }
 
+/** A file that is open, with what the system says of it. */
+interface OpenFile {
+  descriptor: number
+  size: number
+  mode: number
+}
+
 /** At once where the file system shares what is equal; what is large else goes through here, since nothing ends `copyFile` before its end. */
-async function copyBytes(from: Buffer, to: Buffer, signal: AbortSignal): Promise<void> {
-  const { size, mode } = await aboutFile(from)
+async function copyBytes({ descriptor, size, mode }: OpenFile, to: Buffer, signal: AbortSignal): Promise<void> {
   // what the kernel makes up as it is read has no size, and may have nothing to say for ever
-  if (size === 0) return writeFile(to, await readWhole(from), { mode: mode & 0o7777 })
-  if (size <= mostBytes) return copyFile(from, to, constants.COPYFILE_FICLONE)
-  const isShared = await copyFile(from, to, constants.COPYFILE_FICLONE_FORCE).then(() => true, () => false)
-  if (isShared) return
-  const file = await open(from, unheld)
-  await pipeline(file.createReadStream({ highWaterMark: 1 << 20 }), createWriteStream(to, { mode: mode & 0o7777 }), { signal })
+  if (size === 0) return writeFile(to, await readAll(descriptor), { mode })
+  const name = descriptors === null ? null : `${descriptors}/${descriptor}`
+  const isCopied = name !== null && (size <= mostBytes ? await copyFile(name, to, constants.COPYFILE_FICLONE).then(() => true) : await copyFile(name, to, constants.COPYFILE_FICLONE_FORCE).then(() => true, () => false))
+  if (isCopied) return chmod(to, mode)
+  const source = createReadStream('', { fd: descriptor, autoClose: false, start: 0, highWaterMark: 1 << 20 })
+  await pipeline(source, createWriteStream(to, { mode }), { signal })
 }
 
-async function readWhole(path: Buffer): Promise<Buffer> {
-  const file = await open(path, unheld)
+/** Works on a file of the directory, and closes it. What was a file when the directory was listed may have become something else: nothing ends waiting for who writes to a pipe. */
+async function withOpen<T>(root: string, file: ByteName, work: (file: OpenFile) => Promise<T>): Promise<T> {
+  const path = pathIn(root, file)
+  const replaced = (by: string): AdminError => new AdminError('UNAVAILABLE', `${path.toString()} was replaced by ${by} while it was copied: is something still at work there?`, [typed(['ls', '-ld', asPath(path.toString())])])
+  let descriptor: number
   try {
-    return await file.readFile()
-  } finally {
-    await file.close()
+    descriptor = openInside(root, path)
+  } catch (error) {
+    throw error instanceof LeadsOut ? replaced('a link that leads out of the directory') : error
   }
-}
-
-/** Of what was a file when the directory was listed; nothing ends waiting for who writes to a pipe. */
-async function aboutFile(path: Buffer): Promise<Stats> {
-  const about = await stat(path)
-  if (about.isFile()) return about
-  throw new AdminError('UNAVAILABLE', `${path.toString()} was replaced by what is no file while it was copied: is something still at work there?`, [typed(['ls', '-ld', path.toString()])])
+  try {
+    const about = fstatSync(descriptor)
+    if (!about.isFile()) throw replaced('what is no file')
+    return await work({ descriptor, size: about.size, mode: about.mode & modeBits })
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** Some at a time; the first that fails ends it, once those that had begun have ended. */

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { typed } from '../../core/typed.ts'
+import { asPath } from '../../core/shell-command.ts'
 
 /** Processes as parts of names: what one that was killed has left is told from what another one is writing. */
 export interface Writers {
@@ -30,6 +31,6 @@ export async function removeDrafts(output: string, { hasEnded }: Writers, tell: 
     const path = join(dirname(output), entry.name)
     const ended = await hasEnded(named[1] ?? '')
     const isLeft = ended === null || (ended && (await rm(path, { recursive: true, force: true }).then(() => false, () => true)))
-    if (isLeft) tell(`${path} is an unfinished copy, ${ended ? 'which cannot be removed by this user' : 'perhaps of another machine that still writes it; if not'}: ${typed(['rm', '-r', path])}`)
+    if (isLeft) tell(`${path} is an unfinished copy, ${ended ? 'which cannot be removed by this user' : 'perhaps of another machine that still writes it; if not'}: ${typed(['rm', '-r', asPath(path)])}`)
   }
 }

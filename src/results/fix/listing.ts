@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { fileNameOf, shownName } from '../read/file-name.ts'
+import { kindOf } from '../read/inside.ts'
 
 /**
  * Names are kept as the bytes that they are on disk, one character each, since not all are UTF-8.
@@ -34,7 +35,7 @@ export function pathIn(root: string, name: ByteName): Buffer {
   return Buffer.from(`${byteName(root)}/${name}`, 'latin1')
 }
 
-/** All files below a directory. Links to files count as what they point to; links to directories are not followed. */
+/** All files below a directory. Links to files in it count as what they point to; links to directories, and out of it, are not followed. */
 export async function listingOf(root: string): Promise<Listing> {
   const listing: Listing = { files: [], omitted: [] }
   const open: { folder: ByteName; depth: number }[] = [{ folder: '', depth: 0 }]
@@ -42,7 +43,7 @@ export async function listingOf(root: string): Promise<Listing> {
     const { folder, depth } = it
     for (const entry of await readdir(pathIn(root, folder), { withFileTypes: true, encoding: 'latin1' })) {
       const name = folder === '' ? entry.name : `${folder}/${entry.name}`
-      const kind = await kindOf(root, name, entry)
+      const kind = toCopy(root, name, entry)
       if (kind === 'file') listing.files.push(name)
       else if (kind !== 'folder') listing.omitted.push({ file: shown(name), message: kind })
       else if (depth === deepest) listing.omitted.push({ file: shown(name), message: `deeper than ${deepest} directories` })
@@ -53,14 +54,22 @@ export async function listingOf(root: string): Promise<Listing> {
 }
 
 /** Anything else is the reason why it is not copied. */
-async function kindOf(root: string, name: ByteName, entry: Dirent): Promise<string> {
+function toCopy(root: string, name: ByteName, entry: Dirent): string {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'folder'
   if (entry.isSymbolicLink()) {
-    const target = await stat(pathIn(root, name)).catch(() => null)
-    if (target === null) return 'a symbolic link that leads nowhere'
-    if (target.isFile()) return 'file'
-    return target.isDirectory() ? 'a symbolic link to a directory' : 'a symbolic link to what is no file'
+    switch (kindOf(root, pathIn(root, name))) {
+      case 'file':
+        return 'file'
+      case 'folder':
+        return 'a symbolic link to a directory'
+      case 'special':
+        return 'a symbolic link to what is no file'
+      case 'outside':
+        return 'a symbolic link that leads out of the directory, and was not followed'
+      case 'nowhere':
+        return 'a symbolic link that leads nowhere'
+    }
   }
   if (entry.isFIFO()) return 'a pipe, not a file'
   if (entry.isSocket()) return 'a socket, not a file'

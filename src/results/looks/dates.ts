@@ -37,7 +37,7 @@ const dateTimes: readonly RegExp[] = [
 const dates: readonly RegExp[] = [insensitive(yearFirst), insensitive(yearLast), insensitive(dayName), insensitive(nameDay), insensitive(digits)]
 
 /** what may stand around a date without making it a part of something else: quotes, brackets, the day's name, a zone's name */
-const around = /^(?:[\s"'`([{<#]|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}[,\s]|[)\]}>]|\[[\w/+-]{1,40}\]|\([\w\s+:-]{1,60}\))*$/i
+const around = /\([\w\s+:-]{1,60}\)|\[[\w/+-]{1,40}\]|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}[,\s]|[\s"'`()[\]{}<>#]/gi
 
 /** The first date with a time of day in a text; null: there is none. */
 export function dateTimeIn(text: string): DateTime | null {
@@ -47,7 +47,7 @@ export function dateTimeIn(text: string): DateTime | null {
     const time = match ? timeOf(match.groups!) : null
     if (match && time !== null) {
       const rest = text.slice(0, match.index) + text.slice(match.index + match[0].length)
-      return { time, isWhole: around.test(rest), isEdge: isEdge(match.groups!), isRound: time % 300_000 === 0 && !/[1-9]/.test(match.groups!.fraction ?? '') }
+      return { time, isWhole: rest.replace(around, '') === '', isEdge: isEdge(match.groups!), isRound: time % 300_000 === 0 && !/[1-9]/.test(match.groups!.fraction ?? '') }
     }
   }
   return null

@@ -48,7 +48,7 @@ function isTimed(id: string): boolean {
 /** Digits and letters of both cases change much more often than in words, and no text is behind it. */
 function isRandom(text: string): boolean {
   const plain = text.replace(/[^A-Za-z\d]/g, '')
-  if (text.replace(/=+$/, '').length - plain.length > text.length / 10) return false
+  if (text.replace(/(?<!=)=+$/, '').length - plain.length > text.length / 10) return false
   const digitGroups = plain.match(/\d+/g)?.length ?? 0
   const upper = plain.match(/[A-Z]/g)?.length ?? 0
   const lower = plain.match(/[a-z]/g)?.length ?? 0

@@ -1,6 +1,7 @@
 import { createScanner } from 'jsonc-parser'
 import { grouped } from '../../core/grouped.ts'
 import type { Found } from '../problem.ts'
+import { partedWithoutSecrets } from '../../core/redaction/parted.ts'
 
 /** Kinds of tokens, and errors within one, of jsonc-parser's scanner; its enums are not there for who builds file by file. */
 const token = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, comma: 5, colon: 6, string: 10, lineComment: 12, blockComment: 13, lineBreak: 14, trivia: 15, unknown: 16, end: 17 } as const
@@ -106,7 +107,9 @@ function belongs(wanted: Wanted): string {
 }
 
 function shown(text: string, at: number, length: number): string {
-  return JSON.stringify(text.slice(at, at + Math.min(length, 20)))
+  // of what stands before it so much that tells whether it is a secret
+  const [, it] = partedWithoutSecrets(text.slice(Math.max(0, at - 1000), at), text.slice(at, at + Math.min(length, 1000)))
+  return JSON.stringify(it.slice(0, 20))
 }
 
 /** `bad-json` of a text that was not parsed; `before`: bytes that were taken away before it. */

@@ -1,14 +1,15 @@
-import { opendirSync, statSync } from 'node:fs'
+import { opendirSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { setImmediate as immediately } from 'node:timers/promises'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
-import { typed } from '../../core/typed.ts'
 import type { Hash } from '../index/hash.ts'
 import { numbers } from '../index/numbers.ts'
 import { entryKind, isPassedOver } from './entry-kind.ts'
 import { fileNameOf, pathOf, shownName } from './file-name.ts'
+import { kindOf, leadsOut } from './inside.ts'
 import { nameBlocks } from './name-blocks.ts'
 import type { NameBlock } from './name-blocks.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 /** What lies in the root of a results directory. */
 export interface Listing {
@@ -27,18 +28,28 @@ export interface Listing {
   folders: readonly string[]
   /** there are more of them, or some whose names are no text */
   areFoldersCut: boolean
-  /** what is neither a file nor a directory, and is not opened */
-  special: readonly string[]
+  /** what is not opened, and why: what is neither a file nor a directory, and links out of the directory */
+  special: readonly Unopened[]
+  /** how many of these there are, also where not all are kept */
+  specialCount: number
 }
+
+/** What is not opened, by its path below the directory. */
+export interface Unopened {
+  file: string
+  message: string
+}
+
+const notAFile = 'is neither a file nor a directory, and was not opened'
 
 /** entries that are taken from the system at once, and that are looked at before something else has its turn */
 const [atOnce, beforeTurn] = [1024, 8192]
-/** so many names of directories and of what is special are kept */
-const mostNames = 10_000
+/** so many names of directories and of what is there of itself are kept, and so many of what is not opened */
+const [mostNames, mostUnopened] = [10_000, 1000]
 
 /**
  * Throws FORBIDDEN and UNREACHABLE where the directory cannot be listed, and the signal's reason. Symbolic links are what they lead
- * to, but for directories.
+ * to within the directory, but for directories.
  */
 export async function listDirectory(directory: string, hash: Hash, signal?: AbortSignal): Promise<Listing> {
   try {
@@ -50,13 +61,18 @@ export async function listDirectory(directory: string, hash: Hash, signal?: Abor
   }
 }
 
-const nothing = { results: [], resultCount: 0, containers: [], containerCount: 0, attachments: [], attachmentHashes: new Float64Array(), known: [], folders: [], areFoldersCut: false, special: [] } as const
+const nothing = { results: [], resultCount: 0, containers: [], containerCount: 0, attachments: [], attachmentHashes: new Float64Array(), known: [], folders: [], areFoldersCut: false, special: [], specialCount: 0 } as const
 
 /** Null: there is a name that is no UTF-8, so that names have to be asked for as bytes. */
 async function listed(directory: string, encoding: 'utf8' | 'buffer', hash: Hash, signal: AbortSignal | undefined): Promise<Listing | null> {
   const [results, containers, attachments, hashes] = [nameBlocks(), nameBlocks(), nameBlocks(), numbers()]
-  const [known, folders, special]: string[][] = [[], [], []]
-  let areFoldersCut = false
+  const [known, folders]: string[][] = [[], []]
+  const special: Unopened[] = []
+  let [areFoldersCut, specialCount] = [false, 0]
+  const unopened = (file: string, message: string): void => {
+    specialCount += 1
+    if (special.length < mostUnopened) special.push({ file, message })
+  }
   // its types know no names as bytes
   const open = opendirSync(directory, { encoding: encoding as BufferEncoding, bufferSize: atOnce })
   try {
@@ -66,7 +82,7 @@ async function listed(directory: string, encoding: 'utf8' | 'buffer', hash: Hash
       const name = Buffer.isBuffer(entry.name) ? fileNameOf(entry.name) : entry.name
       if (encoding === 'utf8' && entry.name.includes('\ufffd')) return null
       const text = shownName(name)
-      switch (typeOf(entry, pathOf(directory, name))) {
+      switch (typeOf(entry, directory, pathOf(directory, name))) {
         case 'file':
           switch (entryKind(text)) {
             case 'result':
@@ -88,7 +104,10 @@ async function listed(directory: string, encoding: 'utf8' | 'buffer', hash: Hash
           else areFoldersCut = true
           break
         case 'special':
-          if (special!.length < mostNames && !isPassedOver(text)) special!.push(text)
+          if (!isPassedOver(text)) unopened(text, notAFile)
+          break
+        case 'outside':
+          unopened(text, leadsOut)
           break
         case 'linked-folder':
       }
@@ -112,24 +131,29 @@ async function listed(directory: string, encoding: 'utf8' | 'buffer', hash: Hash
     known: known!.sort(),
     folders: folders!.sort(),
     areFoldersCut,
-    special: special!.sort(),
+    special: special.sort((one, other) => (one.file < other.file ? -1 : 1)),
+    specialCount,
   }
 }
 
-type EntryType = 'file' | 'folder' | 'linked-folder' | 'special'
+type EntryType = 'file' | 'folder' | 'linked-folder' | 'special' | 'outside'
 
-function typeOf(entry: Dirent, path: string | Buffer): EntryType {
+function typeOf(entry: Dirent, directory: string, path: string | Buffer): EntryType {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'folder'
-  const isLink = entry.isSymbolicLink()
-  try {
-    const found = statSync(path)
-    if (found.isFile()) return 'file'
-    if (found.isDirectory()) return isLink ? 'linked-folder' : 'folder'
-    return 'special'
-  } catch {
-    // what opens it says why it cannot be
-    return 'file'
+  if (!entry.isSymbolicLink()) return 'special'
+  switch (kindOf(directory, path)) {
+    case 'file':
+      return 'file'
+    case 'folder':
+      return 'linked-folder'
+    case 'special':
+      return 'special'
+    case 'outside':
+      return 'outside'
+    case 'nowhere':
+      // what opens it says why it cannot be
+      return 'file'
   }
 }
 
@@ -148,5 +172,5 @@ function stateBy(error: unknown): 'missing' | 'not-a-directory' | null {
 function notListed(directory: string, error: unknown): AdminError {
   const isRight = ['EACCES', 'EPERM'].includes(codeOf(error) ?? '')
   const what = isRight ? 'may not be listed by this user' : `cannot be listed: ${messageOf(error)}`
-  return new AdminError(isRight ? 'FORBIDDEN' : 'UNREACHABLE', `the directory ${directory} ${what}`, [`ls -ld ${typed([directory])}`], { cause: error })
+  return new AdminError(isRight ? 'FORBIDDEN' : 'UNREACHABLE', `the directory ${directory} ${what}`, [command`ls -ld ${asPath(directory)}`], { cause: error })
 }

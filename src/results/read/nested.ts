@@ -3,6 +3,8 @@ import { setImmediate as immediately } from 'node:timers/promises'
 import type { Hash } from '../index/hash.ts'
 import { numbers } from '../index/numbers.ts'
 import { entryKind, isPassedOver } from './entry-kind.ts'
+import { kindOf, leadsOut } from './inside.ts'
+import type { Unopened } from './list.ts'
 import { nameBlocks } from './name-blocks.ts'
 import type { NameBlock } from './name-blocks.ts'
 
@@ -15,19 +17,25 @@ export interface Nested {
   baseHashes: Float64Array
   /** directories that hold results of their own */
   withResults: readonly { path: string; results: number }[]
+  /** links out of the directory, and how many of these there are, also where not all are kept */
+  outside: readonly Unopened[]
+  outsideCount: number
   /** there is more than was looked at, or than may be */
   isCut: boolean
 }
 
 /** so deep, and so much, is looked at: what has more is a project's root, or a disk */
 const [mostDepth, mostFolders, mostFiles] = [16, 10_000, 200_000]
+/** so many links out of it are kept */
+const mostOutside = 1000
 
 /** Looks through the child directories of these names, but for those of `except`, paths below the directory. Links are not followed. */
 export async function listNested(directory: string, folders: readonly string[], except: ReadonlySet<string>, hash: Hash, signal?: AbortSignal): Promise<Nested> {
   const [files, baseHashes] = [nameBlocks(), numbers()]
   const withResults: { path: string; results: number }[] = []
+  const outside: Unopened[] = []
   const open = folders.filter((it) => !isPassedOver(it)).reverse()
-  let [seen, isCut] = [0, false]
+  let [seen, outsideCount, isCut] = [0, 0, false]
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (except.has(path)) continue
     if (seen >= mostFolders || files.length >= mostFiles) {
@@ -52,6 +60,9 @@ export async function listNested(directory: string, folders: readonly string[], 
             if (kind !== 'attachment') continue
             files.add(`${path}/${name}`)
             baseHashes.add(hash(name))
+          } else if (entry.isSymbolicLink() && kindOf(directory, `${directory}/${path}/${name}`) === 'outside') {
+            outsideCount += 1
+            if (outside.length < mostOutside) outside.push({ file: `${path}/${name}`, message: leadsOut })
           }
         }
       } finally {
@@ -66,5 +77,5 @@ export async function listNested(directory: string, folders: readonly string[], 
     await immediately()
     signal?.throwIfAborted()
   }
-  return { files: files.blocks(), fileCount: files.length, baseHashes: baseHashes.all(), withResults, isCut }
+  return { files: files.blocks(), fileCount: files.length, baseHashes: baseHashes.all(), withResults, outside, outsideCount, isCut }
 }

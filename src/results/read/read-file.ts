@@ -3,6 +3,7 @@ import * as nodeFiles from 'node:fs'
 import { codeOf, messageOf } from '../../core/error.ts'
 import type { Found } from '../problem.ts'
 import { notUtf8 } from './encoding.ts'
+import { leadsOut, openInside, realInside } from './inside.ts'
 
 /** What a file holds. */
 export type Read =
@@ -21,23 +22,20 @@ export const mostBytes = 2_000_000
 /** what is larger is not read */
 const readableBytes = 64 << 20
 
-// what became a pipe or a terminal since it was listed does not hold us up
-const flags = nodeFiles.constants.O_RDONLY | (nodeFiles.constants.O_NONBLOCK ?? 0) | (nodeFiles.constants.O_NOCTTY ?? 0)
-
 /** Where files are read into, one after the other; longer by one byte than a result may be. */
 export function readingSpace(): Buffer {
   return Buffer.allocUnsafeSlow(mostBytes + 1)
 }
 
-/** Reads a file. Never throws. */
-export async function readJson(path: string | Buffer, space: Buffer, files: Files = nodeFiles): Promise<Read> {
-  return readAtOnce(path, space, files) ?? (await readClosely(path, files))
+/** Reads a file of the directory `root`, and no link out of it. Never throws. */
+export async function readJson(root: string, path: string | Buffer, space: Buffer, files: Files = nodeFiles): Promise<Read> {
+  return readAtOnce(root, path, space, files) ?? (await readClosely(root, path, files))
 }
 
 /** A result as most are: of usual size, and JSON; null: it has to be looked at more closely. Its text is not kept. */
-export function readAtOnce(path: string | Buffer, space: Buffer, files: Files = nodeFiles): Extract<Read, { kind: 'value' }> | null {
+export function readAtOnce(root: string, path: string | Buffer, space: Buffer, files: Files = nodeFiles): Extract<Read, { kind: 'value' }> | null {
   try {
-    const descriptor = files.openSync(path, flags)
+    const descriptor = openInside(root, path, files)
     let bytes: number
     try {
       bytes = files.readSync(descriptor, space, 0, space.length, null)
@@ -53,10 +51,10 @@ export function readAtOnce(path: string | Buffer, space: Buffer, files: Files = 
 }
 
 /** A file that changes meanwhile is not judged: what is there of it may be half of what was written. */
-async function readClosely(path: string | Buffer, files: Files): Promise<Read> {
+async function readClosely(root: string, path: string | Buffer, files: Files): Promise<Read> {
   let bytes: Buffer
   try {
-    const descriptor = files.openSync(path, flags)
+    const descriptor = openInside(root, path, files)
     try {
       const found = files.fstatSync(descriptor)
       if (!found.isFile()) return { kind: 'unread', why: 'is no file any more' }
@@ -100,9 +98,10 @@ function textOf(bytes: Buffer): string | null {
 }
 
 /** How large a file is that is not read; a text: why that is not known. */
-export function sizeOf(path: string | Buffer): number | string {
+export function sizeOf(root: string, path: string | Buffer): number | string {
   try {
-    return nodeFiles.statSync(path).size
+    const found = nodeFiles.lstatSync(path)
+    return (found.isSymbolicLink() ? nodeFiles.lstatSync(realInside(root, path)) : found).size
   } catch (error) {
     return whyNot(error)
   }
@@ -118,6 +117,8 @@ function whyNot(error: unknown): string {
       return 'may not be read by this user'
     case 'ELOOP':
       return 'is a symbolic link that leads back to itself'
+    case 'EOUTSIDE':
+      return leadsOut
     case 'ENXIO':
     case 'EAGAIN':
       return 'is no file any more'

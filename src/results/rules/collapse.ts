@@ -96,15 +96,15 @@ function withoutNumbering(name: string): string {
   if (name.length > mostLetters) return name
   return name
     .replace(/^\s*\[\d+\].*$/s, '')
-    .replace(/\s*(?:\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|<[^>]*>)\s*$/, '')
+    .replace(/(?<!\s)\s*(?:\[[^[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>)\s*$/, '')
     .replace(/\brepetition \d+ of \d+$/i, '')
-    .replace(/[\s_:-]*#\d+$/, '')
+    .replace(/(?<![\s_:-])[\s_:-]*#\d+$/, '')
     .trim()
 }
 
 /** `logs in (retry 1)`: numbers of attempts are no data. */
 function withoutAttempt(name: string): string {
-  return name.length > mostLetters ? name : name.replace(/[\s_-]*[[(]?\b(?:retry|rerun|attempt)\b[\s#:]*\d*[\])]?$/i, '')
+  return name.length > mostLetters ? name : name.replace(/(?<![\s_-])[\s_-]*[[(]?\b(?:retry|rerun|attempt)\b[\s#:]*\d*[\])]?$/i, '')
 }
 
 /** clocks of start and end that differ by so much make no two runs at a time */

@@ -1,5 +1,6 @@
 import type { Found } from '../problem.ts'
-import { isSecretName, quoted } from './said.ts'
+import { isSecretName } from '../../core/redaction/table.ts'
+import { quoted } from './said.ts'
 import { volatileLook } from '../looks/volatile-look.ts'
 
 /** Entries of the files of the environment that differ from those of the run before, or look as if they would; `changing`: names of those that may. */

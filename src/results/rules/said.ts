@@ -1,30 +1,21 @@
 import { grouped } from '../../core/grouped.ts'
-import { withoutSecrets } from '../../core/secret.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
+import { isSecretName } from '../../core/redaction/table.ts'
 import type { ParameterContent } from '../result-file.ts'
 
 /** characters of a value that a message shows */
 const shownCharacters = 60
 
-/** without any of these `withoutSecrets` finds nothing, as in most values, of which there may be very many */
-const mayBeSecret = /[\s=:@/]|eyJ|glpat|gh[opsu][-_]|xox/i
-
 /** `"a value of a result"`, cut where it is long, without what is secret by its form. */
 export function quoted(text: string, most = shownCharacters): string {
   // secrets are looked for in somewhat more, so that none is cut in two and shown
-  const beginning = text.slice(0, most + 1000)
-  const safe = mayBeSecret.test(beginning) ? withoutSecrets(beginning) : beginning
+  const safe = withoutSecrets(text.slice(0, most + 1000))
   return safe.length <= most ? `"${safe}"` : `"${safe.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…"`
 }
-
-const secretName = /pass(?:word|wd|phrase|code)|^pass$|(?:^|[._-])(?:pass|pwd|pin|otp|cvv|cvc)(?:$|[._-])|secret|token|credential|authori[sz]ation|cookie|private|(?:api|access)[._-]?key/i
 
 /** Whether the value of a parameter is not to be shown: it is hidden or masked, or its name tells of a secret. */
 export function isSecretParameter({ name, mode }: ParameterContent): boolean {
   return mode === 'hidden' || mode === 'masked' || isSecretName(name ?? '')
-}
-
-export function isSecretName(name: string): boolean {
-  return secretName.test(name)
 }
 
 /** '1 result', '1,204 results' */

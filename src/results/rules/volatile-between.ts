@@ -1,7 +1,8 @@
 import { volatileLook } from '../looks/volatile-look.ts'
 import type { Found } from '../problem.ts'
 import type { ResultFile } from '../result-file.ts'
-import { isSecretName, quoted } from './said.ts'
+import { isSecretName } from '../../core/redaction/table.ts'
+import { quoted } from './said.ts'
 
 /**
  * What may change between two runs of a test: each parameter that counts, by a name that holds the test's full name as well. Where the

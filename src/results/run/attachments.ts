@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs'
 import type { Hash } from '../index/hash.ts'
 import { placeIn, sortedSet } from '../index/sorted.ts'
 import { shownName } from '../read/file-name.ts'
+import { kindOf } from '../read/inside.ts'
 import { namesIn } from '../read/name-blocks.ts'
 import type { NameBlock } from '../read/name-blocks.ts'
 import { attachmentsOf, missingAttachment, nestedFile, orphanAttachment } from '../rules/index.ts'
@@ -31,7 +31,7 @@ function filesBelow({ nested }: Gathered, missing: Float64Array): ReadonlyMap<st
 /** Returns the names of what is missing in the root, and lies in a child directory. */
 async function judgeMissing(of: Gathered, isThere: (source: number) => boolean, below: ReadonlyMap<string, string>, findings: Findings, again: SecondReading, hash: Hash): Promise<ReadonlySet<string>> {
   const { directory, known, special } = of.listing
-  const others = new Set([...known, ...special])
+  const others = new Set([...known, ...special.map(({ file }) => file)])
   const [sources, owners] = [of.sources.all(), of.sourceOwners.all()]
   const wanted = new Set<string>()
   for (let index = 0; index < sources.length; ) {
@@ -61,13 +61,9 @@ async function judgeMissing(of: Gathered, isThere: (source: number) => boolean, 
   return wanted
 }
 
-/** What is named may be a result, or have come since. */
+/** What is named may be a result, have come since, or be one of very many that are not opened. */
 function isInRoot(directory: string, source: string): boolean {
-  try {
-    return statSync(`${directory}/${source}`).isFile()
-  } catch {
-    return false
-  }
+  return ['file', 'special', 'outside'].includes(kindOf(directory, `${directory}/${source}`))
 }
 
 function judgeNested({ listing: { directory }, nested, bases }: Gathered, wanted: ReadonlySet<string>, findings: Findings): void {

@@ -1,5 +1,6 @@
 import { numbers } from '../index/numbers.ts'
 import type { Numbers } from '../index/numbers.ts'
+import { entryKind } from '../read/entry-kind.ts'
 import type { Listing } from '../read/list.ts'
 import type { Nested } from '../read/nested.ts'
 import type { FileIndex } from './file-index.ts'
@@ -31,7 +32,8 @@ export function gather(listing: Listing, nested: Nested, files: FileIndex): Gath
     sources: numbers(),
     sourceOwners: numbers(),
     bases: numbers(),
-    isPartly: false,
+    // what was not opened may name any of them
+    isPartly: listing.specialCount > listing.special.length || listing.special.some(({ file }) => ['result', 'container'].includes(entryKind(file))),
   }
 }
 

@@ -150,12 +150,12 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
       const name = names[at]!
       const path = pathOf(directory, name)
       if (work === 'sizes') {
-        const size = sizeOf(path)
+        const size = sizeOf(directory, path)
         if (typeof size === 'number') sheet.bytes += size
         else sheet.unread.push({ at, why: size })
         continue
       }
-      const read = readAtOnce(path, space) ?? (await readJson(path, space))
+      const read = readAtOnce(directory, path, space) ?? (await readJson(directory, path, space))
       if (work === 'results') result(at, directory, name, read)
       else if (work === 'containers') container(at, directory, name, read)
       else previous(at, directory, name, read)

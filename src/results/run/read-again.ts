@@ -23,7 +23,7 @@ export function secondReading(files: FileIndex, signal: AbortSignal | undefined)
     if (count % beforeTurn === 0) await immediately()
     signal?.throwIfAborted()
     const { directory, name } = files.at(index)
-    const found = readAtOnce(pathOf(directory, name), space)
+    const found = readAtOnce(directory, pathOf(directory, name), space)
     if (found === null || typeof found.value !== 'object' || found.value === null || !isRight(found.value)) return null
     return { directory, file: shownName(name), bytes: found.bytes, content: found.value }
   }

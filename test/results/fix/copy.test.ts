@@ -7,6 +7,7 @@ import { AdminError } from '../../../src/core/error.ts'
 import { mendedCopy } from '../../../src/results/fix/index.ts'
 import type { Writers } from '../../../src/results/fix/drafts.ts'
 import type { RuleId } from '../../../src/knowledge/result-rules.ts'
+import { asNobody } from '../../support/as-nobody.ts'
 
 let place: string
 beforeEach(() => {
@@ -108,20 +109,65 @@ test('bytes are kept, of names too', async () => {
   expect(readFileSync(join(place, 'to/a-result.json'), 'utf8')).toBe('\ufeff{ "x": 1.0 }\r\n')
 })
 
-test('links are followed to files alone, and what is no file is left out', async () => {
-  write({ 'a-result.json': '{}' })
-  write({ 'far.txt': 'far' }, 'elsewhere')
-  symlinkSync(join(place, 'elsewhere/far.txt'), join(place, 'from/linked.txt'))
-  // it has no size, though there is something in it
-  symlinkSync('/proc/version', join(place, 'from/kernel.txt'))
-  symlinkSync(join(place, 'from'), join(place, 'from/loop'))
-  symlinkSync('nowhere', join(place, 'from/broken'))
+test('links are followed to files in the directory alone, and what is no file is left out', async () => {
+  write({ 'a-result.json': '{}', 'sub/near.txt': 'near' })
+  write({ 'far.txt': 'far', 'deep/x-result.json': '{}' }, 'elsewhere')
+  write({ 'beside.txt': 'of a directory whose name begins alike' }, 'from-other')
+  const link = (target: string, name: string): void => symlinkSync(target, join(place, 'from', name))
+  link('sub/near.txt', 'linked.txt')
+  link('linked.txt', 'chain.txt')
+  link(join(place, 'from/a-result.json'), 'b-result.json')
+  link('../elsewhere/far.txt', 'out.txt')
+  link('out.txt', 'chain-out.txt')
+  link('../far.txt', 'sub/out.txt')
+  link('../../elsewhere/far.txt', 'sub/out-too.txt')
+  link(join(place, 'elsewhere/far.txt'), 'out-result.json')
+  link('../from-other/beside.txt', 'beside.txt')
+  link('/proc/version', 'kernel.txt')
+  link('../elsewhere/deep', 'folder-out')
+  link(join(place, 'from'), 'loop')
+  link('nowhere', 'broken')
   execFileSync('mkfifo', [join(place, 'from/pipe')])
   symlinkSync('nowhere', Buffer.concat([Buffer.from(`${place}/from/`), Buffer.from([0x79, 0xff])]))
+  symlinkSync('../elsewhere/far.txt', Buffer.concat([Buffer.from(`${place}/from/`), Buffer.from([0x7a, 0xff])]))
+  symlinkSync('a-result.json', Buffer.concat([Buffer.from(`${place}/from/`), Buffer.from([0x77, 0xff])]))
   const { omitted } = await copy()
-  expect(read()).toEqual({ 'a-result.json': '{}', 'linked.txt': 'far', 'kernel.txt': readFileSync('/proc/version', 'utf8') })
+  const bytes = readFileSync(Buffer.concat([Buffer.from(`${place}/to/`), Buffer.from([0x77, 0xff])]), 'utf8')
+  rmSync(Buffer.concat([Buffer.from(`${place}/to/`), Buffer.from([0x77, 0xff])]))
+  expect([read(), bytes]).toEqual([{ 'a-result.json': '{}', 'b-result.json': '{}', 'sub/near.txt': 'near', 'linked.txt': 'near', 'chain.txt': 'near' }, '{}'])
   expect(lstatSync(join(place, 'to/linked.txt')).isFile()).toBe(true)
-  expect(Object.fromEntries(omitted.map(({ file, message }) => [file, message]))).toEqual({ broken: 'a symbolic link that leads nowhere', 'y\\xff': 'a symbolic link that leads nowhere', loop: 'a symbolic link to a directory', pipe: 'a pipe, not a file' })
+  const out = 'a symbolic link that leads out of the directory, and was not followed'
+  const nowhere = 'a symbolic link that leads nowhere'
+  expect(Object.fromEntries(omitted.map(({ file, message }) => [file, message]))).toEqual({
+    'out.txt': out,
+    'chain-out.txt': out,
+    'sub/out.txt': nowhere,
+    'sub/out-too.txt': out,
+    'out-result.json': out,
+    'beside.txt': out,
+    'kernel.txt': out,
+    'folder-out': out,
+    'z\\xff': out,
+    broken: nowhere,
+    'y\\xff': nowhere,
+    loop: 'a symbolic link to a directory',
+    pipe: 'a pipe, not a file',
+  })
+})
+
+test('the directory itself may be a link, which is the word of who names it', async () => {
+  write({ 'a-result.json': '{}', 'x.txt': 'x' })
+  symlinkSync('x.txt', join(place, 'from/y.txt'))
+  symlinkSync('from', join(place, 'named'))
+  await mendedCopy({ from: join(place, 'named'), output: join(place, 'to'), off: new Set(), writers, signal: new AbortController().signal })
+  expect(read()).toEqual({ 'a-result.json': '{}', 'x.txt': 'x', 'y.txt': 'x' })
+})
+
+test('the right to run as the owner of a file is not copied', async () => {
+  write({ 'a-result.json': '{}', 'x.txt': 'x', 'empty.txt': '' })
+  for (const name of ['a-result.json', 'x.txt', 'empty.txt']) chmodSync(join(place, 'from', name), 0o6755)
+  await copy()
+  expect(['a-result.json', 'x.txt', 'empty.txt'].map((name) => lstatSync(join(place, 'to', name)).mode & 0o7777)).toEqual([0o755, 0o755, 0o755])
 })
 
 describe('where a copy may be', () => {
@@ -183,6 +229,17 @@ describe('a copy that fails leaves nothing', () => {
     expect(readdirSync(place)).toEqual(['from'])
   })
 
+  test.each<[string, () => void]>([
+    ['a file', () => (rmSync(join(place, 'from/99.txt')), symlinkSync('/etc/passwd', join(place, 'from/99.txt')))],
+    ['a folder', () => (rmSync(join(place, 'from/sub'), { recursive: true }), symlinkSync('../elsewhere', join(place, 'from/sub')))],
+  ])('%s that becomes a link out of the directory', async (_, replace) => {
+    write({ ...Object.fromEntries(Array.from({ length: 100 }, (__, index) => [`${index}.txt`, ''])), 'sub/99.txt': '', 'a-result.json': '{}' })
+    write({ '99.txt': 'far' }, 'elsewhere')
+    const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), writers, signal: new AbortController().signal, progress: (done) => done === 1 && replace() })
+    await expect(failed).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/99\.txt was replaced by a link that leads out of the directory while it was copied: is something still at work there\?$/) as string })
+    expect(readdirSync(place).sort()).toEqual(['elsewhere', 'from'])
+  })
+
   test('another one that comes to its end before', async () => {
     write({ 'a-result.json': '{}' })
     const failed = mendedCopy({ from: join(place, 'from'), output: join(place, 'to'), off: new Set(), writers, signal: new AbortController().signal, progress: () => write({ x: '' }, 'to') })
@@ -192,8 +249,10 @@ describe('a copy that fails leaves nothing', () => {
 
   test('a file that cannot be read, root included', async () => {
     write({ 'a-result.json': '{}' })
-    symlinkSync('/proc/1/mem', join(place, 'from/b-result.json'))
-    await expect(copy()).rejects.toBeInstanceOf(AdminError)
+    write({ 'b-result.json': '{}' })
+    chmodSync(place, 0o777)
+    chmodSync(join(place, 'from/b-result.json'), 0)
+    await expect(asNobody(copy)).rejects.toMatchObject({ code: 'FORBIDDEN' })
     expect(readdirSync(place)).toEqual(['from'])
   })
 })

@@ -1,5 +1,5 @@
 import * as files from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readingSpace, readJson } from '../../../src/results/read/read-file.ts'
 import type { Read } from '../../../src/results/read/read-file.ts'
@@ -43,10 +43,10 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
   ['stays as it is', half, 'closeSync', 1, () => undefined, 'it ends in the middle, after 8 bytes: who wrote it was stopped, or had not come to its end'],
 ])('a file that %s', async (_, content, step, nth, event, expected) => {
   const path = join(resultsDirectory({ file: content }), 'file')
-  expect(told(await readJson(path, readingSpace(), withEvent(step, nth, () => event(path))))).toEqual(expected)
+  expect(told(await readJson(dirname(path), path, readingSpace(), withEvent(step, nth, () => event(path))))).toEqual(expected)
 })
 
 it.each([1, 1_999_999, 2_000_000, 2_000_001, 5_000_000])('a file of %d bytes is read whole', async (bytes) => {
   const path = join(resultsDirectory({ file: '7'.padEnd(bytes) }), 'file')
-  expect(await readJson(path, readingSpace())).toMatchObject({ kind: 'value', value: 7, bytes })
+  expect(await readJson(dirname(path), path, readingSpace())).toMatchObject({ kind: 'value', value: 7, bytes })
 })

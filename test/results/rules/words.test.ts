@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { partOfFile } from '../../../src/adapters/input/file.ts'
 import { AdminError } from '../../../src/core/error.ts'
+import { isSecretName } from '../../../src/core/redaction/table.ts'
 import { filesBeforeAgent } from '../../../src/results/rules/files-before-agent.ts'
 import { emptyResults, judgeEnvironment, missingAttachment, nestedFile, orphanAttachment, oversize, parameterPairs, volatileBetween } from '../../../src/results/rules/index.ts'
-import { isSecretName, listed, quoted } from '../../../src/results/rules/said.ts'
+import { listed, quoted } from '../../../src/results/rules/said.ts'
 import { result } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rules-'))

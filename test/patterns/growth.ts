@@ -1,0 +1,76 @@
+import { Script } from 'node:vm'
+
+/** How a task came out at two sizes, of which the second is ten times the first. */
+export interface Growth {
+  isLinear: boolean
+  /** milliseconds by size */
+  shown: string
+}
+
+/** what takes less at the smaller size is taken to take this long: caches and memory, not the text, decide about it */
+const noiseMs = 10
+const atMost = 20
+/** at sizes before the last, at which small things still weigh */
+const early = 60
+/** never a measure, but the end of what would not end by itself */
+const longestMs = 60_000
+
+/**
+ * Whether what takes a text of 100,000 characters takes at most 20 times as long for 1,000,000. Smaller texts come first, so that what
+ * grows much faster is known before it takes hours. What is too slow is measured again, up to three times: memory that is cleared at
+ * that moment makes one measure too long, but never all.
+ */
+export function growthOf(run: (length: number) => () => unknown, options: { sizes?: readonly number[]; hangMs?: number } = {}): Growth {
+  let found = measured(run, options)
+  for (let again = 0; again < 2 && !found.isLinear && !found.isEndless; again += 1) found = measured(run, options)
+  return found
+}
+
+function measured(
+  run: (length: number) => () => unknown,
+  { sizes = [30, 1000, 10_000, 100_000, 1_000_000], hangMs = longestMs }: { sizes?: readonly number[]; hangMs?: number },
+): Growth & { isEndless: boolean } {
+  const took: string[] = []
+  const tasks = sizes.map((size) => run(size))
+  let before = 0
+  for (const [index, size] of sizes.entries()) {
+    const isJudged = index === sizes.length - 1
+    // the square of ten is a hundred: what grows so is known before it takes minutes
+    const limit = index === 0 ? hangMs : (isJudged ? atMost : early) * Math.max(noiseMs, before)
+    const now = fastest(tasks[index]!, limit, hangMs)
+    took.push(`${size}: ${now === null ? 'no end' : `${now.toFixed(2)} ms`}`)
+    if (now === null || now > limit) return { isLinear: false, shown: took.join(', '), isEndless: now === null }
+    before = now
+  }
+  return { isLinear: true, shown: took.join(', '), isEndless: false }
+}
+
+/** The best of up to five times, in milliseconds; the first that is within the limit is enough. Null: no end was seen. */
+function fastest(run: () => unknown, limit: number, hangMs: number): number | null {
+  let best = Number.POSITIVE_INFINITY
+  for (let time = 0; time < 5 && best > limit; time += 1) {
+    const took = onceMs(run, hangMs)
+    if (took === null) return null
+    best = Math.min(best, took)
+  }
+  return best
+}
+
+const holder = globalThis as { runOnce?: () => unknown }
+const script = new Script('runOnce()')
+
+/** How much processor time it takes once, in milliseconds, whatever else the machine does; null where it has to be ended. */
+export function onceMs(run: () => unknown, hangMs = longestMs): number | null {
+  holder.runOnce = run
+  const from = process.cpuUsage()
+  try {
+    script.runInThisContext({ timeout: hangMs })
+    const { user, system } = process.cpuUsage(from)
+    return (user + system) / 1000
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null
+    throw error
+  } finally {
+    delete holder.runOnce
+  }
+}

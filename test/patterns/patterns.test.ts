@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Attack } from './attacks.ts'
+import { attacksOn } from './attacks.ts'
+import { built } from './built.ts'
+import { sitesIn, sitesOf } from './collect.ts'
+import type { Site } from './collect.ts'
+import { growthOf, onceMs } from './growth.ts'
+
+/** `npm run campaign` tries more of the attacks at full size */
+const isCampaign = process.env['TESTOPS_ADMIN_CAMPAIGN'] === '1'
+const root = resolve(import.meta.dirname, '../..')
+const sites = sitesIn(root)
+const made = await madeAtLoad([...new Set(sites.filter(({ pattern }) => pattern === null).map(({ file }) => file))])
+
+test('a pattern that is built of texts is made when its file is loaded, or has an example', () => {
+  const later = sites.filter(({ pattern, file }) => pattern === null && !made.has(file)).map(({ file, text }) => ({ file, text }))
+  expect(built.map(({ file, text }) => ({ file, text }))).toEqual(later)
+})
+
+const patterns = new Map<string, { where: string; pattern: RegExp }>()
+for (const { where, pattern } of [
+  ...sites.flatMap((site) => (site.pattern ? [{ where: `${site.file}:${site.line}`, pattern: searched(site, site.pattern) }] : [])),
+  ...built.map(({ file, example }) => ({ where: file, pattern: example })),
+  ...[...made].flatMap(([file, all]) => all.map((pattern) => ({ where: file, pattern }))),
+]) {
+  const at = patterns.get(String(pattern))
+  patterns.set(String(pattern), { where: at ? `${at.where}, ${where}` : where, pattern })
+}
+
+const folderOf = ({ where }: { where: string }): string => where.split('/').slice(0, 2).join('/')
+const folders = [...new Set([...patterns.values()].map(folderOf))].map((folder) => [folder, [...patterns.values()].filter((it) => folderOf(it) === folder)] as const)
+
+test.each(folders)('patterns of %s take at most 20 times as long for 1,000 kB as for 100 kB', { timeout: 900_000 }, (_, all) => {
+  expect(all.flatMap(({ where, pattern }) => slowAttacks(pattern).map((said) => `${where} ${String(pattern)} on ${said}`))).toEqual([])
+})
+
+test('what takes the square of its length is found, and what has no end', { timeout: 120_000 }, () => {
+  const texts = ['/\\s+$/', '/<[^>]*>/g', '/^(a|a)*$/', '/https?:.*!/s', '/(?<!\\s)\\s+$/']
+  const found = sitesOf('src/it.ts', texts.map((text) => `use(${text})`).join('\n')).filter(({ pattern }) => slowAttacks(pattern!, 1000).length > 0)
+  expect(found.map(({ text }) => text)).toEqual(texts.slice(0, 4))
+})
+
+/** What the pattern is too slow for: of all attacks those that take longest at a small size are tried at full size. */
+function slowAttacks(pattern: RegExp, hangMs?: number): string[] {
+  const small: { attack: Attack; took: number }[] = []
+  for (const attack of attacksOn(pattern)) {
+    // what may have no end is tried on a little first
+    const took = onceMs(task(pattern, attack)(30), hangMs) === null ? null : onceMs(task(pattern, attack)(5000), hangMs)
+    if (took === null) return [`${attack.shown}: no end`]
+    small.push({ attack, took })
+  }
+  const worst = small.sort((one, other) => other.took - one.took).slice(0, isCampaign ? 4 : 1)
+  return worst.flatMap(({ attack }) => {
+    const { isLinear, shown } = growthOf(task(pattern, attack), hangMs === undefined ? {} : { hangMs })
+    return isLinear ? [] : [`${attack.shown}: ${shown}`]
+  })
+}
+
+function task(pattern: RegExp, attack: Attack): (length: number) => () => unknown {
+  return (length) => {
+    const text = attack.text(length)
+    return pattern.global ? () => searchAll(pattern, text) : () => pattern.test(text)
+  }
+}
+
+/** As `replace` and `matchAll` do, but nothing is kept, lest the memory is what is measured. */
+function searchAll(pattern: RegExp, text: string): void {
+  pattern.lastIndex = 0
+  for (let last = -1; pattern.test(text); last = pattern.lastIndex) {
+    if (pattern.lastIndex === last) pattern.lastIndex += 1
+  }
+}
+
+/** A pattern that text is split at, or that goes on from where it was, is tried everywhere. */
+function searched({ isSplit }: Site, { source, flags }: RegExp): RegExp {
+  const plain = flags.replaceAll(/[gy]/g, '')
+  return new RegExp(source, isSplit || plain !== flags ? `${plain}g` : plain)
+}
+
+/** The patterns that files of src/ build while they are loaded, by file. */
+async function madeAtLoad(files: readonly string[]): Promise<Map<string, RegExp[]>> {
+  const found = new Map<string, RegExp[]>()
+  const original = globalThis.RegExp
+  globalThis.RegExp = new Proxy(original, {
+    construct(target, given: [string, string?]) {
+      const pattern = new target(...given)
+      const frame = new Error('here').stack?.split('\n').find((line) => line.includes(`${root}/`) && !line.includes(import.meta.filename))
+      const file = frame === undefined ? undefined : files.find((it) => frame.includes(`${root}/${it}`))
+      if (file !== undefined) found.set(file, [...(found.get(file) ?? []), pattern])
+      return pattern
+    },
+  })
+  try {
+    for (const file of files) await import(`${root}/${file}`)
+  } finally {
+    globalThis.RegExp = original
+  }
+  return found
+}
+
+test('every file with a pattern is read', () => {
+  // counted by another way than the syntax tree
+  const told = [...new Set(sites.map(({ file }) => file))].filter((file) => !/\/[^/]|RegExp/.test(readFileSync(`${root}/${file}`, 'utf8')))
+  expect([sites.length > 500, told]).toEqual([true, []])
+})
