@@ -7,6 +7,8 @@ import {dirname, join, relative} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {build} from 'esbuild'
 import {Plugin} from '@oclif/core'
+import {restore} from './packed.js'
+import {bundledPackages, library, noticesOf, sbomOf} from './third-party.js'
 import {wat} from './wat.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -14,6 +16,7 @@ const output = join(root, 'dist')
 const next = join(root, `dist.next-${process.pid}`)
 const old = `${next}.old`
 
+restore()
 // however this ends, nothing half done is left, and what was built before is in its place
 process.once('exit', () => {
   if (!existsSync(output) && existsSync(old)) renameSync(old, output)
@@ -69,9 +72,12 @@ const common = {
   plugins: [patched, wat],
   // its main module is UMD, whose inner require() is not seen
   alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'},
+  metafile: true,
   logLevel: 'warning',
 }
-await build({
+// while esbuild works
+void library()
+const {metafile: ofMain} = await build({
   ...common,
   entryPoints: ['src/main.ts'],
   outfile: join(next, 'main.cjs'),
@@ -91,7 +97,7 @@ await build({
 const foreign = /.{0,80}[^\x00-\x7f\x9b].{0,80}/.exec(await readFile(join(next, 'main.cjs'), 'utf8'))
 if (foreign) throw new Error(`not in ASCII, so it has to be made by new RegExp('…'): ${foreign[0]}`)
 const programs = ['src/docs.ts', 'src/logs/scan/worker.ts', 'src/results/run/worker.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts', 'src/lab/reverse-proxy/main.ts', 'src/lab/external-system/main.ts']
-await build({
+const {metafile: ofPrograms} = await build({
   ...common,
   entryPoints: programs.map((path) => ({in: path, out: relative('src', path).replace(/\.ts$/, '')})),
   outdir: next,
@@ -99,7 +105,22 @@ await build({
   // bundled CommonJS packages call require() for Node's own modules
   banner: {js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);"},
 })
+// what bin/load.cjs judges by before it takes what was kept compiled
+await build({...common, entryPoints: ['src/adapters/trust/index.ts'], outfile: join(next, 'trust.cjs'), format: 'cjs'})
 await cp(join(root, 'src/output/schemas'), join(next, 'schemas'), {recursive: true})
+
+// for the test that compares
+const [flag, file] = process.argv.slice(2)
+if (flag === '--metafiles') await writeFile(file, JSON.stringify([ofMain, ofPrograms]))
+const own = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+const packages = bundledPackages(root, [ofMain, shippedOf(ofPrograms)])
+await writeFile(join(next, 'THIRD-PARTY-NOTICES.txt'), noticesOf(packages, own.name))
+await writeFile(join(next, 'sbom.cdx.json'), await sbomOf(packages, own))
+
+/** Without what makes the documents: it is not shipped (`files` in package.json). */
+function shippedOf({inputs, outputs}) {
+  return {inputs, outputs: Object.fromEntries(Object.entries(outputs).filter(([path]) => !path.endsWith('/docs.js')))}
+}
 
 // put in place at once, so that a program that starts meanwhile finds the old files or the new ones
 await rename(output, old).catch((error) => {
