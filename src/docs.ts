@@ -11,6 +11,7 @@ import { markdownTable } from './output/markdown.ts'
 import { rightsOnRequest, rightsToRead, rightsToRepair, roleText } from './platforms/kubernetes/rights.ts'
 import { repairs } from './repairs/index.ts'
 import { configurationKeys } from './runtime/configuration/template.ts'
+import { command } from './core/shell-command.ts'
 
 export { withGenerated } from './output/markdown.ts'
 
@@ -50,7 +51,7 @@ export function generatedTables(commands: readonly DocumentedCommand[], measured
 export function generatedFiles(): Record<string, string> {
   const ofChecks = checks.flatMap(({ reads, wants = [] }) => [...reads, ...wants])
   const ofRepairs = Object.values(repairs).flatMap(({ reads, wants }) => [...reads, ...wants])
-  const apply = (file: string): string => `kubectl apply -n NAMESPACE -f ${file}, once NAMESPACE is written into its last object.`
+  const apply = (file: string): string => command`kubectl apply -n NAMESPACE -f ${file}, once NAMESPACE is written into its last object.`
   return {
     'templates/kubernetes/diagnose.yaml': `${roleText('testops-admin-diagnose', ['The least that testops-admin needs to diagnose a deployment on Kubernetes: it changes nothing.', apply('diagnose.yaml')], rightsToRead(ofChecks))}\n`,
     'templates/kubernetes/repair.yaml': `${roleText('testops-admin-repair', ['The least that testops-admin needs to repair a deployment on Kubernetes.', apply('repair.yaml')], rightsToRepair([...ofChecks, ...ofRepairs]))}\n`,

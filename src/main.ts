@@ -1,12 +1,16 @@
+import { fileURLToPath } from 'node:url'
 import { Config, loadHelpClass } from '@oclif/core'
 import { readWords } from './cli/command-names.ts'
 import { failureOf, isOutput } from './cli/failure.ts'
+import { guardStream } from './cli/guard-stream.ts'
 import { jsonText, wantsJson } from './cli/json.ts'
 import { screenOf } from './cli/screen.ts'
 import { inOwnWords } from './cli/usage-error.ts'
+import { print, tellLine } from './cli/write.ts'
 import { commands } from './commands/index.ts'
 import { codeOf } from './core/error.ts'
-import { errorText } from './output/error-text.ts'
+import { errorText, stackText } from './output/error-text.ts'
+import { typed } from './core/typed.ts'
 
 export { commands }
 
@@ -14,6 +18,7 @@ const program = 'testops-admin'
 
 /** Runs the command that the words name, and turns whatever it throws into a message and an exit code. */
 export async function main(words: readonly string[] = process.argv.slice(2)): Promise<void> {
+  guardStream(process.stderr)
   const crashed = new Promise<never>((_, reject) => {
     process.once('uncaughtException', reject)
     process.once('unhandledRejection', reject)
@@ -43,11 +48,12 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
 }
 
 async function start(words: readonly string[]): Promise<void> {
-  const config = await Config.load(import.meta.url)
+  // else oclif would run whatever plugins a package.json in the user's data folder names, whoever wrote it
+  const config = await Config.load({ root: fileURLToPath(import.meta.url), userPlugins: false, devPlugins: false, jitPlugins: false })
   const wish = readWords(words, Object.keys(commands), program)
   switch (wish.kind) {
     case 'version':
-      process.stdout.write(`${config.userAgent}\n`)
+      tellLine(process.stdout, config.userAgent)
       return
     case 'help': {
       const Help = await loadHelpClass(config)
@@ -58,7 +64,7 @@ async function start(words: readonly string[]): Promise<void> {
       try {
         await run(wish.id, wish.rest, config)
       } catch (thrown) {
-        throw inOwnWords(thrown, `${program} ${wish.id.replaceAll(':', ' ')}`)
+        throw inOwnWords(thrown, typed([program, ...wish.id.split(':')]))
       }
   }
 }
@@ -74,7 +80,7 @@ function report(thrown: unknown, json: boolean): void {
   const failure = failureOf(thrown, program)
   if (!failure) return
   process.exitCode = failure.exitCode
-  if (failure.stack) process.stderr.write(`${failure.stack}\n`)
-  if (json) process.stdout.write(jsonText(failure.document))
-  else process.stderr.write(errorText(failure.document, screenOf(process.stderr)))
+  if (failure.stack) print(process.stderr, stackText(failure.stack))
+  if (json) print(process.stdout, jsonText(failure.document))
+  else print(process.stderr, errorText(failure.document, screenOf(process.stderr)))
 }

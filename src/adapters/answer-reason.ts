@@ -1,6 +1,7 @@
 import { oneLine } from './failure.ts'
 import { isRecord, jsonOf } from './http.ts'
 import type { HttpAnswer } from './http.ts'
+import { withoutSecrets } from '../core/redaction/index.ts'
 
 /**
  * What an answer says about itself, for a message of ours: `HTTP 502, 'Bad Gateway'`. Of a redirect it is the target, of JSON
@@ -10,7 +11,7 @@ import type { HttpAnswer } from './http.ts'
  */
 export function reasonOf(
   { status, headers, text }: Pick<HttpAnswer, 'status' | 'headers' | 'text'>,
-  hide: (text: string) => string = (said) => said,
+  hide: (text: string) => string = withoutSecrets,
 ): string {
   const { location } = headers
   if (status >= 300 && status < 400 && location !== undefined) return `HTTP ${status}, to ${hide(location.split('?')[0] ?? '')}`
@@ -26,9 +27,13 @@ const looked = 1000
 const whatFields = ['error', 'title']
 const whyFields = ['error_description', 'message', 'detail', 'reason']
 
-function saidByJson(value: unknown): string {
+/** an error within an error within an error: deeper than that nobody says anything */
+const mostLevels = 20
+
+function saidByJson(value: unknown, level = 0): string {
+  if (level > mostLevels) return ''
   if (typeof value === 'string') return firstLine(value)
-  if (Array.isArray(value)) return value.length === 0 ? '' : saidByJson(value[0])
+  if (Array.isArray(value)) return value.length === 0 ? '' : saidByJson(value[0], level + 1)
   if (!isRecord(value)) return ''
   const what = textIn(value, whatFields)
   const why = textIn(value, whyFields)
@@ -36,7 +41,7 @@ function saidByJson(value: unknown): string {
   if (value['status'] === 404 && why === '') return [what, textIn(value, ['path'])].filter(Boolean).join(' ')
   const isRepeated = why.toLowerCase().includes(what.toLowerCase())
   const said = [isRepeated ? '' : what, why].filter(Boolean).join(': ')
-  return said === '' ? saidByJson(value['error'] ?? value['errors']) : said
+  return said === '' ? saidByJson(value['error'] ?? value['errors'], level + 1) : said
 }
 
 function textIn(value: Readonly<Record<string, unknown>>, names: readonly string[]): string {
@@ -46,14 +51,32 @@ function textIn(value: Readonly<Record<string, unknown>>, names: readonly string
 }
 
 function saidByPage(text: string): string {
-  const title = /<title[^>]*>([^<]+)<\/title>/i.exec(text)?.[1]
-  return firstLine(title ?? text.replace(/<(style|script)[\s\S]*?<\/\1>/gi, '').replace(/<[^>]*>/g, '\n'))
+  const title = /<title[^<>]*>([^<]+)<\/title>/i.exec(text)?.[1]
+  return firstLine(title ?? withoutScripts(text).replace(/<[^<>]*>/g, '\n'))
+}
+
+/** A page without what stands between `<style` or `<script` and its end. One that never ends stays. */
+function withoutScripts(text: string): string {
+  const kept: string[] = []
+  let from = 0
+  let open: { name: string; at: number } | null = null
+  for (const { 1: slash, 2: tag = '', index } of text.matchAll(/<(\/?)(style|script)/gi)) {
+    const name = tag.toLowerCase()
+    if (open === null && slash === '') {
+      kept.push(text.slice(from, index))
+      open = { name, at: index }
+    } else if (open?.name === name && slash === '/') {
+      from = index + name.length + 3
+      open = null
+    }
+  }
+  return kept.join('') + text.slice(open?.at ?? from)
 }
 
 /** The first line that says something, up to where JSON begins in it. */
 function firstLine(text: string): string {
   const json = /["'(]?(?:\{\s*["}]|\[\s*[[{"])/.exec(text)
-  const prose = json ? `${text.slice(0, json.index).replace(/[\s:]+$/, '')} …` : text
+  const prose = json ? `${text.slice(0, json.index).replace(/(?<![\s:])[\s:]+$/, '')} …` : text
   const line = prose.split('\n').map((part) => part.trim()).find((part) => part !== '')
   return line === undefined || line === '…' ? '' : line
 }

@@ -19,6 +19,6 @@ interface Certificate {
 
 /** `DNS:a, IP Address:10.0.0.1, URI:…`; a name with a comma or a quote in it stands in quotes (as JSON). */
 export function alternativeNames(text: string): string[] {
-  const parts = text.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
-  return parts.flatMap((part) => /^\s*(?:DNS|IP Address):"?(.+?)"?\s*$/.exec(part)?.[1] ?? [])
+  const parts = text.match(/(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[^",])+/gs) ?? []
+  return parts.flatMap((part) => /^(?:DNS|IP Address):"?(.+?)"?$/.exec(part.trim())?.[1] ?? [])
 }

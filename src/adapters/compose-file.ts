@@ -75,7 +75,7 @@ function includedBy(entry: unknown, from: string): Included | { named: string } 
 
 /** What comes from elsewhere is named by an address, by `oci:` or as git does. */
 function isHere(path: string): boolean {
-  return !path.includes('$') && !/^(?:[a-z][a-z\d+.-]*:|github\.com\/|\S+@\S+:)/i.test(path)
+  return !path.includes('$') && !/^(?:[a-z][a-z\d+.-]*:|github\.com\/|[^\s@]+@\S+:)/i.test(path)
 }
 
 function textsIn(value: unknown): string[] {

@@ -3,6 +3,9 @@ import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
 import type { HostPort, Reach } from '../core/endpoint.ts'
 import { namesOfMisnamed } from './certificate-names.ts'
+import { withoutSecrets } from '../core/redaction/index.ts'
+import { command, nested } from '../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
 /** Another part of the deployment, as errors name it. */
 export interface Peer {
@@ -13,7 +16,7 @@ export interface Peer {
   /** 'db.example.org:5432/testops', without credentials */
   where: string
   /** what to type next, where nothing better is known */
-  suggestions: readonly string[]
+  suggestions: readonly Suggestion[]
   /** the protocol that begins unencrypted, as openssl names it */
   starttls?: 'postgres'
   reach?: Reach | undefined
@@ -62,8 +65,8 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   if (names) return misnamed(names, thrown, peer)
   if (unverified.has(code)) {
     const next = outdated.has(code)
-      ? `${openssl(peer)} </dev/null | openssl x509 -noout -dates`
-      : `${openssl(peer)} -showcerts </dev/null   # its authority is named as ca: FILE`
+      ? command`${nested(openssl(peer))} </dev/null | openssl x509 -noout -dates`
+      : command`${nested(openssl(peer))} -showcerts </dev/null   # its authority is named as ca: FILE`
     return fail(`the certificate of ${what} at ${where} is not trusted: ${oneLine(messageOf(thrown))}`, 'tls', [next])
   }
   switch (code) {
@@ -74,7 +77,7 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
     case 'EAI_NODATA':
     case 'EAI_NONAME':
       return fail(`${what} at ${where} cannot be reached: the host name ${host} does not resolve`, 'unresolved', [
-        `getent hosts ${host}`,
+        command`getent hosts ${host}`,
       ])
     case 'ETIMEDOUT':
       return new AdminError('TIMED_OUT', `${what} at ${where} did not accept a connection in time`, peer.suggestions, {
@@ -83,7 +86,7 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':
-      return fail(`${what} at ${where} cannot be reached: no route to ${host}`, 'unrouted', [`ip route get ${host}`])
+      return fail(`${what} at ${where} cannot be reached: no route to ${host}`, 'unrouted', [command`ip route get ${host}`])
     case 'ECONNRESET':
     case 'EPIPE':
     case 'ERR_STREAM_DESTROYED':
@@ -115,15 +118,15 @@ function misnamed(names: readonly string[], cause: unknown, peer: Peer): AdminEr
   return new AdminError(
     'UNREACHABLE',
     `the certificate of ${what} at ${where} is for ${shown === '' ? 'no name at all' : oneLine(shown)}${more}, not for ${host}: the address must use a name that it holds`,
-    [`${openssl(peer)} </dev/null | openssl x509 -noout -subject -ext subjectAltName`],
+    [command`${nested(openssl(peer))} </dev/null | openssl x509 -noout -subject -ext subjectAltName`],
     { cause, obstacle: { kind: 'misnamed', host, port, names } },
   )
 }
 
 const shownNames = 5
 
-function openssl({ starttls, host, port }: Peer): string {
-  return `openssl s_client ${starttls ? `-starttls ${starttls} ` : ''}-connect ${hostPort(host, port)}`
+function openssl({ starttls, host, port }: Peer): ShellCommand {
+  return command`openssl s_client ${nested(starttls ? command`-starttls ${starttls} ` : '')}-connect ${hostPort(host, port)}`
 }
 
 /** The last resort: whatever a client library threw, as an error of the operator's. A bug of ours is thrown as it is. */
@@ -223,7 +226,7 @@ export function readable(bytes: Buffer): string | null {
       .toString('utf8')
       .split(/[\r\n]/, 1)[0]
       ?.trim() ?? ''
-  return /^[\x20-\x7e]{4,}$/.test(line) ? line.slice(0, 60) : null
+  return /^[\x20-\x7e]{4,}$/.test(line) ? withoutSecrets(line).slice(0, 60) : null
 }
 
 /** '5 s', '1.5 s' */
@@ -235,9 +238,9 @@ export function hostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** Text of another program on one line, cut at 300 characters. */
+/** Text of another program on one line, without what is secret in it, cut at 300 characters. */
 export function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = withoutSecrets(text).replace(/\s+/g, ' ').trim()
   return line.length > 300 ? `${line.slice(0, 299)}…` : line
 }
 

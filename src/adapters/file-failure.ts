@@ -1,8 +1,9 @@
 import { AdminError, messageOf } from '../core/error.ts'
 import { systemCode } from './failure.ts'
+import { asPath, command } from '../core/shell-command.ts'
 
 export function notFile(file: string): AdminError {
-  return new AdminError('UNAVAILABLE', `the log ${file} is not a file`, [`ls -ld ${file}`])
+  return new AdminError('UNAVAILABLE', `the log ${file} is not a file`, [command`ls -ld ${asPath(file)}`])
 }
 
 /** Why a log file cannot be read. */
@@ -12,11 +13,11 @@ export function fileFailure(error: unknown, file: string): AdminError {
   switch (systemCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new AdminError('UNAVAILABLE', `the log file ${file} does not exist`, [`ls -l ${file}`], options)
+      return new AdminError('UNAVAILABLE', `the log file ${file} does not exist`, [command`ls -l ${asPath(file)}`], options)
     case 'EACCES':
     case 'EPERM':
-      return new AdminError('FORBIDDEN', `the log file ${file} may not be read by this user`, [`ls -l ${file}`], options)
+      return new AdminError('FORBIDDEN', `the log file ${file} may not be read by this user`, [command`ls -l ${asPath(file)}`], options)
     default:
-      return new AdminError('UNAVAILABLE', `the log file ${file} cannot be read: ${messageOf(error)}`, [`ls -l ${file}`], options)
+      return new AdminError('UNAVAILABLE', `the log file ${file} cannot be read: ${messageOf(error)}`, [command`ls -l ${asPath(file)}`], options)
   }
 }

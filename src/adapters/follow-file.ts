@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../core/error.ts'
@@ -7,6 +7,7 @@ import type { FollowedLine, FollowOptions } from '../core/sources.ts'
 import { systemCode } from './failure.ts'
 import { fileFailure, notFile } from './file-failure.ts'
 import { Lines } from './lines.ts'
+import { openUnheld } from './open-file.ts'
 
 const pollMs = 250
 const chunkBytes = 65_536
@@ -73,7 +74,7 @@ interface OpenFile {
 async function openAt(file: string, from: (size: number) => number): Promise<OpenFile | null> {
   let handle: FileHandle
   try {
-    handle = await open(file)
+    handle = await openUnheld(file)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
     throw fileFailure(error, file)

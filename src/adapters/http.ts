@@ -7,6 +7,7 @@ import { hostPort, peerFailure, systemCode, withDeadline } from './failure.ts'
 import type { Peer } from './failure.ts'
 import { bare, openRoute, portOf, proxyRefusal } from './http-route.ts'
 import type { Route } from './http-route.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 interface HttpRequest {
   method?: 'GET' | 'POST'
@@ -40,7 +41,7 @@ export interface HttpOptions {
   /** without credentials; may have a path, also a trailing slash */
   baseUrl: string
   /** what to type next */
-  suggestions: readonly string[]
+  suggestions: readonly Suggestion[]
   ca: string | null
   /** false: encrypted, with whomever */
   verify: boolean
@@ -58,7 +59,7 @@ export interface HttpOptions {
  */
 export async function openHttp(options: HttpOptions): Promise<HttpClient> {
   const { what, timeoutMs, connectMs = timeoutMs, maxBytes } = options
-  const base = options.baseUrl.replace(/\/+$/, '')
+  const base = options.baseUrl.replace(/(?<!\/)\/+$/, '')
   const url = parseBase(base, what)
   const { reach, suggestions } = options
   const peer: Peer = { what, host: bare(url.hostname), port: portOf(url), where: base, suggestions, reach }
@@ -67,7 +68,7 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
 
   const ask = async (path: string, request: HttpRequest, held: Held): Promise<HttpAnswer> => {
     const started = performance.now()
-    const answer = await send(url, { ...request, path: `${url.pathname.replace(/\/+$/, '')}${path}`, connectMs }, route, peer, held)
+    const answer = await send(url, { ...request, path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}`, connectMs }, route, peer, held)
     if (route.proxy && answer.statusCode === 407) throw proxyRefusal(route.proxy, 407, peer)
     const durationMs = performance.now() - started
     const text = await readBody(answer, maxBytes, peer)

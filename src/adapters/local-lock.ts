@@ -5,6 +5,8 @@ import type { Holder, LockOwner, RepairLock } from '../core/lock.ts'
 import { giveBack, holderOf, takeLock } from './lock-file.ts'
 import { identify } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
+import { assertOwnFolder } from './trust/folder.ts'
+import { command, nested } from '../core/shell-command.ts'
 
 interface Operator extends ProcessIdentity {
   who: string
@@ -12,8 +14,9 @@ interface Operator extends ProcessIdentity {
   since: string
 }
 
-/** Who holds the lock in that file now; null: nobody who lives. */
+/** Who holds the lock in that file now; null: nobody who lives. Throws REFUSED where others may write its folder. */
 export async function localOperator(file: string): Promise<Holder | null> {
+  assertOwnFolder(dirname(file))
   const holder = await holderOf<Operator>(file)
   return holder && asHolder(holder)
 }
@@ -25,15 +28,19 @@ export function localLock(file: string, { who, what }: LockOwner): RepairLock {
     where: file,
     async take() {
       try {
+        assertOwnFolder(dirname(file), { toWrite: true })
         await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+        // in a folder that belongs to all, another user may have been there first
+        assertOwnFolder(dirname(file), { toWrite: true })
         const operator = { ...(await identify(process.pid))!, who, what, since: new Date().toISOString() }
         const holder = await takeLock(file, operator)
         if (holder) return asHolder(holder)
         own = operator
         return null
       } catch (error) {
+        if (error instanceof AdminError) throw error
         const look = /^(ENOSPC|EDQUOT)/.test(messageOf(error)) ? 'df -h' : 'ls -ld'
-        throw new AdminError('UNAVAILABLE', `the lock ${file} cannot be taken: ${messageOf(error)}`, [`${look} ${dirname(file)}`], { cause: error })
+        throw new AdminError('UNAVAILABLE', `the lock ${file} cannot be taken: ${messageOf(error)}`, [command`${nested(look)} ${dirname(file)}`], { cause: error })
       }
     },
     async isHeld() {

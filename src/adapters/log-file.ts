@@ -1,11 +1,12 @@
-import { open } from 'node:fs/promises'
 import { AdminError } from '../core/error.ts'
 import type { FollowedLine, FollowOptions, LogPart, LogPartsOptions } from '../core/sources.ts'
+import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
 import { fileFailure, notFile } from './file-failure.ts'
 import { followFile } from './follow-file.ts'
 import { followCommand, wholeJournal } from './follow-journal.ts'
 import { partOfFile } from './input/file.ts'
+import { openUnheld } from './open-file.ts'
 import { endOf, runProgram } from './process.ts'
 import type { ProgramResult } from './process.ts'
 import { programBlocks } from './program-blocks.ts'
@@ -18,6 +19,8 @@ export type LogOrigin = { file: string } | { command: readonly [string, ...strin
 export interface LogText {
   /** file or command */
   readonly target: string
+  /** the command that prints it; null: it is a file */
+  readonly prints: Suggestion | null
   /** the newest text, whole lines, at most so many bytes; `complete` is false where older text was left out */
   newest(options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
   /** lines as they are written, until the signal ends it; throws NOT_CONFIGURED where that cannot be had, else as reading does */
@@ -44,11 +47,12 @@ export function openLog(origin: LogOrigin, options: LogOptions): LogText {
 function logOfFile(file: string): LogText {
   return {
     target: file,
+    prints: null,
     follow: (options) => followFile(file, options),
     parts: async ({ since }) => (await rotatedSet(file, since)).map(partOfFile),
     async newest({ maxBytes }) {
       try {
-        const handle = await open(file)
+        const handle = await openUnheld(file)
         try {
           const found = await handle.stat()
           if (!found.isFile()) throw notFile(file)
@@ -79,6 +83,7 @@ function logOfCommand(command: readonly [string, ...string[]], { timeoutMs, sign
   const target = typed(command)
   return {
     target,
+    prints: target,
     follow: (options) => followCommand(command, options),
     async parts({ since }) {
       const whole = wholeJournal(command, since)
@@ -94,7 +99,7 @@ function logOfCommand(command: readonly [string, ...string[]], { timeoutMs, sign
   }
 }
 
-function logCommandFailed(target: string, result: ProgramResult): AdminError {
+function logCommandFailed(target: ShellCommand, result: ProgramResult): AdminError {
   return new AdminError('UNEXPECTED_ANSWER', `the log command \`${target}\` ${endOf(result)}`, [target])
 }
 

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { AdminError } from '../core/error.ts'
 import type { NetworkSource } from '../core/sources.ts'
 import { seconds, systemCode } from './failure.ts'
+import { command } from '../core/shell-command.ts'
 
 /** Names are looked up as every program on this machine does, hosts file included. Throws TIMED_OUT. */
 export function networkSource({ timeoutMs }: { timeoutMs: number } = { timeoutMs: 10_000 }): NetworkSource {
@@ -16,7 +17,7 @@ export async function addressesOf(host: string, timeoutMs: number): Promise<stri
       () =>
         reject(
           new AdminError('TIMED_OUT', `the look-up of ${host} had no answer within ${seconds(timeoutMs)}`, [
-            `getent hosts ${host}`,
+            command`getent hosts ${host}`,
           ]),
         ),
       timeoutMs,
@@ -29,7 +30,7 @@ export async function addressesOf(host: string, timeoutMs: number): Promise<stri
     if (error instanceof AdminError) throw error
     // a name server that cannot be asked is an unknown host to Java, too
     if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME', 'EAI_FAIL'].includes(systemCode(error) ?? '')) return []
-    throw new AdminError('UNAVAILABLE', `the name ${host} cannot be looked up`, [`getent hosts ${host}`], { cause: error })
+    throw new AdminError('UNAVAILABLE', `the name ${host} cannot be looked up`, [command`getent hosts ${host}`], { cause: error })
   } finally {
     clearTimeout(timer)
   }

@@ -33,7 +33,7 @@ async function fromProc(pid: number): Promise<string | null> {
 async function fromPs(pid: number): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)])
-    const [, state, started] = /^\s*(\S+)\s+(.*\S)/.exec(stdout) ?? []
+    const [, state, started] = /^(\S+)\s+(\S.*)/.exec(stdout.trim()) ?? []
     return !state || state.startsWith('Z') ? null : started!
   } catch {
     return null

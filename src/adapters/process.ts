@@ -4,6 +4,7 @@ import { typed } from '../core/typed.ts'
 import { seconds } from './failure.ts'
 import { hasGroup, notStarted, start, Stopper } from './program.ts'
 import type { StartOptions } from './program.ts'
+import { withoutSecrets } from '../core/redaction/index.ts'
 
 export interface ProgramOptions extends StartOptions {
   /** null: as long as it takes */
@@ -110,7 +111,7 @@ export function orFail(command: readonly string[], result: ProgramResult): void 
 export function endOf({ exitCode, signal, stdout, stderr }: ProgramResult): string {
   const end = exitCode === null ? `was ended by ${signal}` : `ended with ${exitCode}`
   const said = [stderr, stdout].map((stream) => stream.trim().split('\n').at(-1)?.trim() ?? '').find((line) => line !== '')
-  return said === undefined ? end : `${end}: ${said.slice(0, 300)}`
+  return said === undefined ? end : `${end}: ${withoutSecrets(said).slice(0, 300)}`
 }
 
 /** The last bytes of a stream that may be much longer. */

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { env } from 'node:process'
 import { AdminError, codeOf } from '../core/error.ts'
-import { typed } from '../core/typed.ts'
 import { isOnTerminal } from './terminal.ts'
+import { command } from '../core/shell-command.ts'
 
 /** How a program is started and ended, whatever is made of its output. */
 
@@ -52,7 +52,7 @@ export function notStarted(file: string, directory: string | undefined, cause: u
       : code === 'EACCES'
         ? `${file} may not be executed`
         : `${file} cannot be started (${code})`
-  return new AdminError('UNAVAILABLE', why, [`command -v ${typed([file])}`], { cause })
+  return new AdminError('UNAVAILABLE', why, [command`command -v ${file}`], { cause })
 }
 
 /** less than what a check has beyond its sources' own deadlines, so that the reason is told and not just that it took long */

@@ -1,11 +1,17 @@
-import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import type { Dirent } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { RunHistory, RunLog, RunStore } from '../core/run.ts'
+import { assertRunName, isRunName } from '../core/run-name.ts'
 import { parseEvents, parseRecord } from '../core/run-record.ts'
 import type { Place } from '../core/run-record.ts'
 import { typed } from '../core/typed.ts'
 import { syncFolder, writeSynced } from './replace-file.ts'
+import { assertOwnFile, assertOwnFolder } from './trust/folder.ts'
+import { asPath } from '../core/shell-command.ts'
 
 const recordFile = 'run.json'
 const journalFile = 'journal.jsonl'
@@ -14,12 +20,17 @@ const journalFile = 'journal.jsonl'
  * Journals as files, one folder a run: `run.json`, written once before anything is changed, `journal.jsonl`, a line an event, and
  * what a run leaves for people.
  * All is on disk (fsync) before it counts; folders are 0700, files 0600 (DESIGN.md 5). A folder appears whole or not at all.
+ * Every call throws REFUSED where others could have written the folder or the file: a journal says what is done to the deployment.
  */
 export function runFolder(directory: string): RunStore {
-  const folderOf = (run: string): string => join(directory, run)
+  // no path is made of a text that is not the name of a run
+  const folderOf = (run: string): string => {
+    assertRunName(run)
+    return join(directory, run)
+  }
   const read = async (run: string): Promise<RunHistory> => {
-    if (!isRunName(run)) throw noSuchRun(run, directory)
     const folder = folderOf(run)
+    readable(directory)
     if (!(await exists(folder))) throw noSuchRun(run, directory)
     const ofRecord = placeOf(join(folder, recordFile))
     const ofEvents = placeOf(join(folder, journalFile))
@@ -33,9 +44,12 @@ export function runFolder(directory: string): RunStore {
       const folder = folderOf(record.run)
       const draft = `${folder}.new`
       try {
+        assertOwnFolder(directory, { toWrite: true })
         // of one that was killed before the run was on record
         await rm(draft, { recursive: true, force: true })
         const topmost = await mkdir(draft, { recursive: true, mode: 0o700 })
+        // in a folder that belongs to all, another user may have been there first
+        assertOwnFolder(draft, { toWrite: true })
         await writeSynced(join(draft, recordFile), `${JSON.stringify(record)}\n`)
         await writeSynced(join(draft, journalFile), events.map((event) => `${JSON.stringify(event)}\n`).join(''))
         await syncFolder(draft)
@@ -56,13 +70,20 @@ export function runFolder(directory: string): RunStore {
     },
     read,
     async list() {
+      readable(directory)
       const names = await readdir(directory).catch(ifMissing<string[]>(directory, []))
       const all = names.filter(isRunName).sort()
       return Promise.all(all.map(async (run) => read(run).catch((error: unknown) => ({ run, unreadable: messageOf(error) }))))
     },
+    async strangers() {
+      const entries = await readdir(directory, { withFileTypes: true }).catch(ifMissing<Dirent[]>(directory, []))
+      const strange = entries.filter((entry) => entry.isDirectory() && !isOurs(entry.name))
+      return strange.map(({ name }) => ({ run: name, unreadable: `this folder in ${directory} does not have the name of a run` }))
+    },
     async keep(run, name, text) {
-      const file = join(folderOf(run), name)
+      const file = keptFile(folderOf(run), name)
       try {
+        assertOwnFolder(folderOf(run), { toWrite: true })
         // of one that was told, and could not note that it had come to its end
         await rm(file, { force: true })
         await writeSynced(file, text)
@@ -71,13 +92,35 @@ export function runFolder(directory: string): RunStore {
       }
       return file
     },
+    async keepForeign(run) {
+      const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
+      // a name that others have given is no name of a file
+      const name = isRunName(run) ? run : `record-${createHash('sha256').update(run).digest('hex').slice(0, 16)}`
+      const file = join(dirname(directory), 'discarded', `${name}.${stamp}.jsonl`)
+      try {
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+        const handle = await open(file, 'wx', 0o600)
+        await syncFolder(dirname(file))
+        return {
+          file,
+          async append(line) {
+            await handle.appendFile(`${JSON.stringify(line)}\n`)
+            await handle.datasync()
+          },
+          close: async () => handle.close(),
+        }
+      } catch (error) {
+        throw unwritable(file, error)
+      }
+    },
     async keptText(run, name) {
-      const file = join(folderOf(run), name)
-      return readFile(file, 'utf8').catch(ifMissing(dirname(file), null))
+      const file = keptFile(folderOf(run), name)
+      return textIn(file).catch(ifMissing(dirname(file), null))
     },
     async remove(run) {
       const folder = folderOf(run)
       try {
+        assertOwnFolder(directory, { toWrite: true })
         await rename(folder, `${folder}.aside-${Date.now().toString(36)}`)
         await syncFolder(directory)
       } catch (error) {
@@ -87,27 +130,42 @@ export function runFolder(directory: string): RunStore {
   }
 }
 
+/** Throws REFUSED where others may write the journals, UNAVAILABLE where that cannot be told. */
+function readable(directory: string): void {
+  try {
+    assertOwnFolder(directory)
+  } catch (error) {
+    ifMissing(directory, null)(error)
+  }
+}
+
 /** The folders above one, from its own on, up to `last`: a new name is on disk only once they are. */
 function parents(folder: string, last: string): string[] {
   const above = dirname(folder)
   return above === last || above === folder ? [above] : [above, ...parents(above, last)]
 }
 
-/** The form of a run's name: when it began, what it is, and four characters that tell two of one second apart. */
-function isRunName(name: string): boolean {
-  return /^\d{8}T\d{6}Z-[a-z-]+-[0-9a-f]{4}$/.test(name)
+/** What is kept is named after a setting, which a plan of others may name. Throws REFUSED where that is not the name of one file. */
+function keptFile(folder: string, name: string): string {
+  if (/^[\w-][\w.-]{0,199}$/.test(name)) return join(folder, name)
+  throw new AdminError('REFUSED', `nothing can be kept under the name \`${name}\`: it is not the name of one file`, [])
+}
+
+/** A run's folder, or what `begin` and `remove`, or people whom a message told so, made of one. */
+function isOurs(name: string): boolean {
+  return isRunName(name.replace(/\.(?:new|aside(?:-[0-9a-z]+)?)$/, ''))
 }
 
 async function journal(file: string): Promise<RunLog> {
-  const before = await readFile(file)
-  const handle = await open(file, 'a', 0o600)
+  const handle = await open(file, 'a+', 0o600)
+  const before = await own(file, handle)
   // a line that was cut short by a kill or a full disk says nothing, and must not swallow the next one
   const whole = before.lastIndexOf(0x0a) + 1
   if (whole < before.length) await handle.truncate(whole)
   let size = whole
   return {
-    async append(event) {
-      const line = Buffer.from(`${JSON.stringify(event)}\n`)
+    async append(...events) {
+      const line = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
       try {
         await handle.appendFile(line)
         await handle.datasync()
@@ -135,10 +193,29 @@ function parse(text: string): unknown {
   }
 }
 
+/** All of a file, once its descriptor shows that nobody else can have written it; closed where one may have. */
+async function own(file: string, handle: FileHandle): Promise<Buffer> {
+  try {
+    assertOwnFile(file, handle.fd)
+    return await handle.readFile()
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+async function textIn(file: string): Promise<string> {
+  const handle = await open(file)
+  const bytes = await own(file, handle)
+  await handle.close()
+  return bytes.toString('utf8')
+}
+
 async function textOf(file: string, run: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8')
+    return await textIn(file)
   } catch (error) {
+    if (error instanceof AdminError) throw error
     const { look } = placeOf(file)
     if (codeOf(error) === 'ENOENT')
       throw new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} is damaged: ${file} is missing`, look, { cause: error })
@@ -147,7 +224,7 @@ async function textOf(file: string, run: string): Promise<string> {
 }
 
 function placeOf(file: string): Place {
-  return { where: file, look: [typed(['ls', '-l', dirname(file)])] }
+  return { where: file, look: [typed(['ls', '-l', asPath(dirname(file))])] }
 }
 
 function noSuchRun(run: string, directory: string): AdminError {
@@ -155,8 +232,9 @@ function noSuchRun(run: string, directory: string): AdminError {
 }
 
 function unwritable(where: string, error: unknown): AdminError {
+  if (error instanceof AdminError) return error
   return new AdminError('UNAVAILABLE', `the journal cannot be written: ${messageOf(error)}`, [
-    typed(['ls', '-ld', dirname(where)]),
+    typed(['ls', '-ld', asPath(dirname(where))]),
     'export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder',
   ], { cause: error })
 }
@@ -168,6 +246,7 @@ async function exists(file: string): Promise<boolean> {
 function ifMissing<T>(directory: string, otherwise: T): (error: unknown) => T {
   return (error) => {
     if (codeOf(error) === 'ENOENT') return otherwise
-    throw new AdminError('UNAVAILABLE', `the journals of this machine cannot be read: ${messageOf(error)}`, [typed(['ls', '-ld', directory])], { cause: error })
+    if (error instanceof AdminError) throw error
+    throw new AdminError('UNAVAILABLE', `the journals of this machine cannot be read: ${messageOf(error)}`, [typed(['ls', '-ld', asPath(directory)])], { cause: error })
   }
 }

@@ -1,7 +1,9 @@
 import { Command, Flags } from '@oclif/core'
+import { withoutSecretsIn } from '../core/redaction/document.ts'
 import type { Screen } from '../output/screen.ts'
 import { jsonText } from './json.ts'
 import { screenOf } from './screen.ts'
+import { print, tellLine } from './write.ts'
 
 /** What every command shares: the flags of DESIGN.md 2 and the one way to print. Errors are left to `main`. */
 export abstract class BaseCommand extends Command {
@@ -35,14 +37,15 @@ export abstract class BaseCommand extends Command {
     }),
   }
 
-  /** Prints the result on standard output: the document under --json, else the text. */
-  protected show(flags: { json: boolean }, document: object, text: (screen: Screen) => string): void {
-    process.stdout.write(flags.json ? jsonText(document) : text(screenOf(process.stdout)))
+  /** Prints the result on standard output, without secrets: the document under --json, else the text that is made of it. */
+  protected show<T extends object>(flags: { json: boolean }, document: T, text: (document: T, screen: Screen) => string): void {
+    const shown = withoutSecretsIn(document)
+    print(process.stdout, flags.json ? jsonText(shown) : text(shown, screenOf(process.stdout)))
   }
 
   /** Says on standard error what is being done. */
   protected progress(message: string): void {
-    process.stderr.write(`${message}\n`)
+    tellLine(process.stderr, message)
   }
 
   protected override async catch(error: Error): Promise<never> {

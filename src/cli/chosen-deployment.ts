@@ -1,7 +1,10 @@
 import { AdminError } from '../core/error.ts'
+import { harmless } from '../core/harmless.ts'
 import type { Discovered, SelectedDeployment } from '../runtime/index.ts'
 import { ask } from './repair/confirm.ts'
 import type { Asking } from './repair/confirm.ts'
+import { print, tellLine } from './write.ts'
+import { command } from '../core/shell-command.ts'
 
 interface Named {
   deployment?: string | undefined
@@ -19,17 +22,17 @@ export function telling(signal: AbortSignal): { tell: (message: string) => void;
   const asking = { input: process.stdin, output: process.stderr }
   const canAsk = asking.input.isTTY && asking.output.isTTY
   return {
-    tell: (message) => void process.stderr.write(`${message}\n`),
+    tell: (message) => tellLine(process.stderr, message),
     ...(canAsk && { choose: async (found: readonly Discovered[]) => chooseOf(found, signal, asking) }),
   }
 }
 
 /** Asks for a number or a name. Throws CONFIGURATION where the answer is neither, INTERRUPTED. */
 export async function chooseOf(found: readonly Discovered[], signal: AbortSignal, asking: Asking): Promise<Discovered> {
-  const lines = found.map(({ name, what }, index) => `  ${index + 1}  ${name}: ${what}\n`)
-  asking.output.write(`There is no configuration, and several deployments were found:\n${lines.join('')}`)
+  const lines = found.map(({ name, what }, index) => `  ${index + 1}  ${harmless(`${name}: ${what}`)}\n`)
+  print(asking.output, `There is no configuration, and several deployments were found:\n${lines.join('')}`)
   const answer = (await ask(`Which one (1 to ${found.length})? `, asking, signal))?.trim() ?? ''
   const chosen = /^\d+$/.test(answer) ? found[Number(answer) - 1] : found.find(({ name }) => name === answer)
   if (chosen) return chosen
-  throw new AdminError('CONFIGURATION', answer === '' ? 'none was chosen' : `'${answer}' is none of them`, found.map(({ name }) => `-d ${name}`))
+  throw new AdminError('CONFIGURATION', answer === '' ? 'none was chosen' : `'${answer}' is none of them`, found.map(({ name }) => command`-d ${name}`))
 }

@@ -1,5 +1,7 @@
 import { AdminError } from '../core/error.ts'
 import { nearestNames } from '../core/nearest.ts'
+import { command } from '../core/shell-command.ts'
+import { typed } from '../core/typed.ts'
 
 /** What the words of a command line ask for. `id` is oclif's, `lab:up`; `names` may be a group of commands, or empty. */
 export type Wish = { kind: 'command'; id: string; rest: string[] } | { kind: 'help'; names: string[] } | { kind: 'version' }
@@ -17,7 +19,7 @@ export function readWords(words: readonly string[], ids: readonly string[], prog
   if (words.length === 0 || flags.includes('--help') || flags.includes('-h')) return readHelp(namesIn(words), ids, program)
   const names = namesIn(words)
   if (names.length === 0)
-    throw new AdminError('USAGE', `flags come after the command: ${program} COMMAND ${first}`, [`${program} --help`])
+    throw new AdminError('USAGE', `flags come after the command: ${program} COMMAND ${first}`, [command`${program} --help`])
   const id = commandIn(names, ids)
   if (id !== null) return { kind: 'command', id, rest: words.slice(id.split(':').length) }
   return readHelp(names, ids, program)
@@ -35,12 +37,12 @@ function readHelp(words: readonly string[], ids: readonly string[], program: str
 function unknownCommand(names: readonly string[], ids: readonly string[], program: string): AdminError {
   const siblings = ids.filter((id) => id.startsWith(`${names[0]}:`))
   const inGroup = siblings.length > 0
-  const typed = names.slice(0, inGroup ? 2 : 1).join(' ')
+  const asked = names.slice(0, inGroup ? 2 : 1).join(' ')
   const known = inGroup ? siblings : ids.flatMap((id) => [id.split(':')[0] ?? id, id])
-  const near = nearestNames(typed, new Set(known.map((id) => id.replaceAll(':', ' '))))
-  const help = `${[program, ...(inGroup ? [names[0]] : [])].join(' ')} --help`
-  return new AdminError('USAGE', `\`${typed}\` is not a command of ${program}`, [
-    ...near.map((name) => `${program} ${name}`),
+  const near = nearestNames(asked, new Set(known.map((id) => id.replaceAll(':', ' '))))
+  const help = typed([program, ...(inGroup ? names.slice(0, 1) : []), '--help'])
+  return new AdminError('USAGE', `\`${asked}\` is not a command of ${program}`, [
+    ...near.map((name) => typed([program, ...name.split(' ')])),
     help,
   ])
 }

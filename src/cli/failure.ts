@@ -1,6 +1,7 @@
 import { Errors } from '@oclif/core'
 import { AdminError, messageOf } from '../core/error.ts'
 import type { ErrorDocument } from '../output/error-text.ts'
+import { withoutSecretsIn } from '../core/redaction/document.ts'
 
 /** The exit code of a bug of this program. */
 const bugExitCode = 70
@@ -14,8 +15,12 @@ export interface Failure {
   stack?: string
 }
 
-/** What to say of anything that a command threw; null where it only asked to end. */
+/** What to say, without secrets, of anything that a command threw; null where it only asked to end. */
 export function failureOf(thrown: unknown, program: string): Failure | null {
+  return withoutSecretsIn(saidOf(thrown, program))
+}
+
+function saidOf(thrown: unknown, program: string): Failure | null {
   if (thrown instanceof Errors.ExitError) return null
   if (thrown instanceof AdminError) {
     const { code, message, suggestions, exitCode } = thrown

@@ -1,3 +1,6 @@
+import { jsonWithoutBuildCommands } from '../core/build-server-lines.ts'
+import { harmlessJson } from '../core/harmless.ts'
+
 const yes = ['1', 'true', 'y', 'yes']
 
 /**
@@ -15,7 +18,7 @@ export function wantsJson(words: readonly string[], environment: NodeJS.ProcessE
   )
 }
 
-/** One JSON document, as it is printed. */
+/** One JSON document, as it is printed: what is unseen or would steer a terminal stands as `\\u…` in it, and a build server finds no command. */
 export function jsonText(document: object): string {
-  return `${JSON.stringify(document, null, 2)}\n`
+  return `${jsonWithoutBuildCommands(harmlessJson(JSON.stringify(document, null, 2)))}\n`
 }

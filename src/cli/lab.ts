@@ -19,8 +19,10 @@ const timeoutMs = 10_000
 
 /** Runs a command of the lab, which Ctrl-C interrupts at its next safe point. Progress shows the seconds since the start. */
 export async function withLab<T>(progress: (message: string) => void, run: (session: LabSession) => Promise<T>): Promise<T> {
-  const { findDeployment, labConfigurationFile, labDirectory, openDeployment } = await import('../runtime/index.ts')
+  const { assertOwnFolder, findDeployment, labConfigurationFile, labDirectory, openDeployment } = await import('../runtime/index.ts')
   const environment = process.env
+  // what lies there names processes to end, folders to remove and programs to run
+  assertOwnFolder(labDirectory(environment), { kind: { what: "the lab's folder", elsewhere: 'export TESTOPS_ADMIN_LAB_DIR=DIRECTORY   # keeps the lab in another folder' } })
   const since = performance.now()
   return withInterrupts(async (signal) => {
     const session: LabSession = {

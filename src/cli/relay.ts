@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import type { OpenOptions } from '../runtime/index.ts'
 import { isReadOnly } from './repair/read-only.ts'
+import { tellLine } from './write.ts'
 
 export const relayFlag = Flags.boolean({
   summary: 'reach servers outside the cluster that this machine cannot reach through a pod of it: the service\'s own, else a short-lived one',
@@ -9,5 +10,5 @@ export const relayFlag = Flags.boolean({
 /** How they are reached; `changes`: whether something may be made in the cluster, and has to last while the service is stopped. */
 export function relayOf({ relay = false }: { relay?: boolean | undefined }, changes: { mayMakePods: boolean; isLasting: boolean }): Pick<OpenOptions, 'relay'> {
   if (!relay) return {}
-  return { relay: { ...changes, mayMakePods: changes.mayMakePods && !isReadOnly(), tell: (message) => void process.stderr.write(`${message}\n`) } }
+  return { relay: { ...changes, mayMakePods: changes.mayMakePods && !isReadOnly(), tell: (message) => tellLine(process.stderr, message) } }
 }

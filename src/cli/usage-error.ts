@@ -1,15 +1,18 @@
 import { Errors } from '@oclif/core'
 import { AdminError } from '../core/error.ts'
 import { nearestNames } from '../core/nearest.ts'
+import { command, nested } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
+import { typed } from '../core/typed.ts'
 
 /**
  * oclif's own errors (a flag or argument that is missing, unknown or malformed) in this program's words. A suggestion that
  * begins with a flag is completed to what is typed. All else is left as it is.
  */
-export function inOwnWords(thrown: unknown, command: string): unknown {
-  if (thrown instanceof AdminError) return withCommand(thrown, command)
+export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
+  if (thrown instanceof AdminError) return withCommand(thrown, program)
   if (!(thrown instanceof Errors.CLIError) || thrown instanceof Errors.ExitError) return thrown
-  const help = `${command} --help`
+  const help = command`${nested(program)} --help`
   const { flags, parse } = thrown as Error & {
     flags?: readonly string[]
     parse?: { input?: { flags?: Record<string, unknown> } }
@@ -17,14 +20,14 @@ export function inOwnWords(thrown: unknown, command: string): unknown {
   const known = parse?.input?.flags
   if (!flags || !known) return new AdminError('USAGE', plainMessage(thrown.message), [help], { cause: thrown })
   const names = Object.keys(known).map((name) => `--${name}`)
-  const nearest = flags.flatMap((flag) => nearestNames(flag, names)).map((flag) => `${command} ${flag}`)
-  const message = `${flags.join(', ')} ${flags.length > 1 ? 'are no flags' : 'is no flag'} of \`${command}\``
+  const nearest = flags.flatMap((flag) => nearestNames(flag, names)).map((flag) => command`${nested(program)} ${nested(typed([flag]))}`)
+  const message = `${flags.join(', ')} ${flags.length > 1 ? 'are no flags' : 'is no flag'} of \`${program}\``
   return new AdminError('USAGE', message, [...nearest, help], { cause: thrown })
 }
 
-function withCommand(error: AdminError, command: string): AdminError {
+function withCommand(error: AdminError, program: Suggestion): AdminError {
   if (!error.suggestions.some(isFlag)) return error
-  const suggestions = error.suggestions.map((text) => (isFlag(text) ? `${command} ${text}` : text))
+  const suggestions = error.suggestions.map((text) => (isFlag(text) ? command`${nested(program)} ${nested(text)}` : text))
   return new AdminError(error.code, error.message, suggestions, { cause: error.cause, obstacle: error.obstacle })
 }
 
@@ -37,12 +40,12 @@ const colours = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g')
 function plainMessage(message: string): string {
   return message
     .replace(colours, '')
-    .replace(/\n*See more help with --help\s*$/, '')
+    .replace(/(?<!\n)\n*See more help with --help\s*$/, '')
     .replace(/^The following errors? occurred:\s*/, '')
     .replace(/^Parsing (--[\w-]+)\s+Expected/, '$1: expected')
     .replace(/^Missing \d+ required args?:?\s*/, 'missing: ')
-    .replace(/(--[\w-]+)=true\b/g, '$1')
+    .replace(/(?<![\w-])(--[\w-]+)=true\b/g, '$1')
     .replace(/(?<=\w) {2,}/g, ': ')
-    .replace(/\s*\n\s*/g, ' ')
+    .replace(/(?<!\s)\s*\n\s*/g, ' ')
     .trim()
 }

@@ -1,18 +1,75 @@
+import { writeSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { harmless, harmlessLines } from '../core/harmless.ts'
+import { screenOf } from './screen.ts'
+
+/** Where something is printed. */
+export interface Printer {
+  write(text: string): unknown
+  isTTY?: boolean
+  columns?: number
+}
+
+/** The colours of `paintFor`: the only escape sequences in a text that is printed. */
+const ownColours = new RegExp(`(${String.fromCharCode(27)}\\[(?:1|2|22|3[1235]|39)m)`)
+
+declare const own: unique symbol
+
+/** A move of the cursor, which only this program makes: no text can hold one. */
+export type CursorMove = string & { readonly [own]: true }
+
+const move = (sequence: string): CursorMove => sequence as CursorMove
+
+/** Every move of the cursor that this program makes. */
+export const cursor = {
+  stay: move(''),
+  /** to the first place of an empty screen */
+  home: move('\u001b[H\u001b[J'),
+  /** to the start of a line that is emptied */
+  emptyLine: move('\r\u001b[2K'),
+  /** up by so many rows, and all below is taken away */
+  back: (rows: number): CursorMove => move(`\r${rows > 0 ? `\u001b[${rows}A` : ''}\u001b[J`),
+} as const
+
+/** Prints a text of this program's own lines. The last defence: what `harmless` would not let pass, and is no colour of ours, is shown as text. */
+export function print(to: Printer, text: string): void {
+  to.write(safe(text, screenOf(to).colour))
+}
+
+/** Prints a sentence, which may name what is foreign, on one line. */
+export function tellLine(to: Printer, sentence: string): void {
+  to.write(`${harmless(sentence)}\n`)
+}
+
+/** Prints a text where the cursor was moved to. */
+export function draw(to: Printer, first: CursorMove, text: string): void {
+  to.write(`${first}${safe(text, screenOf(to).colour)}`)
+}
+
+/** Prints a text at once, for a process that ends when this returns. */
+export function printNow(descriptor: 1 | 2, text: string): void {
+  writeSync(descriptor, safe(text, screenOf(descriptor === 1 ? process.stdout : process.stderr).colour))
+}
 
 /** characters that are written at once */
 const atOnce = 1 << 16
 
-/** Writes a text in pieces, none before those ahead of it are taken; ends where nobody takes any more, which the stream tells. */
-export async function write(stream: Writable, pieces: Iterable<string>): Promise<void> {
+/** Prints a text in pieces, none before those ahead of it are taken; ends where nobody takes any more, which the stream tells. */
+export async function write(stream: Writable & { isTTY?: boolean }, pieces: Iterable<string>): Promise<void> {
+  const { colour } = screenOf(stream)
   let ready = ''
   for (const piece of pieces) {
     ready += piece
     if (ready.length < atOnce) continue
-    if (!(await isTaken(stream, ready))) return
+    if (!(await isTaken(stream, safe(ready, colour)))) return
     ready = ''
   }
-  if (ready !== '') await isTaken(stream, ready)
+  if (ready !== '') await isTaken(stream, safe(ready, colour))
+}
+
+function safe(text: string, colour: boolean): string {
+  if (!colour) return harmlessLines(text)
+  return text.split(ownColours).map((part, index) => (index % 2 === 1 ? part : harmlessLines(part))).join('')
 }
 
 async function isTaken(stream: Writable, text: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { judgedMachines } from '../cli/cpu/machines.ts'
+import { noteIgnored } from '../cli/note-ignored.ts'
 import { cpuExitCode, cpuText } from '../output/cpu.ts'
 
 export default class CheckCpu extends BaseCommand {
@@ -31,8 +32,9 @@ export default class CheckCpu extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(CheckCpu)
+    if (flags.here || flags.file.length > 0) await noteIgnored(flags)
     const document = await judgedMachines(flags)
-    this.show(flags, document, (screen) => cpuText(document, screen))
+    this.show(flags, document, (document, screen) => cpuText(document, screen))
     process.exitCode ??= cpuExitCode(document)
   }
 }

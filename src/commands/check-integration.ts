@@ -35,7 +35,7 @@ export default class CheckIntegration extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(CheckIntegration)
     const document = await checkIntegrations(flags, (message) => this.progress(message))
-    this.show(flags, document, (screen) => integrationText(document, screen))
+    this.show(flags, document, (document, screen) => integrationText(document, screen))
     process.exitCode ??= integrationExitCode(document)
   }
 }

@@ -1,4 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
+import { noteIgnored } from '../cli/note-ignored.ts'
 import { checks } from '../checks/index.ts'
 import { checkTexts } from '../knowledge/explain/checks.ts'
 import { checksText } from '../output/checks.ts'
@@ -11,6 +12,7 @@ export default class Checks extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(Checks)
+    await noteIgnored(flags)
     const severities = new Map(checkTexts.map((entry) => [entry.id, entry.severities]))
     const document: ChecksDocument = {
       schemaVersion: 1,
@@ -23,6 +25,6 @@ export default class Checks extends BaseCommand {
         explains,
       })),
     }
-    this.show(flags, document, (screen) => checksText(document, screen))
+    this.show(flags, document, (document, screen) => checksText(document, screen))
   }
 }

@@ -1,7 +1,8 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { hasInput, isPiped } from '../cli/piped.ts'
-import { readInput } from '../cli/read-input.ts'
+import { noteIgnored } from '../cli/note-ignored.ts'
+import { readInput } from '../runtime/read-input.ts'
 import { explainEntries, explainTexts } from '../knowledge/explain/index.ts'
 import { explainSearch } from '../knowledge/explain/search/search.ts'
 import { explainDocument, explainText } from '../output/explain.ts'
@@ -31,11 +32,12 @@ export default class Explain extends BaseCommand {
 
   override async run(): Promise<void> {
     const { argv, flags } = await this.parse(Explain)
+    await noteIgnored(flags)
     const query = await this.#asked(argv as string[], (flags.timeout ?? 10) * 1000)
     const found = query === null ? { found: explainEntries.map((entry) => ({ entry, score: 1 })), nearest: [] } : explainSearch(explainTexts)(query)
     const document = explainDocument(query, found)
     if (document.entries.length === 0) process.exitCode = nothingFound
-    this.show(flags, document, (screen) => explainText(document, screen))
+    this.show(flags, document, (document, screen) => explainText(document, screen))
   }
 
   /** What is to be explained; null: everything. */

@@ -15,6 +15,6 @@ export default class History extends BaseCommand {
     const { files } = await namedFiles(flags)
     const document = await listRuns({ ...flags, ...(files && { files }) })
     const file = files && { flag: files.flag, path: files.main }
-    this.show(flags, document, (screen) => historyText(document, screen, flags.config, file))
+    this.show(flags, document, (document, screen) => historyText(document, screen, flags.config, file))
   }
 }

@@ -21,7 +21,7 @@ export default class Init extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(Init)
     const document = await runInit(flags, (message) => this.progress(message))
-    this.show(flags, document, (screen) => initText(document, screen))
+    this.show(flags, document, (document, screen) => initText(document, screen))
     process.exitCode ??= initExitCode(document)
   }
 }

@@ -2,6 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { formats, lintPrinted } from '../cli/lint/print.ts'
 import { runLint } from '../cli/lint/run-lint.ts'
+import { noteIgnored } from '../cli/note-ignored.ts'
 import { screenOf } from '../cli/screen.ts'
 import { write } from '../cli/write.ts'
 
@@ -38,6 +39,7 @@ export default class LintResults extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags, argv } = await this.parse(LintResults)
+    await noteIgnored(flags)
     const { format, ci, verbose } = flags
     const linted = await runLint(argv.map(String), flags)
     await write(process.stdout, lintPrinted(linted, { format: flags.json ? 'json' : format, ci, verbose, version: this.config.version }, screenOf(process.stdout)))

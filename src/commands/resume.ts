@@ -4,33 +4,38 @@ import { namedFiles, oneFileFlags } from '../cli/repair/files.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { resumeRun } from '../cli/repair/resume-run.ts'
 import { showPerformed } from '../cli/repair/show.ts'
+import { assertRunName } from '../core/run-name.ts'
 
-const { confirm, patience, relay } = repairFlags
+const { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, patience, relay } = repairFlags
 
 export default class Resume extends BaseCommand {
-  static override summary = 'go on with a repair that was interrupted'
+  static override summary = 'Resume an interrupted repair'
   static override description =
-    'Does what is left of the plan that was confirmed. What has been done is not done again; what was being taken back is taken back. --adopt takes over a run that was ' +
-    'begun on another machine, from the journal that the deployment keeps, and asks for confirmation.'
+    'Shows the plan, then carries out the steps that are left. Each step that the record calls done is checked in the deployment first; where the two disagree, ' +
+    'nothing changes. --adopt resumes a run of another machine from the record in the deployment, where others may write. Read its plan with --dry-run first.'
   static override examples = [
-    { description: 'the only run that has not come to its end', command: '<%= config.bin %> resume' },
-    { description: 'from another machine', command: '<%= config.bin %> resume --adopt RUN --confirm prod -d prod' },
+    { description: 'Resume the only unfinished run', command: '<%= config.bin %> resume' },
+    { description: 'Read a run of another machine', command: '<%= config.bin %> resume --adopt RUN --dry-run -d prod' },
+    { description: 'Adopt it', command: '<%= config.bin %> resume --adopt RUN --accept-risk foreign-run --confirm prod -d prod' },
   ]
   static override args = { run: Args.string({ description: 'RUN, as `history` lists it' }) }
   static override flags = {
+    'dry-run': dryRun,
+    'accept-risk': acceptRisk,
     confirm,
     patience,
     relay,
     ...oneFileFlags,
-    adopt: Flags.string({ summary: 'a run that was begun on another machine', helpValue: 'RUN' }),
+    adopt: Flags.string({ summary: 'Resume a run that was begun on another machine', helpValue: 'RUN' }),
   }
 
   override async run(): Promise<void> {
     const { flags, args } = await this.parse(Resume)
     const { adopt } = flags
+    for (const name of [adopt, args.run]) if (name !== undefined) assertRunName(name)
     const going = { run: adopt ?? args.run ?? null, adopt: adopt !== undefined, words: process.argv.slice(2) }
     const performed = await resumeRun({ ...flags, ...(await namedFiles(flags)) }, going)
     if (performed) showPerformed(performed, flags)
-    else this.show(flags, { schemaVersion: 1, outcome: 'nothing-to-do' }, () => 'There is no run to go on with: all have come to their end.\n')
+    else this.show(flags, { schemaVersion: 1, outcome: 'nothing-to-do' }, () => 'Nothing to resume: every run is finished.\n')
   }
 }

@@ -36,7 +36,7 @@ export default class ScanLogs extends BaseCommand {
     // in the environment it may stand for other commands
     if (argv.length > 0 && raw.some((it) => it.type === 'flag' && it.flag === 'deployment')) throw either(argv.map(String), flags.deployment!)
     const { document, exitCode } = await runScan(argv.map(String), flags)
-    this.show(flags, document, (screen) => scanText(document, { screen, exitCode }))
+    this.show(flags, document, (document, screen) => scanText(document, { screen, exitCode }))
     process.exitCode ??= exitCode
   }
 }

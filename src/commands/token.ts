@@ -1,6 +1,8 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { withOpened } from '../cli/with-opened.ts'
 import { lifeText, tokenDocument } from '../output/token.ts'
+import { jsonText } from '../cli/json.ts'
+import { print } from '../cli/write.ts'
 
 export default class Token extends BaseCommand {
   static override summary = 'print a Bearer token for scripts'
@@ -18,7 +20,8 @@ export default class Token extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(Token)
     const bearer = await withOpened(flags, async ({ login }) => (await login()).bearer())
-    this.show(flags, tokenDocument(bearer), () => `${bearer.token.reveal()}\n`)
+    // the one secret that is asked for, and printed
+    print(process.stdout, flags.json ? jsonText(tokenDocument(bearer)) : `${bearer.token.reveal()}\n`)
     this.progress(lifeText(bearer))
   }
 }

@@ -4,18 +4,20 @@ import { namedFiles, oneFileFlags } from '../cli/repair/files.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { undoRun } from '../cli/repair/resume-run.ts'
 import { showPerformed } from '../cli/repair/show.ts'
+import { assertRunName } from '../core/run-name.ts'
 
-const { confirm, patience, relay } = repairFlags
+const { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, patience, relay } = repairFlags
 
 export default class Undo extends BaseCommand {
-  static override summary = 'take a repair back, a half done one too'
-  static override description = 'The last step first, each only where the deployment is as that step left it. Ends with 4 where it cannot be taken back now, and says why.'
+  static override summary = 'Undo a repair, finished or not'
+  static override description = 'Shows the plan, then undoes the last step first, each only where the deployment is as that step left it. Exits with 4 and the reason where it cannot be undone now.'
   static override examples = ['<%= config.bin %> undo RUN -d prod --confirm prod']
   static override args = { run: Args.string({ description: 'RUN, as `history` lists it', required: true }) }
-  static override flags = { confirm, patience, relay, ...oneFileFlags }
+  static override flags = { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, patience, relay, ...oneFileFlags }
 
   override async run(): Promise<void> {
     const { flags, args } = await this.parse(Undo)
+    assertRunName(args.run)
     const performed = await undoRun({ ...flags, ...(await namedFiles(flags)) }, args.run, process.argv.slice(2))
     if (performed) showPerformed(performed, flags)
     else this.show(flags, { schemaVersion: 1, outcome: 'nothing-to-do' }, () => 'That run has changed nothing, or has been taken back.\n')

@@ -14,6 +14,6 @@ export default class Whoami extends BaseCommand {
       const api = await open.api()
       return { schemaVersion: 1, url: api.target, user: await api.currentUser() }
     })
-    this.show(flags, document, (screen) => whoamiText(document, screen))
+    this.show(flags, document, (document, screen) => whoamiText(document, screen))
   }
 }

@@ -1,5 +1,9 @@
 import type { MigrationItem } from './api-control.ts'
-import type { BrokerPolicy, ChangelogLockRow, ReleaseUpgrade, SessionSelection, ValueEdit } from './sources.ts'
+import type { BrokerPolicy } from './sources/broker.ts'
+import type { ChangelogLockRow } from './sources/database.ts'
+import type { ValueEdit } from './sources/files.ts'
+import type { ReleaseUpgrade } from './sources/release.ts'
+import type { SessionSelection } from './sources/sessions.ts'
 import type { WantedValue } from './values.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from './topology.ts'
 

@@ -1,6 +1,7 @@
 import type { AdminError } from './error.ts'
 import type { Deployment } from './deployment.ts'
 import type { SourceName, Sources } from './sources.ts'
+import type { Suggestion } from './shell-command.ts'
 
 export type Severity = 'error' | 'warning'
 
@@ -17,10 +18,10 @@ export interface Finding {
  */
 export interface Remedy {
   text: string
-  commands: readonly string[]
+  commands: readonly Suggestion[]
   /** what it costs or endangers */
   risk?: string
-  undo?: string
+  undo?: Suggestion
 }
 
 export type Outcome =

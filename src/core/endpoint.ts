@@ -1,4 +1,5 @@
 import type { Secret } from './secret.ts'
+import type { Suggestion } from './shell-command.ts'
 
 /** Where and as whom each part is reached: what the configuration or the service's own settings come down to. */
 
@@ -11,7 +12,7 @@ export interface HostPort {
 /** Where a server is really reached from here. Whatever is told, planned or verified keeps the server's own address. */
 export interface Way extends HostPort {
   /** what an operator would type for a way of their own; null: nothing is needed */
-  command: string | null
+  command: Suggestion | null
 }
 
 /** The way to an address, open for as long as the deployment is; null: the address is to be used as it is. Throws where there is none. */

@@ -1,3 +1,6 @@
+import { withoutSecrets } from './redaction/index.ts'
+import type { Suggestion } from './shell-command.ts'
+
 /**
  * Every way in which a command can fail on purpose, with the exit code of the contract.
  * Anything that reaches the top and is not an `AdminError` is a bug of this program (exit 70).
@@ -63,7 +66,7 @@ export type Obstacle =
 
 /**
  * An error that the operator can act on: what happened and to what, then what to type next.
- * Messages are shown as they are, so whoever makes one leaves out secrets (`redactUrl`).
+ * What is secret by its form or known as a secret is taken out of the message.
  */
 export class AdminError extends Error {
   override readonly name = 'AdminError'
@@ -72,10 +75,10 @@ export class AdminError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly suggestions: readonly string[] = [],
+    readonly suggestions: readonly Suggestion[] = [],
     { obstacle = null, ...options }: { cause?: unknown; obstacle?: Obstacle | null } = {},
   ) {
-    super(message, options)
+    super(withoutSecrets(message), options)
     this.obstacle = obstacle
   }
 

@@ -1,5 +1,6 @@
 import type { AdminError } from './error.ts'
 import type { Secret } from './secret.ts'
+import type { Suggestion } from './shell-command.ts'
 
 /** What an external system shows of itself to who asks it without credentials, step by step; an error: that is where it ended. */
 export interface ExternalSystem {
@@ -61,5 +62,5 @@ export interface IntegrationStep {
   cause?: IntegrationCause
   message: string
   /** what to type next */
-  next?: readonly string[]
+  next?: readonly Suggestion[]
 }

@@ -1,11 +1,19 @@
+import { command, nested } from './shell-command.ts'
+import type { ShellCommand, Suggestion } from './shell-command.ts'
+
 /** A host as sentences name it: a loopback address, or the folder of a socket, is this machine. */
 export function hostInWords(host: string): string {
   return isHere(host) ? 'this machine' : host
 }
 
 /** A command that asks the machine it is typed on: for another host a comment says where that is. */
-export function typedOn(host: string, command: string): string {
-  return isHere(host) ? command : `${command}   # on ${host}`
+export function typedOn(host: string, asked: Suggestion): ShellCommand {
+  return isHere(host) ? command`${nested(asked)}` : command`${nested(asked)}   # on ${host}`
+}
+
+/** What shows which program listens on a port. */
+export function listenersOn(port: number): ShellCommand {
+  return command`ss -ltnp ${`sport = :${port}`}`
 }
 
 /** Whether a name or an address means the machine that it is used on; an IPv6 address may stand in the brackets of a URL. */

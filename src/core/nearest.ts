@@ -1,3 +1,6 @@
+import { sentence } from './shell-command.ts'
+import type { Suggestion } from './shell-command.ts'
+
 /** The known names that a mistyped one may stand for, nearest first, three at most; none where nothing is near. */
 export function nearestNames(typed: string, known: Iterable<string>): string[] {
   const all = byLikeness(typed, known)
@@ -10,6 +13,14 @@ export function nearestNames(typed: string, known: Iterable<string>): string[] {
 export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
   const near = nearestNames(typed, known)
   return near.length > 0 ? `did you mean ${eitherOf(near)}?` : undefined
+}
+
+/** As `didYouMean`, as what an error suggests: names from outside are quoted. */
+export function suggestNearest(typed: string, known: Iterable<string>): Suggestion | undefined {
+  const [first, second, third] = nearestNames(typed, known)
+  if (first === undefined) return undefined
+  if (second === undefined) return sentence`did you mean ${first}?`
+  return third === undefined ? sentence`did you mean ${first} or ${second}?` : sentence`did you mean ${first}, ${second} or ${third}?`
 }
 
 /** As `nearestNames`, for a list that is too long to be shown whole: where nothing is near, the least unlike. */

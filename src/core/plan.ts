@@ -1,5 +1,6 @@
 import type { Action, ActionKind } from './action.ts'
 import type { NamedFile } from './deployment.ts'
+import type { Suggestion } from './shell-command.ts'
 
 export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues' | 'migrate-trees' | 'use-legacy-image' | 'set-env' | 'set-env-values' | 'service-stop' | 'service-start' | 'service-restart'
 
@@ -17,6 +18,9 @@ export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
   'service-restart': ['running-migration', 'controller'],
 }
 
+/** Risks of carrying on with what a record says, whichever repair it is of. */
+export const runRisks = ['foreign-run', 'record-differs', 'unfinished-run'] as const
+
 /** The words of the command that makes such a plan. */
 export function commandOf(repair: RepairId): string {
   return repair === 'set-env-values' ? 'set-env' : repair.replace(/^service-/, 'service ')
@@ -28,7 +32,7 @@ export interface Risk {
   /** what may happen */
   message: string
   /** what would show that there is no such risk: sentences, or commands to type */
-  proof: readonly string[]
+  proof: readonly Suggestion[]
 }
 
 export interface Step {

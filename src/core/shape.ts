@@ -1,3 +1,5 @@
+import { withoutSecrets } from './redaction/index.ts'
+
 /** What is wrong with a value that was read, and where in it; null: nothing. */
 export type Shape = (value: unknown, at: string) => string | null
 
@@ -55,6 +57,6 @@ function firstFault(faults: readonly (string | null)[]): string | null {
 }
 
 function shown(value: unknown): string {
-  const said = JSON.stringify(value) ?? 'nothing'
+  const said = withoutSecrets(JSON.stringify(value) ?? 'nothing')
   return said.length > 60 ? `${said.slice(0, 59)}…` : said
 }

@@ -43,6 +43,7 @@ export type {
   ServiceHealth,
   ServiceImage,
   ServiceInstance,
+  ServiceOrigin,
   ServiceSource,
   ServiceStatus,
   SettingsDrift,

@@ -1,16 +1,15 @@
 import type { NamedFile } from './deployment.ts'
-
-/** A command as one would type it in a shell. */
-export function typed(command: readonly string[]): string {
-  return command.map(quoted).join(' ')
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
+import { typed } from './shell-command.ts'
+import type { ShellCommand } from './shell-command.ts'
+export { typed } from './shell-command.ts'
 
 /** The flags that name a deployment, and the configuration file where one was named by a flag; or the file that it is. */
-export function onDeployment(name: string, config?: string, file?: NamedFile): string {
-  if (file) return typed([file.flag, file.path])
-  return typed(['-d', name, ...(config === undefined ? [] : ['--config', config])])
+export function onDeployment(name: string, config?: string, file?: NamedFile): ShellCommand {
+  if (file) return typed(flag(file.flag, file.path))
+  return typed([...(name.startsWith('-') ? flag('--deployment', name) : ['-d', name]), ...(config === undefined ? [] : flag('--config', config))])
+}
+
+/** A flag with its value, which is no flag even where it begins as one. */
+function flag(name: string, value: string): string[] {
+  return value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 }

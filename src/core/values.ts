@@ -1,11 +1,13 @@
-import type { ValueEdit, Values } from './sources.ts'
+import type { ValueEdit } from './sources/files.ts'
+import type { Values } from './sources/release.ts'
+import { own } from './own.ts'
 
 /** A value as it is to be; null: not there, or nothing. */
 export type WantedValue = Pick<ValueEdit, 'path' | 'to'>
 
 /** As it would be written into a file; null: not there, or nothing. */
 export function textAt(values: Values, path: readonly string[]): string | null {
-  const found = path.reduce<unknown>((it, key) => (typeof it === 'object' && it !== null ? (it as Values)[key] : undefined), values)
+  const found = path.reduce<unknown>((it, key) => (typeof it === 'object' && it !== null ? own(it as Values, key) : undefined), values)
   return found === undefined || found === null ? null : typeof found === 'string' ? found : JSON.stringify(found)
 }
 

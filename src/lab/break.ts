@@ -7,6 +7,7 @@ import type { Lab, LabOptions } from './lab.ts'
 import { assertOwn, useBroker } from './lab-servers.ts'
 import { asOperator } from './operator-lock.ts'
 import { isServing, restartLabService, serviceStatus, writeDown } from './service.ts'
+import { command } from '../core/shell-command.ts'
 
 export interface Broken {
   /** names of the faults that were made now */
@@ -61,7 +62,7 @@ function silent({ state }: Lab, name: string): AdminError {
   const because = broken.length > 0 ? `, since the lab is broken by ${broken.join(', ')}` : ''
   return new AdminError('REFUSED', `${name} cannot be made on a service that does not answer${because}`, [
     'testops-admin lab mend',
-    `testops-admin lab break ${[name, ...broken].join(' ')}`,
+    command`testops-admin lab break ${[name, ...broken]}`,
   ])
 }
 
@@ -72,10 +73,10 @@ async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<v
     assertOwn(servers, it.case.needs?.own ?? [], it.name)
     const before = [...there, ...wanted.slice(0, index)]
     const same = before.find(({ fault, name }) => fault.id === it.fault.id && name !== it.name)
-    if (same) throw new AdminError('REFUSED', `the lab is broken by ${same.name} already, which excludes ${it.name}`, [`testops-admin lab mend ${same.name}`])
+    if (same) throw new AdminError('REFUSED', `the lab is broken by ${same.name} already, which excludes ${it.name}`, [command`testops-admin lab mend ${same.name}`])
     const line = it.case.needs?.broker
     const other = line && before.find(({ case: { needs } }) => needs?.broker !== undefined && needs.broker !== line)
-    if (other) throw new AdminError('REFUSED', `${other.name} and ${it.name} need different brokers`, [`testops-admin lab mend ${other.name}`])
+    if (other) throw new AdminError('REFUSED', `${other.name} and ${it.name} need different brokers`, [command`testops-admin lab mend ${other.name}`])
     if (line && line !== lab.state.currentLine && servers.rabbitmq.way === 'given') assertOwn(servers, ['rabbitmq'], it.name)
   }
   if (wanted.length > 0 && there.length === 0 && (await serviceStatus(lab)).state !== 'running') {

@@ -3,6 +3,7 @@ import { closestNames, closestTo } from '../core/nearest.ts'
 import { caseName } from './fault.ts'
 import type { Fault, FaultCase } from './fault.ts'
 import { faults } from './faults/index.ts'
+import { command } from '../core/shell-command.ts'
 
 export interface NamedCase {
   /** `fault` or `fault/variant` */
@@ -26,7 +27,7 @@ export function findCase(typed: string, verb: 'break' | 'mend'): NamedCase {
   if (found) return found
   const known = cases.flatMap(({ name, fault }) => [fault.id, name])
   throw new AdminError('USAGE', `no fault \`${typed}\`; ${closestTo(typed, known)}`, [
-    ...closestNames(typed, known).map((name) => `testops-admin lab ${verb} ${name}`),
+    ...closestNames(typed, known).map((name) => command`testops-admin lab ${verb} ${name}`),
     'testops-admin lab faults',
   ])
 }

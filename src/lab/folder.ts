@@ -1,6 +1,8 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AdminError, codeOf } from '../core/error.ts'
+import { asPath, command } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** Makes a folder of 0700, and those above it. Throws what the system throws; `mkdir` with `recursive` never ends below /proc. */
 export async function makeFolder(path: string): Promise<void> {
@@ -42,9 +44,9 @@ export function folderFailure(error: unknown, root: string): unknown {
   if (error instanceof AdminError || reason === undefined || syscall === undefined || !file.test(syscall)) return error
   // writing to an open file names none
   const where = path === undefined || path === root ? '' : ` (${path})`
-  const hints = isNoRoom(error)
-    ? [`df -h ${root}`, 'make room there, then try again', 'testops-admin lab down   # gives back what the lab takes']
-    : [`ls -ld ${root}`, 'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you may write to']
+  const hints: Suggestion[] = isNoRoom(error)
+    ? [command`df -h ${asPath(root)}`, 'make room there, then try again', 'testops-admin lab down   # gives back what the lab takes']
+    : [command`ls -ld ${asPath(root)}`, 'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you may write to']
   return new AdminError('UNAVAILABLE', `the lab's folder ${root} cannot be used: ${reason}${where}`, hints, { cause: error })
 }
 

@@ -5,6 +5,7 @@ import { allServers, goOn, remember, serversOf } from './lab.ts'
 import type { Lab, LabServers } from './lab.ts'
 import { assertData, readServer, removeServer, resumeServer, serverNames, serverRunning, startServer, stopServer } from './servers/index.ts'
 import type { RabbitmqLine, ServerKind, ServerRecord, ServerRequest } from './servers/index.ts'
+import { command } from '../core/shell-command.ts'
 
 /** Few enough that one program can use them all up within a second. */
 const maxConnections = 40
@@ -55,7 +56,7 @@ export async function useBroker(lab: Lab, line: RabbitmqLine): Promise<boolean> 
   if (rabbitmq.way === 'given') {
     throw new AdminError('UNAVAILABLE', `this needs a RabbitMQ ${lineText(line)}, and the lab has a given one that it cannot exchange`, [
       'testops-admin lab down',
-      `unset TESTOPS_ADMIN_LAB_RABBITMQ_URL; testops-admin lab up --broker ${line}`,
+      command`unset TESTOPS_ADMIN_LAB_RABBITMQ_URL; testops-admin lab up --broker ${line}`,
     ])
   }
   lab.progress(`exchanging the broker for RabbitMQ ${lineText(line)}`)

@@ -10,6 +10,7 @@ import { readServer } from './servers/index.ts'
 import type { ServerKind, ServerRecord } from './servers/index.ts'
 import { readState, writeState } from './state.ts'
 import type { LabState } from './state.ts'
+import { command } from '../core/shell-command.ts'
 
 /** What a command of the lab works with. */
 export interface LabOptions {
@@ -56,7 +57,7 @@ export async function serversOf({ layout, state }: Pick<Lab, 'layout' | 'state'>
     const record = await readServer(layout.server(kind, kind === 'rabbitmq' ? state.currentLine : undefined))
     if (record?.state === 'started') return record
     throw new AdminError('UNAVAILABLE', `the lab has no ${kind}: its start did not come to an end`, [
-      `testops-admin lab ${state.faults.length > 0 ? 'mend' : 'up'}`,
+      command`testops-admin lab ${state.faults.length > 0 ? 'mend' : 'up'}`,
     ])
   }
   const [postgres, rabbitmq, redis] = await Promise.all([read('postgres'), read('rabbitmq'), read('redis')])

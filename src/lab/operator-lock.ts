@@ -6,6 +6,7 @@ import type { LabLayout } from './layout.ts'
 import { giveBack, holderOf, takeLock } from '../adapters/lock-file.ts'
 import { identify } from '../adapters/process-identity.ts'
 import type { ProcessIdentity } from '../adapters/process-identity.ts'
+import { command } from '../core/shell-command.ts'
 
 interface Operator extends ProcessIdentity {
   command: string
@@ -54,9 +55,9 @@ async function claim(layout: LabLayout, own: Operator, options: { evenIfFull?: b
   if (holder) throw busy(holder)
 }
 
-function busy({ command, pid, since }: Operator): AdminError {
-  return new AdminError('BUSY', `another operator is at work on the lab: \`${command}\` (process ${pid}) since ${since}`, [
-    `ps -fp ${pid}`,
+function busy({ command: other, pid, since }: Operator): AdminError {
+  return new AdminError('BUSY', `another operator is at work on the lab: \`${other}\` (process ${pid}) since ${since}`, [
+    command`ps -fp ${pid}`,
     'wait until it is done, then try again',
   ])
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFile, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AdminError } from '../core/error.ts'
+import { isRunName } from '../core/run-name.ts'
 import { journalQueuePrefix } from '../knowledge/broker.ts'
 import { recordsOf } from '../runtime/index.ts'
 import { askManagement, onBroker } from './access/broker.ts'
@@ -76,7 +77,7 @@ export async function forgetRuns(lab: Lab): Promise<void> {
 export async function forgetRepairs(servers: readonly Pick<ServerRecord, 'host' | 'port'>[]): Promise<void> {
   const { runs } = recordsOf(process.env, { name: 'lab' })
   const addresses = servers.map(({ host, port }) => `${host}:${port}/`)
-  for (const run of await readdir(runs).catch(() => [])) {
+  for (const run of (await readdir(runs).catch(() => [])).filter(isRunName)) {
     const record = await readFile(join(runs, run, 'run.json'), 'utf8').catch(() => '')
     if (addresses.some((address) => record.includes(address))) await rm(join(runs, run), { recursive: true, force: true })
   }

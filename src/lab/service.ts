@@ -14,6 +14,7 @@ import { environmentText, serviceEnvironment, serviceMachine, serviceUrl } from 
 import { assertPortFree } from './servers/local/ports.ts'
 import { unitIn } from './service-control/unit.ts'
 import { writePrivate } from './servers/private-file.ts'
+import { command } from '../core/shell-command.ts'
 
 const timeoutMs = 40_000
 
@@ -84,7 +85,7 @@ export async function waitUntilServing(lab: Lab): Promise<void> {
     if (await isServing(lab)) return true
     const { state, detail } = await serviceStatus(lab)
     if (state === 'running' || (await isServing(lab))) return false
-    throw new AdminError('FAILED', `the practice service did not come up: ${detail}`, [`less ${unitIn(lab.layout.service).logFile}`])
+    throw new AdminError('FAILED', `the practice service did not come up: ${detail}`, [command`less ${unitIn(lab.layout.service).logFile}`])
   })
 }
 

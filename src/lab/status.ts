@@ -1,5 +1,4 @@
 import { AdminError } from '../core/error.ts'
-import { typed } from '../core/typed.ts'
 import { operatorAtWork } from './operator-lock.ts'
 import { allServers, labNames, openLab, serversOf } from './lab.ts'
 import type { Lab, LabOptions, LabServers } from './lab.ts'
@@ -11,6 +10,8 @@ import { hostIn, serviceUrl } from './settings.ts'
 import { readState } from './state.ts'
 import type { BrokenFault } from './state.ts'
 import { unitIn } from './service-control/unit.ts'
+import { command, nested } from '../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
 /** What runs where. */
 export interface LabStatus {
@@ -24,7 +25,7 @@ export interface LabStatus {
   /** who changes the lab just now */
   operator: { command: string; pid: number; since: string } | null
   /** lines to copy into a shell; no secret is in them */
-  commands: readonly string[]
+  commands: readonly Suggestion[]
 }
 
 /** Looks at the lab without changing anything. */
@@ -51,20 +52,20 @@ export async function labStatus(options: LabOptions): Promise<LabStatus> {
   }
 }
 
-function serverCommands({ layout, state }: Lab, servers: LabServers): string[] {
+function serverCommands({ layout, state }: Lab, servers: LabServers): ShellCommand[] {
   const { database, role } = labNames(state, servers)
   const { postgres, rabbitmq, redis } = servers
-  const secret = (name: Parameters<typeof layout.secret>[0]): string => `$(cat ${typed([layout.secret(name)])})`
-  const login = `printf 'user = "%s:%s"' ${typed([rabbitmq.user])} "${secret('broker')}"`
+  const secret = (name: Parameters<typeof layout.secret>[0]) => nested(command`"$(cat ${layout.secret(name)})"`)
+  const login = command`printf 'user = "%s:%s"' ${rabbitmq.user} ${secret('broker')}`
   return [
-    `PGPASSWORD=${secret('database')} psql -h ${postgres.host} -p ${postgres.port} -U ${role} ${database}`,
-    `${redis.password ? `REDISCLI_AUTH=${secret('sessions')} ` : ''}redis-cli -h ${redis.host} -p ${redis.port} -n ${redis.database}`,
-    ...(rabbitmq.managementUrl ? [`${login} | curl -K - ${rabbitmq.managementUrl}/api/overview`] : []),
+    command`PGPASSWORD=${secret('database')} psql -h ${postgres.host} -p ${postgres.port} -U ${role} ${database}`,
+    command`${nested(redis.password ? command`REDISCLI_AUTH=${secret('sessions')} ` : '')}redis-cli -h ${redis.host} -p ${redis.port} -n ${redis.database}`,
+    ...(rabbitmq.managementUrl ? [command`${nested(login)} | curl -K - ${`${rabbitmq.managementUrl}/api/overview`}`] : []),
   ]
 }
 
-function serviceCommands(lab: Lab): string[] {
-  return [`curl ${serviceUrl(lab)}/api/management/health`, `tail -f ${typed([unitIn(lab.layout.service).logFile])}`]
+function serviceCommands(lab: Lab): ShellCommand[] {
+  return [command`curl ${`${serviceUrl(lab)}/api/management/health`}`, command`tail -f ${unitIn(lab.layout.service).logFile}`]
 }
 
 function ifUnavailable(error: unknown): null {

@@ -16,6 +16,7 @@ import type { RabbitmqLine } from './servers/index.ts'
 import { serviceStatus, startLabService, waitUntilServing, writeDown } from './service.ts'
 import { readState, writeState } from './state.ts'
 import type { LabState } from './state.ts'
+import { typed } from '../core/typed.ts'
 
 export interface UpRequest {
   broker?: RabbitmqLine | undefined
@@ -124,7 +125,7 @@ async function assertOnlyOurs(layout: LabLayout): Promise<void> {
 
 function assertSame(state: LabState | null, { broker, port }: UpRequest): void {
   if (!state) return
-  const again = ['testops-admin lab up', ...(broker ? [`--broker ${broker}`] : []), ...(port ? [`--port ${port}`] : [])].join(' ')
+  const again = typed(['testops-admin', 'lab', 'up', ...(broker ? ['--broker', broker] : []), ...(port ? ['--port', String(port)] : [])])
   const other = (what: string): AdminError => new AdminError('REFUSED', `the lab is there already, ${what}`, ['testops-admin lab down', again])
   if (broker !== undefined && broker !== state.brokerLine) throw other(`with RabbitMQ of the line ${state.brokerLine}`)
   if (port !== undefined && port !== state.servicePort) throw other(`at port ${state.servicePort}`)

@@ -1,11 +1,13 @@
 import type { ErrorCode } from '../core/error.ts'
+import { harmless, harmlessLines } from '../core/harmless.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
 import { hang, printable } from './text.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** What `--json` prints in place of a result (DESIGN.md 2). `BUG` is anything that was not foreseen. */
 export interface ErrorDocument {
-  error: { code: ErrorCode | 'BUG'; message: string; suggestions: readonly string[] }
+  error: { code: ErrorCode | 'BUG'; message: string; suggestions: readonly Suggestion[] }
 }
 
 /** An error as shown to people: what happened, then what to type next. */
@@ -19,4 +21,11 @@ export function errorText({ error }: ErrorDocument, screen: Screen): string {
     for (const suggestion of error.suggestions) lines.push(`  ${printable(suggestion)}`)
   }
   return `${lines.join('\n')}\n`
+}
+
+/** Where a bug of this program was met: its message on one line, then the places in the code. */
+export function stackText(stack: string): string {
+  const places = stack.search(/^ {4}at /m)
+  const [head, rest] = places < 0 ? [stack, ''] : [stack.slice(0, places).trimEnd(), stack.slice(places)]
+  return `${harmless(head)}\n${rest === '' ? '' : `${harmlessLines(rest).replace(/^(?! )/gm, '    ')}\n`}`
 }

@@ -1,5 +1,5 @@
 import { closestTo } from '../core/nearest.ts'
-import { withoutSecrets } from '../core/secret.ts'
+import { withoutSecrets } from '../core/redaction/index.ts'
 import type { ExplainEntry } from '../knowledge/explain/entry.ts'
 import type { SearchAnswer } from '../knowledge/explain/search/search.ts'
 import { paintFor } from './paint.ts'
@@ -43,7 +43,7 @@ export function explainDocument(query: string | null, { found, nearest }: Search
 
 /** A text may hold what its owner overlooks. */
 function shownQuery(query: string): string {
-  const clean = withoutSecrets(query.slice(0, longestQuery * 20))
+  const clean = withoutSecrets(query)
   return clean.length > longestQuery ? `${clean.slice(0, longestQuery)}…` : clean
 }
 
@@ -103,7 +103,7 @@ function everything(entries: readonly ShownEntry[], screen: Screen): string {
 }
 
 function notFound({ query, nearest = [] }: ExplainDocument, { columns }: Screen): string {
-  const asked = printable(query).trim()
+  const asked = printable(query.trim())
   const hint = nearest.length > 0 ? `; ${closestTo(asked, nearest)}` : ''
   const said = asked === '' ? 'There is no text to look for' : `Nothing is known of \`${clip(asked, columns)}\`${hint}`
   return `${[...wrap(said.endsWith('?') ? said : `${said}.`, columns), 'All names: testops-admin explain'].join('\n')}\n`

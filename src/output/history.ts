@@ -5,13 +5,14 @@ import { onDeployment } from '../core/typed.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
 import { hang, pad, printable, widthOf } from './text.ts'
+import { command, nested } from '../core/shell-command.ts'
 
 /** What `history --json` prints: oldest first. */
 export interface HistoryDocument {
   schemaVersion: 1
   deployment: string
-  /** `copyGone`: the deployment kept a copy of what is not finished here, and has it no longer */
-  runs: readonly (RunState & { where: 'here' | 'deployment'; copyGone?: true })[]
+  /** `copyGone`: the deployment kept a copy of what is not finished here, and has it no longer; `misfit`: why it is no record of this program's */
+  runs: readonly (RunState & { where: 'here' | 'deployment'; copyGone?: true; misfit?: string })[]
   /** journals that are there and cannot be read, and why */
   unreadable: readonly { run: string; reason: string }[]
 }
@@ -20,19 +21,24 @@ export function historyText({ deployment, runs, unreadable }: HistoryDocument, s
   const paint = paintFor(screen)
   if (runs.length + unreadable.length === 0) return `No repair of ${file ? 'file' : 'deployment'} ${printable(deployment)} is on record here.\n`
   const width = Math.max(0, ...runs.map(({ run }) => widthOf(run)))
-  const lines = runs.map(({ run, state, by, done, steps, within, where, copyGone }) => {
+  const lines = runs.map(({ run, state, by, done, steps, within, where, copyGone, misfit }) => {
     const word = state === 'done' ? paint.good(state) : state === 'unfinished' ? paint.bad(state) : paint.warn(state)
     const at = within === null ? '' : `, within: ${printable(within)}`
     const place = where === 'deployment' ? ', begun on another machine' : copyGone ? ', most likely finished on another machine' : ''
+    if (misfit !== undefined) return `${pad(run, width)}  ${paint.warn('fits no repair')}  ${printable(misfit)}`
     return `${pad(run, width)}  ${word}  ${done} of ${steps} steps by ${printable(by)}${at}${place}`
   })
-  for (const { run, reason } of unreadable) lines.push(...hang(`${run}  `, `cannot be read: ${printable(reason)}`, screen.columns))
+  for (const { run, reason } of unreadable) lines.push(...hang(`${printable(run)}  `, `cannot be read: ${printable(reason)}`, screen.columns))
   const next = runs.filter(({ state }) => state === 'unfinished')
   if (next.length > 0) lines.push('')
   const flags = onDeployment(deployment, config, file)
   for (const it of next) {
-    lines.push(`Go on: testops-admin resume ${it.where === 'deployment' ? '--adopt ' : ''}${it.run} ${flags}`)
-    lines.push(`${it.onlyCloses ? 'Close' : 'Take back'}: ${undoCommand(it, flags)}`)
+    if (it.misfit !== undefined) lines.push(command`Remove this record: testops-admin discard ${it.run} ${nested(flags)}`)
+    else if (it.where === 'deployment') lines.push(command`Read it: testops-admin resume --adopt ${it.run} ${nested(flags)} --dry-run`)
+    else {
+      lines.push(command`Resume: testops-admin resume ${it.run} ${nested(flags)}`)
+      lines.push(`${it.onlyCloses ? 'Close' : 'Undo'}: ${undoCommand(it, flags)}`)
+    }
   }
   return `${lines.join('\n')}\n`
 }

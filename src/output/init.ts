@@ -1,6 +1,9 @@
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
 import { hang, pad, printable } from './text.ts'
+import { command, nested } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
+import { onDeployment } from '../core/typed.ts'
 
 /** What `init --json` prints. */
 export interface InitDocument {
@@ -16,7 +19,7 @@ export interface InitDocument {
 
 type Connection = { part: string } & (
   | { status: 'ok'; target: string }
-  | { status: 'failed' | 'absent'; error: { code: string; message: string; suggestions: readonly string[] } }
+  | { status: 'failed' | 'absent'; error: { code: string; message: string; suggestions: readonly Suggestion[] } }
 )
 
 const words = { ok: 'ok', failed: 'failed', absent: 'not known' } as const
@@ -30,7 +33,7 @@ export function initText({ file, deployment, connections }: InitDocument, screen
     const [first = '', ...rest] = hang(`${word}  ${pad(it.part, 8)}  `, printable(it.status === 'ok' ? it.target : it.error.message), screen.columns)
     return [first.replace(word, shown), ...rest]
   })
-  return `${[...rows, '', ...hang('', `Written: ${printable(file)}`, screen.columns), `Next: testops-admin doctor -d ${printable(deployment)}`].join('\n')}\n`
+  return `${[...rows, '', ...hang('', `Written: ${printable(file)}`, screen.columns), command`Next: testops-admin doctor ${nested(onDeployment(deployment))}`].join('\n')}\n`
 }
 
 /** 3 where a part that is known does not answer: what is written may be wrong there. */

@@ -2,6 +2,7 @@ import type { Certificate, IntegrationCause, IntegrationStep } from '../core/ext
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
 import { hang, pad, printable } from './text.ts'
+import { command } from '../core/shell-command.ts'
 
 export interface CheckedIntegration {
   /** as the configuration names it; null: it does not */
@@ -60,6 +61,6 @@ function textOf({ name, url, from, steps, causes }: CheckedIntegration, screen: 
     const [first = '', ...more] = hang(`  ${pad(step, width)}  `, printable(message), screen.columns)
     return [`${signs[status]} ${first.slice(2)}`, ...more, ...(status === 'ok' ? [] : next.map((command) => `      ${printable(command)}`))]
   })
-  const told = causes.map((cause) => advice[cause]).flatMap(({ text, explain }) => [...hang('', text, screen.columns), `    testops-admin explain ${explain}`])
+  const told = causes.map((cause) => advice[cause]).flatMap(({ text, explain }) => [...hang('', text, screen.columns), command`    testops-admin explain ${explain}`])
   return [paint.strong(printable(`${name === null ? '' : `${name}: `}${url}${source}`)), ...lines, ...(told.length > 0 ? ['', ...told] : [])]
 }

@@ -1,10 +1,13 @@
+import { jsonWithoutBuildCommands } from '../core/build-server-lines.ts'
+import { harmlessJson } from '../core/harmless.ts'
+
 /**
- * One JSON document as `JSON.stringify(value, null, 2)` has it, in pieces: a large one is never there as one text. What lies deeper than
- * `depth` lists and objects is one piece each. Plain data alone.
+ * One JSON document as `JSON.stringify(value, null, 2)` has it, but for what `harmlessJson` escapes, in pieces: a large one is never there as one text. What lies deeper than
+ * `depth` lists and objects is one piece each. Plain data alone. A build server finds no command in it.
  */
 export function* jsonPieces(value: unknown, depth: number, indent = ''): Generator<string> {
   if (depth === 0 || typeof value !== 'object' || value === null) {
-    yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`)
+    yield jsonWithoutBuildCommands(harmlessJson(JSON.stringify(value, null, 2))).replaceAll('\n', `\n${indent}`)
     return
   }
   const isList = Array.isArray(value)
@@ -13,7 +16,7 @@ export function* jsonPieces(value: unknown, depth: number, indent = ''): Generat
   let before = `${open}\n`
   for (const [key, item] of Object.entries(value as Record<string, unknown>)) {
     if (item === undefined) continue
-    yield `${before}${inner}${isList ? '' : `${JSON.stringify(key)}: `}`
+    yield `${before}${inner}${isList ? '' : `${jsonWithoutBuildCommands(harmlessJson(JSON.stringify(key)))}: `}`
     yield* jsonPieces(item, depth - 1, inner)
     before = ',\n'
   }

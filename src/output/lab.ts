@@ -1,6 +1,9 @@
+import { harmlessIn } from '../core/harmless.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
 import { countOf, hang, pad, widthOf, wrap } from './text.ts'
+import { command, nested } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** What `lab status --json` prints, and `lab up --json` with `already` and `started` beside it. */
 export interface LabStatusDocument {
@@ -13,7 +16,7 @@ export interface LabStatusDocument {
   broken: readonly { name: string; since: string; state: 'half' | 'broken' }[]
   operator: { command: string; pid: number; since: string } | null
   /** lines to copy into a shell */
-  commands: readonly string[]
+  commands: readonly Suggestion[]
 }
 
 export interface LabUpDocument extends LabStatusDocument {
@@ -66,7 +69,7 @@ export interface LabFaultsDocument {
 }
 
 export function labStatusText(document: LabStatusDocument, screen: Screen): string {
-  const { phase, directory, servers, service, broken, operator, commands, configuration } = document
+  const { phase, directory, servers, service, broken, operator, commands, configuration } = harmlessIn(document)
   const paint = paintFor(screen)
   const atWork = operator ? [`${operator.command} is at work (process ${operator.pid}) since ${operator.since}`] : []
   if (phase === 'absent') return lines([`There is no lab in ${directory}.`, ...atWork, '', 'Start one: testops-admin lab up'])
@@ -101,7 +104,7 @@ function whatNext({ servers, service, broken }: LabStatusDocument): string {
 }
 
 export function labUpText(document: LabUpDocument, screen: Screen): string {
-  const { already, started, broken } = document
+  const { already, started, broken } = harmlessIn(document)
   const what =
     broken.length > 0
       ? 'The lab is there, and stays broken as it is.'
@@ -113,28 +116,32 @@ export function labUpText(document: LabUpDocument, screen: Screen): string {
   return `${wrap(what, screen.columns).join('\n')}\n\n${labStatusText(document, screen)}`
 }
 
-export function labDownText({ found, removed }: LabDownDocument, { columns }: Screen): string {
+export function labDownText(document: LabDownDocument, { columns }: Screen): string {
+  const { found, removed } = harmlessIn(document)
   if (!found) return 'There is no lab; nothing to take down.\n'
   return lines(wrap(removed.length === 0 ? 'The lab is gone.' : `The lab is gone: ${removed.join(', ')}.`, columns))
 }
 
-export function labBreakText({ made, already, expectedExitCode }: LabBreakDocument, screen: Screen): string {
+export function labBreakText(document: LabBreakDocument, screen: Screen): string {
+  const { made, already, expectedExitCode } = harmlessIn(document)
   const told = made.flatMap(({ name, made: how, repair }) => [...hang(`${name}: `, `${how}.`, screen.columns), ...hang('  repair: ', repair, screen.columns)])
   // what a repair has put right stays on record until it is mended
   const before = already.flatMap((name) =>
-    hang(`${name}: `, `made already. Where a repair has put it right since, it can be made again after: testops-admin lab mend ${name}`, screen.columns),
+    hang(`${name}: `, command`made already. Where a repair has put it right since, it can be made again after: testops-admin lab mend ${name}`, screen.columns),
   )
-  const ends = expectedExitCode === null ? '' : ` (ends with ${expectedExitCode})`
-  return lines([...told, ...before, '', `Look: testops-admin doctor -d lab${ends}`, 'Mend: testops-admin lab mend'])
+  const ends = expectedExitCode === null ? '' : command` (ends with ${expectedExitCode})`
+  return lines([...told, ...before, '', command`Look: testops-admin doctor -d lab${nested(ends)}`, 'Mend: testops-admin lab mend'])
 }
 
-export function labMendText({ mended, remaining, healthy }: LabMendDocument): string {
+export function labMendText(document: LabMendDocument): string {
+  const { mended, remaining, healthy } = harmlessIn(document)
   const done = mended.length === 0 ? 'Nothing to mend' : `Mended: ${mended.join(', ')}`
   const state = healthy ? 'doctor finds nothing' : remaining.length > 0 ? `still broken: ${remaining.join(', ')}` : 'the lab is not broken by that'
   return `${done}; ${state}.\n`
 }
 
-export function labFaultsText({ faults }: LabFaultsDocument, screen: Screen): string {
+export function labFaultsText(document: LabFaultsDocument, screen: Screen): string {
+  const { faults } = harmlessIn(document)
   const paint = paintFor(screen)
   const shown = faults.flatMap(({ name, made, repair, expected: { exitCode, problems } }) => {
     const said = problems.length === 0 ? 'nothing' : problems.map(({ check, severity }) => `${severity} ${check}`).join(', ')

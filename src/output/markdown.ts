@@ -1,3 +1,5 @@
+import { harmless } from '../core/harmless.ts'
+
 /** A table of Markdown. Cells may hold any text: bars and line ends are made harmless. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`
@@ -5,12 +7,12 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
 }
 
 function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replace(/\s*\n\s*/g, ' ')
+  return harmless(text.replace(/(?<!\s)\s*\n\s*/g, ' ')).replaceAll('|', '\\|')
 }
 
 /** The document with what stands between `<!-- generated: NAME -->` and `<!-- /generated -->` replaced. Throws on a name without text. */
 export function withGenerated(document: string, texts: Readonly<Record<string, string>>): string {
-  return document.replace(/(<!-- generated: ([\w-]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g, (_, begin: string, name: string, end: string) => {
+  return document.replace(/(<!-- generated: ([\w-]+) -->\n)(?:(?!<!-- generated: )[\s\S])*?(<!-- \/generated -->)/g, (_, begin: string, name: string, end: string) => {
     const text = texts[name]
     if (text === undefined) throw new Error(`nothing generates \`${name}\``)
     return `${begin}${text}\n${end}`

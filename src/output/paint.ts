@@ -1,4 +1,5 @@
 import { Chalk } from 'chalk'
+import { harmless } from '../core/harmless.ts'
 import type { Screen } from './screen.ts'
 
 export interface Paint {
@@ -10,15 +11,15 @@ export interface Paint {
   faint: (text: string) => string
 }
 
-/** Colours for a screen; on one without them, every function returns the text as it is. */
+/** Colours for a screen; on one without them, every function gives the text alone. What is foreign in it is made harmless. */
 export function paintFor(screen: Screen): Paint {
   const chalk = new Chalk({ level: screen.colour ? 1 : 0 })
   return {
-    good: (text) => chalk.green(text),
-    bad: (text) => chalk.red(text),
-    warn: (text) => chalk.yellow(text),
-    doubt: (text) => chalk.magenta(text),
-    strong: (text) => chalk.bold(text),
-    faint: (text) => chalk.dim(text),
+    good: (text) => chalk.green(harmless(text)),
+    bad: (text) => chalk.red(harmless(text)),
+    warn: (text) => chalk.yellow(harmless(text)),
+    doubt: (text) => chalk.magenta(harmless(text)),
+    strong: (text) => chalk.bold(harmless(text)),
+    faint: (text) => chalk.dim(harmless(text)),
   }
 }

@@ -4,6 +4,7 @@ import type { Plan } from '../core/plan.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
 import { countOf, hang, pad, printable, widthOf } from './text.ts'
+import { command } from '../core/shell-command.ts'
 
 /** What a plan costs, in words, by the names of its figures. */
 const impacts: Readonly<Record<string, (count: number) => string>> = {
@@ -33,8 +34,8 @@ export function planText(plan: Plan, screen: Screen): string {
   const paint = paintFor(screen)
   const { columns } = screen
   const file = fileOf(plan)
-  const lines = [paint.strong(`Plan: ${commandOf(plan.repair)} on ${file ? `file ${printable(file.path)}` : `deployment ${printable(plan.deployment)}`}`)]
-  const targets = Object.entries(plan.target)
+  const lines = [paint.strong(`Plan: ${printable(commandOf(plan.repair))} on ${file ? `file ${printable(file.path)}` : `deployment ${printable(plan.deployment)}`}`)]
+  const targets = Object.entries(plan.target).map(([part, where]) => [printable(part), where] as const)
   const width = Math.max(0, ...targets.map(([part]) => widthOf(part)))
   for (const [part, where] of targets) lines.push(`  ${pad(part, width)}  ${printable(where)}`)
   if (plan.evidence.length > 0) lines.push('', 'What was seen:', ...plan.evidence.map((line) => `    ${printable(line)}`))
@@ -46,13 +47,14 @@ export function planText(plan: Plan, screen: Screen): string {
     lines.push(...hang(`  ${index + 1}. `, printable(title) + mark, columns))
     if (loses !== undefined) lines.push(...hang('     loses: ', printable(loses), columns))
   })
-  lines.push('', 'It:', ...Object.entries(plan.impact).flatMap(([name, count]) => hang('  - ', impacts[name]?.(count) ?? `${name}: ${count}`, columns)))
+  lines.push('', 'It:', ...Object.entries(plan.impact).flatMap(([name, count]) => hang('  - ', impactIn(name, count), columns)))
   const duration = durationOf(plan)
   if (duration !== null) lines.push(...hang('  - ', duration, columns))
   for (const { name, message, proof } of plan.risks) {
     lines.push('', ...hang(`${paint.warn(`Risk ${name}:`)} `, printable(message), columns))
-    for (const line of proof) lines.push(...hang('    ', printable(line), columns))
-    lines.push(`    --accept-risk ${name}   # goes on all the same`)
+    // a command that is broken in two is two commands
+    for (const line of proof) lines.push(`    ${printable(line)}`)
+    lines.push(command`    --accept-risk ${name}   # goes on all the same`)
   }
   return `${lines.join('\n')}\n`
 }
@@ -67,4 +69,9 @@ function durationOf({ steps: all, expectedMs: taken = [] }: Plan): string | null
   if (known.length === 0) return 'takes an unknown time: no such step is on record of this deployment'
   if (unknown.length === 0) return `takes about ${seconds}, as it did here before`
   return `takes about ${seconds} for what was done here before, and an unknown time for step ${unknown.join(', ')}`
+}
+
+/** A saved plan or a record may name anything, `constructor` too. */
+function impactIn(name: string, count: number): string {
+  return Object.hasOwn(impacts, name) ? impacts[name]!(count) : printable(`${name}: ${count}`)
 }

@@ -9,6 +9,8 @@ import type { Paint } from './paint.ts'
 import { planText } from './plan.ts'
 import type { Screen } from './screen.ts'
 import { hang, pad, printable, widthOf } from './text.ts'
+import { command, nested } from '../core/shell-command.ts'
+import { own } from '../core/own.ts'
 
 const outcomes = {
   planned: 'Nothing was changed: this is only the plan.',
@@ -32,10 +34,10 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
   const width = Math.max(0, ...checks.map(([id]) => widthOf(id)))
   for (const [id, status] of checks) {
     lines.push(`  ${pad(id, width)}  ${statusWord(status, paint)}`)
-    const why = reasons[id]
+    const why = own(reasons, id)
     if (why !== undefined) lines.push(...hang('    ', printable(why), screen.columns))
   }
-  if (outcome === 'done' && run !== null && leavesChange(plan) && !isTakenBack(document)) lines.push('', `To take it back: testops-admin undo ${run} ${here}`)
+  if (outcome === 'done' && run !== null && leavesChange(plan) && !isTakenBack(document)) lines.push('', command`To take it back: testops-admin undo ${run} ${nested(here)}`)
   const told = error ? `\n${errorText({ error }, screen)}` : ''
   return `${lines.join('\n')}\n${told}`
 }
@@ -54,7 +56,7 @@ function headline(document: RepairDocument, paint: Paint): string {
   const { outcome, run } = document
   const word = wordFor(document)
   const painted = outcome === 'done' ? paint.good(word) : outcome === 'refused' ? paint.warn(word) : paint.bad(word)
-  return run === null ? painted : `${painted} Run ${run}.`
+  return run === null ? painted : `${painted} Run ${printable(run)}.`
 }
 
 function wordFor(document: RepairDocument): string {
@@ -67,7 +69,7 @@ function wordFor(document: RepairDocument): string {
 
 function statusWord(status: string, paint: Paint): string {
   if (status === 'ok') return paint.good(status)
-  return status === 'error' ? paint.bad(status) : status === 'warning' ? paint.warn(status) : status
+  return status === 'error' ? paint.bad(status) : status === 'warning' ? paint.warn(status) : printable(status)
 }
 
 /** Tells each step as it begins and ends, one line each. */

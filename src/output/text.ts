@@ -1,14 +1,9 @@
-const controls = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/gu
+import { withoutBuildCommands } from '../core/build-server-lines.ts'
+import { harmless } from '../core/harmless.ts'
 
-/**
- * Text from outside (names of queues, log lines, messages of servers) made safe for a terminal: what would move the
- * cursor, change colours or turn the direction of writing is replaced, and halves of characters. Line breaks become blanks.
- */
+/** Text from outside (names of queues, log lines, messages of servers) on one line of an output: harmless to a terminal and to a build server. */
 export function printable(text: string): string {
-  return text
-    .replace(/\s*[\r\n]+\s*/g, ' ')
-    .replace(/\t/g, ' ')
-    .replace(controls, '\ufffd')
+  return withoutBuildCommands(harmless(text))
 }
 
 /** Columns that a text takes. Combining marks take none, East Asian wide characters and emoji two. */
@@ -33,17 +28,21 @@ function isWide(code: number): boolean {
   )
 }
 
-/** Fills a text with blanks up to a width. */
+/** Fills a text with blanks up to a width; what is foreign in it is made harmless, as in all functions here that lay out a text. */
 export function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
+  const shown = harmless(text)
+  return shown + ' '.repeat(Math.max(0, width - widthOf(shown)))
 }
 
 /** Cuts a text that is too wide, and shows that it was cut. */
-export function clip(text: string, width: number): string {
+export function clip(foreign: string, width: number): string {
+  const text = harmless(foreign)
   if (widthOf(text) <= width) return text
   let kept = ''
+  let taken = 0
   for (const character of text) {
-    if (widthOf(kept + character) > width - 1) break
+    taken += widthOf(character)
+    if (taken > width - 1) break
     kept += character
   }
   return `${kept.trimEnd()}…`
@@ -56,12 +55,17 @@ export function clip(text: string, width: number): string {
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(/ +/)) {
-    const longer = line ? `${line} ${word}` : word
-    if (line && widthOf(longer) > width) {
+  let taken = 0
+  for (const word of harmless(text).split(/ +/)) {
+    const more = widthOf(word)
+    if (line && taken + 1 + more > width) {
       lines.push(line)
       line = word
-    } else line = longer
+      taken = more
+    } else {
+      taken += line ? 1 + more : more
+      line = line ? `${line} ${word}` : word
+    }
   }
   lines.push(line)
   return lines

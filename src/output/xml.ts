@@ -1,7 +1,8 @@
-/** A text for XML 1.0, in attributes and between tags; what must not stand there at all is replaced. */
+import { harmlessLines } from '../core/harmless.ts'
+
+/** A text for XML 1.0, in attributes and between tags; what must not stand there at all is shown as text. */
 export function xmlText(text: string): string {
-  return text
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, '\ufffd')
+  return harmlessLines(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

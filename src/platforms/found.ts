@@ -1,4 +1,5 @@
 import type { PlatformOptions } from './platform.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** A deployment that was found without a configuration. */
 export interface Found {
@@ -20,7 +21,7 @@ interface Search {
   /** what could not be asked, and why: there may be more */
   unseen?: string
   /** what to type about that */
-  next?: readonly string[]
+  next?: readonly Suggestion[]
 }
 
 export interface FinderOptions extends PlatformOptions {

@@ -9,6 +9,7 @@ import { isLost, pause, pauseBefore, retryAfterMs } from './persistence.ts'
 import { isProxyError } from './refusals.ts'
 import { awaitReturn } from './return.ts'
 import type { ApiSession } from './session.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** how often a call is made that is not taken, where the answer does not say when it may be */
 const mostTries = 6
@@ -97,7 +98,7 @@ function isAway(error: AdminError, isUnderway: boolean): boolean {
 
 function asksToWait({ http, reason }: ApiSession, path: string, answer: HttpAnswer, waitMs: number): AdminError {
   return new AdminError('EXHAUSTED', `POST ${http.peer.where}${path}: the service asks to wait ${seconds(waitMs)} (${reason(answer)})`, [
-    `sleep ${Math.ceil(waitMs / 1000)}   # then go on, or wait for longer with --patience`,
+    command`sleep ${Math.ceil(waitMs / 1000)}   # then go on, or wait for longer with --patience`,
   ])
 }
 

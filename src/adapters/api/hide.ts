@@ -1,4 +1,4 @@
-import { withoutTokens } from '../../core/secret.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
 
 const shortest = 8
 
@@ -11,7 +11,7 @@ export function hideSecrets(secrets: readonly string[]): (text: string) => strin
   const parts = new Set(all.flatMap(partsOf))
   return (text) => {
     const whole = all.toSorted((a, b) => b.length - a.length).reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text)
-    return withoutTokens(withoutParts(whole, parts))
+    return withoutSecrets(withoutParts(whole, parts))
   }
 }
 

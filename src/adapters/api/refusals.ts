@@ -4,6 +4,8 @@ import { seconds } from '../failure.ts'
 import { isRecord, jsonOf } from '../http.ts'
 import type { HttpAnswer } from '../http.ts'
 import { retryAfterMs } from './persistence.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** A call as errors name it. */
 export interface Call {
@@ -20,7 +22,7 @@ export function refusal(call: Call, answer: HttpAnswer, hide: (text: string) => 
   const what = `${method} ${base}${path}`
   const reason = reasonOf(answer, hide)
   const post = method === 'POST' ? '-X POST ' : ''
-  const suggestions = [`printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -K - ${post}${base}${path}`]
+  const suggestions = [command`printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -K - ${nested(post)}${`${base}${path}`}`]
   if (answer.status === 401) return new AdminError('UNAUTHENTICATED', `${what} does not accept the Bearer token (${reason})`, suggestions)
   if (answer.status === 403) return new AdminError('FORBIDDEN', `${what} is not allowed for this API token's user (${reason})`, suggestions)
   return (
@@ -36,7 +38,7 @@ export function isProxyError(answer: HttpAnswer): boolean {
   return [502, 503, 504].includes(answer.status) && !isRecord(jsonOf(answer))
 }
 
-export function unreached(call: string, reason: string, suggestions: readonly string[]): AdminError {
+export function unreached(call: string, reason: string, suggestions: readonly Suggestion[]): AdminError {
   return new AdminError('UNREACHABLE', `a proxy answers for ${call}, and does not reach the service behind it (${reason})`, suggestions)
 }
 
@@ -52,8 +54,8 @@ export function redirected(call: Call, answer: HttpAnswer, hide: (text: string) 
     'UNEXPECTED_ANSWER',
     `${method} ${base}${path} points to ${where}, ${hide(`${target.origin}${target.pathname}`)}, and is not followed there, since the token would go with it (HTTP ${answer.status})`,
     moved !== null && moved === hide(moved)
-      ? [`url: ${moved}   # in the configuration, if that is the service`]
-      : [`curl -i ${base}${path}   # url is the address at which the service itself answers`],
+      ? [command`url: ${moved}   # in the configuration, if that is the service`]
+      : [command`curl -i ${`${base}${path}`}   # url is the address at which the service itself answers`],
   )
 }
 
@@ -62,7 +64,7 @@ export function movedTo(call: Call, answer: HttpAnswer): string | null {
   const target = targetOf(call, answer)
   if (!target?.pathname.endsWith(call.path)) return null
   const moved = `${target.origin}${target.pathname.slice(0, -call.path.length)}`
-  return moved === new URL(call.base).href.replace(/\/+$/, '') ? null : moved
+  return moved === new URL(call.base).href.replace(/(?<!\/)\/+$/, '') ? null : moved
 }
 
 function targetOf({ base, path }: Call, { status, headers: { location } }: HttpAnswer): URL | null {
@@ -76,6 +78,6 @@ export function overloaded(what: string, answer: HttpAnswer, reason: string): Ad
   const waitMs = retryAfterMs(answer)
   const wait = waitMs === null ? 'for a while' : `for ${seconds(waitMs)}`
   return new AdminError('EXHAUSTED', `${what} takes no more calls ${wait} (${reason})`, [
-    waitMs === null ? 'wait, then run it again' : `sleep ${Math.ceil(waitMs / 1000)}   # then run it again`,
+    waitMs === null ? 'wait, then run it again' : command`sleep ${Math.ceil(waitMs / 1000)}   # then run it again`,
   ])
 }

@@ -11,6 +11,7 @@ import type { Call } from './refusals.ts'
 import type { TokenKeeper } from './token-keeper.ts'
 import { exchangeToken } from './token.ts'
 import type { HeldToken } from './token.ts'
+import { command } from '../../core/shell-command.ts'
 
 export const healthPath = '/api/management/health'
 export const userPath = '/api/uaa/me'
@@ -50,11 +51,11 @@ export interface ApiSession {
  */
 export async function openSession(endpoint: ApiEndpoint, options: ApiOptions): Promise<ApiSession> {
   const { timeoutMs } = options
-  const base = endpoint.baseUrl.replace(/\/+$/, '')
+  const base = endpoint.baseUrl.replace(/(?<!\/)\/+$/, '')
   const http = await openHttp({
     what: 'the service',
     baseUrl: base,
-    suggestions: [`curl -i ${base}${healthPath}`],
+    suggestions: [command`curl -i ${`${base}${healthPath}`}`],
     ca: endpoint.ca,
     verify: true,
     timeoutMs,

@@ -8,6 +8,8 @@ import type { HttpAnswer, HttpClient } from '../http.ts'
 import { hideSecrets } from './hide.ts'
 import { persist } from './persistence.ts'
 import { isProxyError, overloaded, redirected, unreached } from './refusals.ts'
+import { command, nested, sentence } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 export interface HeldToken {
   bearer: Secret
@@ -106,17 +108,17 @@ function refusal(answer: HttpAnswer, http: HttpClient, apiToken: Secret): AdminE
   )
 }
 
-function newToken(apiToken: Secret): string {
+function newToken(apiToken: Secret): Suggestion {
   const create = 'create a new API token in the user menu of the web interface, and set apiToken to it'
   // three parts, of which the first is JSON
   const isJwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(apiToken.reveal())
-  return isJwt ? `${create}: the present one looks like a Bearer token, which is what an API token is exchanged for` : create
+  return isJwt ? sentence`${nested(create)}: the present one looks like a Bearer token, which is what an API token is exchanged for` : create
 }
 
 /** An address that was copied from a browser leads to a page of the web interface. */
-function withoutPath(base: string): string[] {
+function withoutPath(base: string): Suggestion[] {
   const { origin, pathname } = new URL(base)
-  return pathname === '/' ? [] : [`url: ${origin}   # in the configuration, if the service has no path of its own there`]
+  return pathname === '/' ? [] : [command`url: ${origin}   # in the configuration, if the service has no path of its own there`]
 }
 
 /** No header can carry it, so it is none. */
@@ -129,9 +131,9 @@ function unusable(http: HttpClient): AdminError {
   )
 }
 
-function byHand(url: string): string[] {
+function byHand(url: string): Suggestion[] {
   return [
-    `printf %s "$TOKEN" | curl -i -F grant_type=apitoken -F scope=openid -F 'token=<-' ${url}   # TOKEN: the API token`,
+    command`printf %s "$TOKEN" | curl -i -F grant_type=apitoken -F scope=openid -F 'token=<-' ${url}   # TOKEN: the API token`,
   ]
 }
 

@@ -1,14 +1,15 @@
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { AdminError } from '../../core/error.ts'
 import { grouped } from '../../core/grouped.ts'
 import type { LogPart } from '../../core/sources.ts'
-import { typed } from '../../core/typed.ts'
 import { fileFailure } from '../file-failure.ts'
+import { openUnheld } from '../open-file.ts'
 import { programBlocks } from '../program-blocks.ts'
 import { formatBytes, formatOf, headBytes, isBinary, unpackers } from './format.ts'
 import type { Format } from './format.ts'
 import { unpacked } from './unpack.ts'
+import { asPath, command, nested } from '../../core/shell-command.ts'
 
 const blockBytes = 1 << 20
 
@@ -27,7 +28,7 @@ export async function inspect(path: string): Promise<Inspected> {
   try {
     const found = await stat(path)
     if (!found.isFile()) return { kind: found.isDirectory() ? 'folder' : 'other', size: 0, format: 'plain', isBinary: false }
-    const handle = await open(path)
+    const handle = await openUnheld(path)
     try {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
       const head = buffer.subarray(0, bytesRead)
@@ -80,7 +81,7 @@ async function* unpackedAs(format: Format, blocks: AsyncGenerator<Uint8Array>, n
   else {
     await blocks.return(undefined)
     throw new AdminError('UNAVAILABLE', `${name} is compressed by ${format}, which this program does not unpack`, [
-      `${unpackers[format]} ${typed([name])} | testops-admin scan-logs -`,
+      command`${nested(unpackers[format]!)} ${asPath(name)} | testops-admin scan-logs -`,
     ])
   }
 }
@@ -94,7 +95,7 @@ async function* asUtf8(blocks: AsyncGenerator<Uint8Array>, encoding: string): As
 async function* fileBlocks(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   let handle: FileHandle | null = null
   try {
-    handle = await open(path)
+    handle = await openUnheld(path)
     const { size } = await handle.stat()
     for (let at = 0; signal?.aborted !== true; ) {
       const block = Buffer.allocUnsafe(Math.min(blockBytes, Math.max(65_536, size - at)))
@@ -115,5 +116,5 @@ async function* fileBlocks(path: string, signal?: AbortSignal): AsyncGenerator<U
 
 /** A file became shorter while it was read. */
 export function cutDown(path: string, read: number, size: number): AdminError {
-  return new AdminError('UNEXPECTED_ANSWER', `${path} was cut down while it was read: ${grouped(read)} of its ${grouped(size)} bytes were seen`, [`ls -l ${typed([path])}`])
+  return new AdminError('UNEXPECTED_ANSWER', `${path} was cut down while it was read: ${grouped(read)} of its ${grouped(size)} bytes were seen`, [command`ls -l ${asPath(path)}`])
 }

@@ -1,4 +1,5 @@
 import { utf16In } from '../../core/utf16.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** How a file is compressed, or written, by the bytes that it begins with: names lie. */
 export type Format = 'plain' | 'utf-16le' | 'utf-16be' | 'gzip' | 'zstd' | 'bzip2' | 'xz' | 'zip' | 'lz4'
@@ -24,7 +25,7 @@ export function formatOf(head: Uint8Array): Format {
 }
 
 /** What unpacks it, where we do not. */
-export const unpackers: Readonly<Partial<Record<Format, string>>> = { bzip2: 'bzcat', xz: 'xzcat', zip: 'unzip -p', lz4: 'lz4cat' }
+export const unpackers: Readonly<Partial<Record<Format, Suggestion>>> = { bzip2: 'bzcat', xz: 'xzcat', zip: 'unzip -p', lz4: 'lz4cat' }
 
 /** Whether it is no text, by what it begins with: grep says so of a NUL, and reads on with -a. */
 export function isBinary(head: Uint8Array): boolean {

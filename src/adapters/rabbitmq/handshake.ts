@@ -2,13 +2,15 @@ import type { ChannelModel } from 'amqplib'
 import type { Socket } from 'node:net'
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { typedOn } from '../../core/host.ts'
+import { listenersOn, typedOn } from '../../core/host.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'
 import { firstAnswer, hostPort, networkFailure, oneLine, peerFailure, placeOf, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { tlsOptions } from '../tls-options.ts'
 import { closeGently } from './close.ts'
 import { remembered } from './own-connections.ts'
+import { command } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 interface BrokerIdentity {
   product: string
@@ -103,18 +105,18 @@ async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer:
   if (network) return network
   const { user, vhost, host, port } = endpoint
   const said = oneLine(messageOf(thrown))
-  const make = (code: AdminError['code'], message: string, suggestions: readonly string[] = peer.suggestions): AdminError =>
+  const make = (code: AdminError['code'], message: string, suggestions: readonly Suggestion[] = peer.suggestions): AdminError =>
     new AdminError(code, message, suggestions, { cause: thrown })
   if (/ACCESS.REFUSED|\b403\b/.test(said)) {
     return make('UNAUTHENTICATED', `RabbitMQ at ${hostPort(host, port)} refused user ${user} or the password`, [
       typedOn(host, 'rabbitmqctl list_users'),
-      typedOn(host, `rabbitmqctl authenticate_user ${user}`),
+      typedOn(host, command`rabbitmqctl authenticate_user ${user}`),
     ])
   }
   if (/Expected ConnectionOpenOk; got <ConnectionClose|NOT_ALLOWED|\b530\b/.test(said)) {
     return make('FORBIDDEN', `RabbitMQ at ${hostPort(host, port)} has no vhost ${vhost}, or user ${user} may not use it`, [
       typedOn(host, 'rabbitmqctl list_vhosts'),
-      typedOn(host, `rabbitmqctl list_permissions -p ${/^[\w./-]+$/.test(vhost) ? vhost : `"${vhost}"`}`),
+      typedOn(host, command`rabbitmqctl list_permissions -p ${vhost}`),
     ])
   }
   const header = Buffer.from('AMQP\u0000\u0000\u0009\u0001', 'latin1')
@@ -124,20 +126,20 @@ async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer:
       : null
   if (line !== null && !line.startsWith('AMQP')) {
     return make('UNEXPECTED_ANSWER', `what listens at ${hostPort(host, port)} is not RabbitMQ: it answered '${line}'`, [
-      typedOn(host, `ss -ltnp 'sport = :${port}'`),
+      typedOn(host, listenersOn(port)),
     ])
   }
   if (/Socket closed abruptly|socket ended/i.test(said)) {
     return make('UNREACHABLE', `what listens at ${hostPort(host, port)} closed the connection before the handshake was over: RabbitMQ going down, something between that cuts it off, or no RabbitMQ`, [
       ...peer.suggestions,
-      typedOn(host, `ss -ltnp 'sport = :${port}'`),
+      typedOn(host, listenersOn(port)),
     ])
   }
   if (/SASL mechanism|Invalid frame|Frame|Expected/i.test(said)) {
     return make(
       'UNEXPECTED_ANSWER',
       `what listens at ${hostPort(host, port)} does not speak AMQP 0-9-1 as RabbitMQ does: ${said}`,
-      [typedOn(host, `ss -ltnp 'sport = :${port}'`), ...peer.suggestions],
+      [typedOn(host, listenersOn(port)), ...peer.suggestions],
     )
   }
   return peerFailure(thrown, peer)

@@ -4,6 +4,8 @@ import { typedOn } from '../../core/host.ts'
 import { reasonOf } from '../answer-reason.ts'
 import { isRecord, jsonOf, openHttp } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
+import { command } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 export type Item = Readonly<Record<string, unknown>>
 
@@ -51,7 +53,7 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
     return openHttp({
       what: `RabbitMQ's management API`,
       baseUrl: managementUrl,
-      suggestions: [`curl -u ${user} ${managementUrl}/api/overview   # asks for the password`],
+      suggestions: [command`curl -u ${user} ${`${managementUrl}/api/overview`}   # asks for the password`],
       ca: tls.ca,
       verify: tls.mode !== 'require',
       timeoutMs,
@@ -147,7 +149,7 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
   }
 }
 
-function howToEnable({ host }: BrokerEndpoint): string[] {
+function howToEnable({ host }: BrokerEndpoint): Suggestion[] {
   return [
     typedOn(host, 'rabbitmq-plugins enable rabbitmq_management'),
     'or set broker.managementUrl in the configuration',
@@ -165,7 +167,7 @@ function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
     ])
   }
   return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${reasonOf(answer)}: is broker.managementUrl right?`, [
-    `curl -i -u ${endpoint.user} ${endpoint.managementUrl}/api/overview   # asks for the password`,
+    command`curl -i -u ${endpoint.user} ${`${endpoint.managementUrl}/api/overview`}   # asks for the password`,
   ])
 }
 
@@ -173,7 +175,7 @@ function lacking({ managementUrl, user, host }: BrokerEndpoint, tag: Tag, answer
   return new AdminError(
     'FORBIDDEN',
     `RabbitMQ's management API at ${managementUrl} does not admit user ${user}: it lacks the tag '${tag}'${answered}`,
-    ['list_users', `set_user_tags ${user} monitoring`].map((it) => typedOn(host, `rabbitmqctl ${it}`)),
+    [command`rabbitmqctl list_users`, command`rabbitmqctl set_user_tags ${user} monitoring`].map((it) => typedOn(host, it)),
   )
 }
 
@@ -181,7 +183,7 @@ function strange(endpoint: BrokerEndpoint, path: string): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
     `${endpoint.managementUrl}${path} does not answer as RabbitMQ's management API does`,
-    [`curl -u ${endpoint.user} ${endpoint.managementUrl}${path}   # asks for the password`],
+    [command`curl -u ${endpoint.user} ${`${endpoint.managementUrl}${path}`}   # asks for the password`],
   )
 }
 

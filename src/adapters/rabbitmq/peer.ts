@@ -2,6 +2,7 @@ import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { typedOn } from '../../core/host.ts'
 import { hostPort } from '../failure.ts'
 import type { Peer } from '../failure.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** Who is spoken to over AMQP, as errors name it. */
 export function brokerPeer({ host, port, vhost, reach }: BrokerEndpoint): Peer {
@@ -11,6 +12,6 @@ export function brokerPeer({ host, port, vhost, reach }: BrokerEndpoint): Peer {
     port,
     reach,
     where: `${hostPort(host, port)}, vhost ${vhost}`,
-    suggestions: [`curl -sv --max-time 3 telnet://${hostPort(host, port)} </dev/null`, typedOn(host, 'rabbitmq-diagnostics listeners')],
+    suggestions: [command`curl -sv --max-time 3 ${`telnet://${hostPort(host, port)}`} </dev/null`, typedOn(host, 'rabbitmq-diagnostics listeners')],
   }
 }

@@ -5,12 +5,14 @@ import { typed } from '../../core/typed.ts'
 import { transientQueues } from '../../knowledge/broker.ts'
 import { hostPort } from '../failure.ts'
 import type { Reply } from './reply.ts'
+import { sentence } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** What the broker's refusal means to the operator, where it is not an answer in itself (SERVERS.md: what it answers). */
 export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): AdminError {
   const { host, port, vhost, user } = endpoint
   const broker = `RabbitMQ at ${hostPort(host, port)}`
-  const on = (...command: string[]): string => typedOn(host, typed(['rabbitmqctl', ...command]))
+  const on = (...words: string[]): ShellCommand => typedOn(host, typed(['rabbitmqctl', ...words]))
   const { code, text } = reply
   // before 4.0 it does not say which permission that is
   const denied = /^(?:(configure|write|read) )?access to (\w+ '.*?') in vhost /.exec(text)
@@ -25,7 +27,7 @@ export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): A
     return new AdminError(
       'REFUSED',
       `${broker} takes no transient queue: ${what} (${transientQueues.feature} is denied)`,
-      ['declare it durable', `or set ${transientQueues.permitSetting} = true on every node`],
+      ['declare it durable', sentence`or set ${transientQueues.permitSetting} = true on every node`],
     )
   }
   return new AdminError('REFUSED', `${broker} refuses this in vhost ${vhost}: ${what}: ${text}`, [on('list_queues', '-p', vhost)])

@@ -12,6 +12,6 @@ export interface Reply {
 export function replyOf(thrown: unknown): Reply | null {
   if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'number') return null
   const said = messageOf(thrown)
-  const [, text = said] = /with message "([\s\S]*)"$/.exec(said) ?? []
+  const [, text = said] = (said.endsWith('"') && /with message "([^]*)"/.exec(said)) || []
   return { code: thrown.code, text: oneLine(text.replace(/^[A-Z_]+ - /, '')) }
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { BrokerEndpoint, Opened } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore } from '../../core/run.ts'
+import { assertRunName, isRunName } from '../../core/run-name.ts'
 import { parseEvents, parseRecord } from '../../core/run-record.ts'
 import { typedOn } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
@@ -14,6 +15,13 @@ import { clusterNameOf, openConnection } from './handshake.ts'
 import { brokerPeer } from './peer.ts'
 import { brokerLists } from './two-ways.ts'
 import type { ListOptions } from './two-ways.ts'
+import { command } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+
+/** more than any run writes: what is longer was not written by this program, and is not read whole */
+const mostMessages = 100_000
+const mostBytes = 64 * 1024 * 1024
+const savedAtOnce = 100
 
 /** between two tries to read what somebody else is reading */
 const turnMs = 100
@@ -91,6 +99,7 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
     }
   }
   const read = async (run: string): Promise<RunHistory> => {
+    assertRunName(run)
     const messages = await whileOthersRead(timeoutMs, async () => onChannel(async (channel) => all(channel, queueOf(run)))).catch((error: unknown) => {
       if (!(error instanceof AdminError) || error.code !== 'USAGE') throw error
       throw new AdminError('USAGE', `there is no journal of run \`${run}\` in RabbitMQ at ${peer.where}`, ['testops-admin history -d {deployment}'], { cause: error })
@@ -107,11 +116,15 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
       await within(published(channel, queueOf(run), value, place++))
       if (isReturned) throw new AdminError('USAGE', `queue ${queueOf(run)} at ${peer.where} is gone`)
     }
-    return { publish, append: publish, close: async () => closeChannel(channel) }
+    const append = async (...events: readonly RunEvent[]): Promise<void> => {
+      for (const event of events) await publish(event)
+    }
+    return { publish, append, close: async () => closeChannel(channel) }
   }
   return {
     where: `${peer.where}: queue ${journalQueuePrefix}…`,
     async begin(record, events = []) {
+      assertRunName(record.run)
       await onChannel(async (channel) =>
         // whatever the virtual host's usual kind of queue is: a quorum queue drops what has been read often
         channel.assertQueue(queueOf(record.run), { durable: true, arguments: { 'x-queue-type': 'classic' } }),
@@ -128,16 +141,29 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
     async list() {
       const names = (await queues()).filter((name) => name.startsWith(journalQueuePrefix)).sort()
       const runs = names.map((name) => name.slice(journalQueuePrefix.length))
-      const found = runs.map(async (run) =>
-        read(run).catch((error: unknown) => {
+      const found = runs.map(async (run) => {
+        if (!isRunName(run)) return { run, unreadable: `this queue at ${peer.where} does not have the name of a run` }
+        return read(run).catch((error: unknown) => {
           // finished meanwhile
           if (error instanceof AdminError && error.code === 'USAGE') return null
-          return { run, unreadable: messageOf(error) }
-        }),
-      )
+          return { run, unreadable: messageOf(error), ...(error instanceof EmptyJournal && { isEmpty: true as const }) }
+        })
+      })
       return (await Promise.all(found)).filter((it) => it !== null)
     },
-    remove: async (run) => onChannel(async (channel) => void (await channel.deleteQueue(queueOf(run)))),
+    async discard(run, save) {
+      const channel = await within(line.connection().then(async (model) => quiet(model.createChannel())))
+      try {
+        await drained(channel, queueOf(run), save, within)
+        await within(Promise.resolve(channel.deleteQueue(queueOf(run), { ifEmpty: true })))
+      } finally {
+        await closeChannel(channel)
+      }
+    },
+    async remove(run) {
+      assertRunName(run)
+      await onChannel(async (channel) => void (await channel.deleteQueue(queueOf(run))))
+    },
   }
 }
 
@@ -173,11 +199,43 @@ async function published(channel: ConfirmChannel, queue: string, value: object, 
  */
 async function all(channel: Channel, queue: string): Promise<ConsumeMessage[]> {
   const messages: ConsumeMessage[] = []
-  await channel.checkQueue(queue)
-  await channel.consume(queue, (message) => void (message && messages.push(message)), { exclusive: true })
-  while ((await channel.checkQueue(queue)).messageCount > 0) await sleep(1)
+  let bytes = 0
+  const { messageCount } = await channel.checkQueue(queue)
+  if (messageCount > mostMessages) throw tooLong(queue, `${messageCount} messages`)
+  await channel.consume(
+    queue,
+    (message) => {
+      bytes += message?.content.length ?? 0
+      if (message && bytes <= mostBytes) messages.push(message)
+    },
+    { exclusive: true },
+  )
+  while ((await channel.checkQueue(queue)).messageCount > 0 && bytes <= mostBytes) await sleep(1)
+  if (bytes > mostBytes) throw tooLong(queue, `more than ${mostBytes / 1024 / 1024} MiB`)
   await channel.checkQueue(queue)
   return messages
+}
+
+/**
+ * Every message, oldest first, each acknowledged once it was saved: what is not saved stays. As the only consumer; what comes
+ * meanwhile is saved too.
+ */
+async function drained(channel: Channel, queue: string, save: (line: string) => Promise<void>, within: <T>(work: Promise<T>) => Promise<T>): Promise<void> {
+  await within(Promise.resolve(channel.checkQueue(queue)))
+  await within(Promise.resolve(channel.prefetch(savedAtOnce)))
+  const waiting: ConsumeMessage[] = []
+  await within(Promise.resolve(channel.consume(queue, (message) => void (message && waiting.push(message)), { exclusive: true })))
+  for (;;) {
+    const batch = waiting.splice(0)
+    for (const message of batch) await save(message.content.toString('utf8'))
+    const last = batch.at(-1)
+    if (last) channel.ack(last, true)
+    // an answer to what is asked after an acknowledgement comes behind whatever that has set free
+    const { messageCount } = await within(Promise.resolve(channel.checkQueue(queue)))
+    if (waiting.length > 0 || messageCount > 0) continue
+    await within(Promise.resolve(channel.checkQueue(queue)))
+    if (waiting.length === 0) return
+  }
 }
 
 /** Tries again while somebody else is the only consumer, until the time is up. */
@@ -194,17 +252,23 @@ async function whileOthersRead<T>(timeoutMs: number, read: () => Promise<T>): Pr
   }
 }
 
+class EmptyJournal extends AdminError {}
+
 function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: BrokerEndpoint, peer: Peer): RunHistory {
   const queue = queueOf(run)
   if (messages.length === 0) {
-    throw new AdminError('REFUSED', `queue ${queue} at ${peer.where} is empty: run ${run} was stopped before it changed anything`, [
-      rabbitmqctlOn(endpoint, `delete_queue ${queue}`),
+    throw new EmptyJournal('REFUSED', `queue ${queue} at ${peer.where} is empty: run ${run} was stopped before it changed anything`, [
+      command`testops-admin discard ${run} -d {deployment}`,
     ])
   }
-  const place = { where: `queue ${queue} at ${peer.where}`, look: [rabbitmqctlOn(endpoint, 'list_queues name messages')] }
+  const place = { where: `queue ${queue} at ${peer.where}`, look: [rabbitmqctlOn(endpoint, 'list_queues', 'name', 'messages')] }
   const [first, ...others] = inPlace(messages).map(({ content }) => parse(content.toString('utf8')))
   const record = parseRecord(first, run, place)
   return { record, events: parseEvents(others, record, place, (index) => `message ${index + 2}`) }
+}
+
+function tooLong(queue: string, size: string): AdminError {
+  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds ${size}, which no run of this program writes`)
 }
 
 /**
@@ -227,8 +291,8 @@ function inPlace(messages: readonly ConsumeMessage[]): ConsumeMessage[] {
     })
 }
 
-function rabbitmqctlOn({ host, vhost }: BrokerEndpoint, command: string): string {
-  return typedOn(host, `rabbitmqctl ${typed(['-p', vhost])} ${command}`)
+function rabbitmqctlOn({ host, vhost }: BrokerEndpoint, ...asked: string[]): ShellCommand {
+  return typedOn(host, typed(['rabbitmqctl', '-p', vhost, ...asked]))
 }
 
 function parse(text: string): unknown {

@@ -22,7 +22,7 @@ export function brokerLists(
   clusterName: string | null,
   { timeoutMs, rabbitmqctl }: ListOptions,
 ): { lists: BrokerLists; close: () => Promise<void> } {
-  const endpoint = { ...given, managementUrl: given.managementUrl?.replace(/\/+$/, '') ?? null }
+  const endpoint = { ...given, managementUrl: given.managementUrl?.replace(/(?<!\/)\/+$/, '') ?? null }
   const management = managementApi(endpoint, timeoutMs)
   const first = managementLists(management, endpoint.vhost)
   let second: Promise<BrokerLists | null> | null = null

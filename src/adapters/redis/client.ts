@@ -1,12 +1,14 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { HostPort, SessionsEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
-import { typedOn } from '../../core/host.ts'
+import { listenersOn, typedOn } from '../../core/host.ts'
 import type { Secret } from '../../core/secret.ts'
 import { firstAnswer, hostPort, placeOf } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { tlsOptions } from '../tls-options.ts'
 import { isForeign, redisFailure } from './errors.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** A broken connection stays broken: nothing is sent later than it was asked for. */
 export const alone = { retryStrategy: () => null, enableOfflineQueue: false } as const
@@ -93,10 +95,10 @@ export async function authenticate(server: Redis, user: string | null, password:
 export function redisCli(
   { user, password, tls }: Pick<SessionsEndpoint, 'user' | 'password' | 'tls'>,
   { host, port }: { host: string; port: number },
-): string {
+): ShellCommand {
   const encrypted = tls.mode === 'require' || tls.mode === 'verify'
-  const login = password === null ? '' : `${user === null ? '' : ` --user ${user}`} --askpass`
-  return `redis-cli -h ${host} -p ${port}${encrypted ? ' --tls' : ''}${login}`
+  const login = password === null ? '' : user === null ? ' --askpass' : command` --user ${user} --askpass`
+  return command`redis-cli -h ${host} -p ${port}${nested(encrypted ? ' --tls' : '')}${nested(login)}`
 }
 
 function isReply(error: unknown): boolean {
@@ -108,6 +110,6 @@ async function foreign(peer: Peer, timeoutMs: number): Promise<AdminError> {
   return new AdminError(
     'UNEXPECTED_ANSWER',
     `what listens at ${hostPort(peer.host, peer.port)} is not Redis${line === null ? '' : `: it answered '${line}'`}`,
-    [typedOn(peer.host, `ss -ltnp 'sport = :${peer.port}'`)],
+    [typedOn(peer.host, listenersOn(peer.port))],
   )
 }

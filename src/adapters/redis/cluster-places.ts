@@ -4,6 +4,7 @@ import { withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { alone, authenticate, redisCli, shared, socketTo, talk } from './client.ts'
 import type { RedisSocket } from './client.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 interface Places {
   /** where the client begins */
@@ -58,5 +59,5 @@ function keyOf({ host, port }: HostPort): string {
 
 function peerOf(endpoint: SessionsEndpoint, node: HostPort): Peer {
   const { host, port } = node
-  return { what: 'Redis', host, port, reach: endpoint.reach, where: `${keyOf(node)} (cluster)`, suggestions: [`${redisCli(endpoint, node)} CLUSTER INFO`] }
+  return { what: 'Redis', host, port, reach: endpoint.reach, where: `${keyOf(node)} (cluster)`, suggestions: [command`${nested(redisCli(endpoint, node))} CLUSTER INFO`] }
 }

@@ -7,11 +7,13 @@ import { alone, authenticate, redisCli, shared, socketTo, talk, tlsOf } from './
 import { clusterPlaces } from './cluster-places.ts'
 import { redisFailure } from './errors.ts'
 import { findMaster } from './sentinel.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 export interface Connection {
   peer: Peer
   /** how redis-cli is called for the same */
-  client: string
+  client: ShellCommand
   /** the server; in a cluster each of the masters */
   servers: readonly Redis[]
   isCluster: boolean
@@ -41,7 +43,7 @@ async function connectServer(endpoint: SessionsEndpoint, timeoutMs: number): Pro
   const close = (): void => server.disconnect()
   const connecting = talk(server, { peer, timeoutMs }, () => signIn(server, endpoint, peer))
   const info = await withDeadline(connecting, timeoutMs, peer, { abandon: close })
-  const client = `${redisCli(endpoint, endpoint)}${database === 0 ? '' : ` -n ${database}`}`
+  const client = command`${nested(redisCli(endpoint, endpoint))}${nested(database === 0 ? '' : command` -n ${database}`)}`
   return { peer, client, servers: [server], isCluster: false, info, close }
 }
 
@@ -74,7 +76,7 @@ async function connectCluster(
     return { servers, info: await infoOf(first, peer) }
   })
   const { servers, info } = await withDeadline(connecting.catch(untilLate), timeoutMs, peer, { abandon: close })
-  return { peer, client: `${redisCli(endpoint, nodes[0] ?? endpoint)} -c`, servers, isCluster: true, info, close }
+  return { peer, client: command`${nested(redisCli(endpoint, nodes[0] ?? endpoint))} -c`, servers, isCluster: true, info, close }
 }
 
 /** On a busy machine ioredis may give up on the last node just before the deadline, which tells more. */
@@ -116,6 +118,6 @@ function peerOf(endpoint: SessionsEndpoint): Peer {
     port,
     reach: endpoint.reach,
     where: cluster ? `${hostPort(host, port)} (cluster)` : `${hostPort(host, port)}${found}/${database}`,
-    suggestions: [cluster ? `${server} CLUSTER INFO` : `${server} PING`],
+    suggestions: [cluster ? command`${nested(server)} CLUSTER INFO` : command`${nested(server)} PING`],
   }
 }

@@ -6,12 +6,14 @@ import { countSessions } from './bulk/count.ts'
 import { flushIfOnly } from './bulk/flush.ts'
 import { nodesOf } from './bulk/node.ts'
 import type { Node } from './bulk/node.ts'
-import { assertAnswer, command, errorIn } from './bulk/page.ts'
+import { assertAnswer, command as commandOf, errorIn } from './bulk/page.ts'
 import { removeCounted } from './bulk/remove.ts'
 import type { RemovalVerb } from './bulk/remove.ts'
 import { connectRedis } from './connect.ts'
 import type { Connection } from './connect.ts'
 import type { LastCount } from './counted.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** A key that is no session: a command on it needs the same rights, and changes nothing. */
 const nobody = 'testops-admin'
@@ -95,7 +97,7 @@ async function flushed(nodes: readonly Node[], { namespace, foreign }: { namespa
 }
 
 /** UNLINK, else DEL, whichever is allowed on keys of that space. Throws FORBIDDEN where neither is, and what else keeps the store from writing. */
-async function removalVerb(nodes: readonly Node[], namespace: string, client: string): Promise<RemovalVerb> {
+async function removalVerb(nodes: readonly Node[], namespace: string, client: ShellCommand): Promise<RemovalVerb> {
   try {
     await tryOn(nodes, 'UNLINK', namespace)
     return 'UNLINK'
@@ -111,12 +113,12 @@ async function removalVerb(nodes: readonly Node[], namespace: string, client: st
   }
 }
 
-function missing(right: string, nodes: readonly Node[], namespace: string, client: string, cause: unknown): AdminError {
-  const rights = `'~${literally(namespace)}:*' +unlink +exists +smembers +srem +zrange +zrem`
+function missing(right: string, nodes: readonly Node[], namespace: string, client: ShellCommand, cause: unknown): AdminError {
+  const rights = command`${`~${literally(namespace)}:*`} +unlink +exists +smembers +srem +zrange +zrem`
   return new AdminError(
     'FORBIDDEN',
     `Redis at ${nodes[0]!.peer.where} does not let this user remove sessions: it needs ${right} on keys ${namespace}:*`,
-    [`${client} ACL SETUSER USER ${rights}   # as an administrator; USER: the one of the configuration`],
+    [command`${nested(client)} ACL SETUSER USER ${nested(rights)}   # as an administrator; USER: the one of the configuration`],
     { cause },
   )
 }
@@ -124,7 +126,7 @@ function missing(right: string, nodes: readonly Node[], namespace: string, clien
 /** In a cluster a node that has not the slot says so, once it has seen that the command is allowed. */
 async function tryOn(nodes: readonly Node[], verb: RemovalVerb | 'EXISTS' | (typeof ofIndex)[number], namespace: string): Promise<void> {
   const more = verb === 'SREM' || verb === 'ZREM' ? [nobody] : verb === 'ZRANGE' ? ['0', '0'] : []
-  const question = command(verb, sessionKeys.session(namespace, nobody), ...more)
+  const question = commandOf(verb, sessionKeys.session(namespace, nobody), ...more)
   await Promise.all(
     nodes.map(async ({ wire, peer }) =>
       wire.send([question], 1, (reply) => {

@@ -1,6 +1,8 @@
 import { AdminError, messageOf } from '../../core/error.ts'
 import { networkFailure, oneLine, peerFailure } from '../failure.ts'
 import type { Peer } from '../failure.ts'
+import { command } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** What an error reply of Redis, or a broken connection, means to the operator. */
 export function redisFailure(thrown: unknown, peer: Peer): AdminError {
@@ -10,13 +12,13 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   if (lastNodeError instanceof Error) return redisFailure(lastNodeError, peer)
   const server = `Redis at ${peer.where}`
   const said = oneLine(messageOf(thrown))
-  const make = (code: AdminError['code'], message: string, suggestions: readonly string[] = peer.suggestions): AdminError =>
+  const make = (code: AdminError['code'], message: string, suggestions: readonly Suggestion[] = peer.suggestions): AdminError =>
     new AdminError(code, message, suggestions, { cause: thrown })
   if (/^NOAUTH/.test(said)) return make('UNAUTHENTICATED', `${server} wants a password, and none is configured`)
   if (/^WRONGPASS|^ERR invalid password/.test(said)) return make('UNAUTHENTICATED', `${server} refused the user or the password`)
   if (/^NOPERM/.test(said))
     return make('FORBIDDEN', `${server} does not allow this user what is needed: ${said}`, [
-      `redis-cli -h ${peer.host} -p ${peer.port} --askpass ACL LIST`,
+      command`redis-cli -h ${peer.host} -p ${peer.port} --askpass ACL LIST`,
     ])
   if (/^LOADING/.test(said)) return make('UNREACHABLE', `${server} is still loading its data`)
   if (/^MASTERDOWN|^CLUSTERDOWN/.test(said)) return make('UNREACHABLE', `${server} cannot serve: ${said}`)
@@ -25,7 +27,7 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   if (/^READONLY/.test(said)) return make('REFUSED', `${server} is a replica and takes no writes: its master has to be named`)
   if (/^MISCONF/.test(said))
     return make('UNAVAILABLE', `${server} takes no writes while it cannot save its data to its disk`, [
-      `redis-cli -h ${peer.host} -p ${peer.port} --askpass INFO persistence   # rdb_last_bgsave_status; its log says why`,
+      command`redis-cli -h ${peer.host} -p ${peer.port} --askpass INFO persistence   # rdb_last_bgsave_status; its log says why`,
     ])
   if (/^NOREPLICAS/.test(said)) return make('UNAVAILABLE', `${server} takes no writes while it has too few replicas`)
   if (/^(MOVED|ASK|TRYAGAIN) /.test(said)) return make('UNAVAILABLE', `${server} is moving its slots to other nodes`)

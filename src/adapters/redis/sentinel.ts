@@ -4,6 +4,7 @@ import { AdminError } from '../../core/error.ts'
 import { hostPort, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { alone, authenticate, redisCli, shared, socketTo, talk } from './client.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 type Sentinels = NonNullable<SessionsEndpoint['sentinel']>
 type Address = Sentinels['nodes'][number]
@@ -58,6 +59,6 @@ function peerOf({ tls, reach }: SessionsEndpoint, { master, password }: Sentinel
     port,
     reach,
     where: `${hostPort(host, port)} (sentinel, master ${master})`,
-    suggestions: [`${client} SENTINEL masters`],
+    suggestions: [command`${nested(client)} SENTINEL masters`],
   }
 }

@@ -28,10 +28,10 @@ function linesOf(text: string): string[] {
 
 /** Both without what both have on either side, up to the next comma or bracket, where a map or a list on one line shows. */
 function narrowed(was: string, is: string): [string, string] {
-  if (!/[[{]/.test((was + is).replaceAll(/\$\{[^}]*\}/g, ''))) return [was, is]
+  if (!/[[{]/.test((was + is).replaceAll(/\$\{[^}]*(\}|$)/g, (_, end) => (end === '' ? '{' : '')))) return [was, is]
   let from = 0
   while (from < Math.min(was.length, is.length) && was[from] === is[from]) from += 1
-  const start = Math.max(was.slice(0, from).search(/[^,[{]*$/), 0)
+  const start = Math.max(was.slice(0, from).search(/(?<![^,[{])[^,[{]*$/), 0)
   let end = 0
   while (end < Math.min(was.length, is.length) - from && was.at(-1 - end) === is.at(-1 - end)) end += 1
   const middle = (line: string): string => line.slice(from, line.length - end)

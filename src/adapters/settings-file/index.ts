@@ -1,26 +1,39 @@
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { Compared, FilesControl } from '../../core/controls.ts'
 import { secretIn } from '../../core/secret.ts'
 import type { FilesSource, ValueEdit } from '../../core/sources.ts'
 import { composeFilesIn, extendedBy } from '../compose-file.ts'
+import { plainFile } from '../open-file.ts'
 import { assertReplaceable, replaceFile } from '../replace-file.ts'
 import { keysAt, lookAt } from '../yaml/look.ts'
 import type { ParsedYaml } from '../yaml/look.ts'
 import { planEdits, revertEdits } from './edits.ts'
-import { bytesOf, settingsFiles } from './read.ts'
+import { bytesOf, mostBytes, settingsFiles, watchFiles } from './read.ts'
+import { own } from '../../core/own.ts'
 
-export function filesSource(): FilesSource {
-  const read = settingsFiles()
+/** as `--timeout` is where nobody says another */
+const usualMs = 10_000
+
+interface FilesOptions {
+  /** so long at most is a file's text taken apart and put together; by default, as long as `--timeout` is */
+  timeoutMs?: number
+}
+
+export function filesSource({ timeoutMs = usualMs }: FilesOptions = {}): FilesSource {
+  const watch = watchFiles(timeoutMs)
+  const read = settingsFiles(watch)
   return {
     look: async (file, path) => lookAt(await read(file), path),
     keys: async (file, path) => keysAt(await read(file), path),
-    edits: async (file, wanted) => planEdits(file, (await read(file)).text, wanted).edits,
+    async edits(file, wanted) {
+      const { text } = await read(file)
+      return watch(file, () => planEdits(file, text, wanted).edits)
+    },
     async difference(file, edits) {
       const { text } = await read(file)
       const { differenceOf } = await import('./difference.ts')
-      return differenceOf(text, planEdits(file, text, edits).text)
+      return differenceOf(text, watch(file, () => planEdits(file, text, edits).text))
     },
     async included(file) {
       const { files, others } = await composeFilesIn([file], dirname(file), async (path) => (await read(path)).value)
@@ -33,22 +46,23 @@ export function filesSource(): FilesSource {
     },
     secret: async (file) => secretIn((await bytesOf(file)).toString('utf8')),
     async variable(file, name) {
-      const text = await readFile(join(dirname(file), '.env'), 'utf8').catch(() => '')
-      return parseEnv(text)[name] ?? null
+      const text = await plainFile(join(dirname(file), '.env'), mostBytes).then(String, () => '')
+      return own(parseEnv(text), name) ?? null
     },
   }
 }
 
 function serviceIn(value: unknown, service: string): unknown {
-  return (value as { services?: Record<string, unknown> } | null)?.services?.[service]
+  return own((value as { services?: Record<string, unknown> | null } | null)?.services, service)
 }
 
-export function filesControl(): FilesControl {
-  const read = settingsFiles()
+export function filesControl({ timeoutMs = usualMs }: FilesOptions = {}): FilesControl {
+  const watch = watchFiles(timeoutMs)
+  const read = settingsFiles(watch)
   const tried = async (file: string, edits: readonly ValueEdit[], make: (file: string, text: string, edits: readonly ValueEdit[]) => unknown): Promise<Compared> => {
     const is = await read(file)
     if (!isAsSeen(is, edits)) return 'changed'
-    make(file, is.text, edits)
+    watch(file, () => make(file, is.text, edits))
     await assertReplaceable(file)
     return 'set'
   }
@@ -56,12 +70,12 @@ export function filesControl(): FilesControl {
     async apply(file, edits) {
       const { bytes, ...is } = await read(file)
       if (!isAsSeen(is, edits)) return 'changed'
-      return replaced(file, bytes, planEdits(file, is.text, edits).text)
+      return replaced(file, bytes, watch(file, () => planEdits(file, is.text, edits).text))
     },
     async takeBack(file, edits) {
       const { bytes, ...is } = await read(file)
       if (!isAsSeen(is, edits)) return 'changed'
-      return replaced(file, bytes, revertEdits(file, is.text, edits))
+      return replaced(file, bytes, watch(file, () => revertEdits(file, is.text, edits)))
     },
     try: async (file, edits) => tried(file, edits, planEdits),
     tryBack: async (file, edits) => tried(file, edits, revertEdits),

@@ -1,42 +1,56 @@
-import { open } from 'node:fs/promises'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
+import { openUnheld } from '../open-file.ts'
+import { watched } from '../../core/watched.ts'
 import { isEmptyYaml } from '../yaml/edit.ts'
 import { parseYaml, YamlError } from '../yaml/index.ts'
 import { parsedYaml } from '../yaml/look.ts'
 import type { ParsedYaml } from '../yaml/look.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 /** a release with all its values fits into a Secret of 1 MB (helm's own storage), so that what is larger is something else */
-const mostBytes = 1_000_000
+export const mostBytes = 1_000_000
 
 /** A file of settings as it is now, and what it says. */
 export interface SettingsFile extends ParsedYaml {
   bytes: Buffer
 }
 
+/** Takes texts apart and puts them together, and is ended where one of them takes too long. Throws TIMED_OUT. */
+export type WatchFile = <T>(file: string, work: () => T) => T
+
+/** Watches over what is done with the text of a file: as long as every answer of a server may take, none may take. */
+export function watchFiles(timeoutMs: number): WatchFile {
+  return (file, work) =>
+    watched(work, {
+      timeoutMs,
+      late: () => new AdminError('TIMED_OUT', `reading ${file} did not end within ${timeoutMs / 1000} s`, [typed(['head', '-n', '5', file]), '--timeout 60   # where this machine is very busy']),
+    })
+}
+
 /** Reads files of settings, each anew, and takes one apart only where it is another than the last. Throws as `FilesSource`. */
-export function settingsFiles(): (file: string) => Promise<SettingsFile> {
+export function settingsFiles(watch: WatchFile): (file: string) => Promise<SettingsFile> {
   let last: SettingsFile | null = null
   return async (file) => {
     const bytes = await bytesOf(file)
-    if (!last?.bytes.equals(bytes)) last = { bytes, ...parsedYaml(textOf(file, bytes)) }
+    if (!last?.bytes.equals(bytes)) last = { bytes, ...watch(file, () => parsedIn(file, bytes)) }
     return last
   }
 }
 
-function textOf(file: string, bytes: Buffer): string {
+function parsedIn(file: string, bytes: Buffer): ParsedYaml {
   const text = bytes.toString('utf8')
   if (!Buffer.from(text, 'utf8').equals(bytes)) throw refused(file, null, 'it is not UTF-8')
   refuseEncrypted(file, text)
   try {
     if (!isEmptyYaml(text)) parseYaml(text)
+    return parsedYaml(text)
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
     const [line = ''] = text.split('\n').slice(error.line - 1)
     const reason = line.includes('{{') ? 'it is a template, not values: what stands there is not known before it is filled in' : error.message
     throw refused(file, error.line, reason, error)
   }
-  return text
 }
 
 /** Throws REFUSED: what was to be changed was not. */
@@ -50,10 +64,10 @@ export function refused(file: string, line: number | null, reason: string, cause
 /** Throws as `FilesSource`. */
 export async function bytesOf(file: string): Promise<Buffer> {
   try {
-    const handle = await open(file, 'r')
+    const handle = await openUnheld(file)
     try {
       const about = await handle.stat()
-      if (!about.isFile()) throw new AdminError('USAGE', `${file} is ${about.isDirectory() ? 'a folder' : 'no plain file'}`, [typed(['ls', '-l', file])])
+      if (!about.isFile()) throw new AdminError('USAGE', `${file} is ${about.isDirectory() ? 'a folder' : 'no plain file'}`, [typed(['ls', '-l', asPath(asPath(file))])])
       if (about.size > mostBytes) throw refused(file, null, `it is larger than ${mostBytes / 1_000_000} MB: is it the right one?`)
       return await handle.readFile()
     } finally {
@@ -61,7 +75,7 @@ export async function bytesOf(file: string): Promise<Buffer> {
     }
   } catch (error) {
     if (error instanceof AdminError) throw error
-    const look = [typed(['ls', '-l', file])]
+    const look = [typed(['ls', '-l', asPath(asPath(file))])]
     const code = codeOf(error)
     if (code === 'ENOENT') throw new AdminError('USAGE', `there is no file ${file}`, look, { cause: error })
     if (code === 'EACCES') throw new AdminError('FORBIDDEN', `${file} may not be read by this user`, [...look, 'run this with sudo'], { cause: error })
@@ -76,6 +90,6 @@ function refuseEncrypted(file: string, text: string): void {
   if (index < 0) return
   const reason = 'it is encrypted with SOPS, which signs the whole file'
   throw new AdminError('REFUSED', `${file} line ${index + 1} cannot be edited safely: ${reason}`, [
-    `${typed(['sops', file])}   # opens it in an editor, and signs it again`,
+    command`sops ${asPath(file)}   # opens it in an editor, and signs it again`,
   ])
 }

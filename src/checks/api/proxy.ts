@@ -8,6 +8,7 @@ import type { Day } from '../support/access-log.ts'
 import { counted } from '../support/format.ts'
 import { proxyLimits } from '../support/proxy-limits.ts'
 import { notConfigured } from '../support/wanted.ts'
+import { command } from '../../core/shell-command.ts'
 
 const { tooLarge, tooLate, unusable, away } = proxyAnswers
 
@@ -61,7 +62,7 @@ export const apiProxy = defineCheck({
       remedy: {
         text: `${raise.join(' ')} Results that are uploaded go missing otherwise. Routers and firewalls have such limits too.`,
         commands: [
-          ...(limits.length > 0 ? changes : [`sudo nginx -T | grep -nE '${settings}'   # where the proxy runs`]),
+          ...(limits.length > 0 ? changes : [command`sudo nginx -T | grep -nE ${settings}   # where the proxy runs`]),
           'testops-admin doctor -d {deployment} --only api/proxy',
         ],
       },

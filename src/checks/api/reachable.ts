@@ -1,11 +1,12 @@
 import { defineCheck } from '../../core/check.ts'
+import type { Remedy } from '../../core/check.ts'
 import { settingNames } from '../../knowledge/settings.ts'
 import { curl } from '../support/evidence.ts'
 import { span } from '../support/format.ts'
 import { unopened } from '../support/unopened.ts'
 
 const kept = `\`url\` in the configuration, else ${settingNames({ prefix: '…', package: '…' }).endpoint} in {settings}`
-const look = {
+const look: Pick<Remedy, 'text' | 'commands'> = {
   text: 'See whether the service runs and what its log says last; a reverse proxy in front of it may be down too.',
   commands: ['{status}', '{logs}'],
 }

@@ -6,6 +6,7 @@ import { byHand } from '../support/by-hand.ts'
 import { settingLines, tokenExchange } from '../support/evidence.ts'
 import { span } from '../support/format.ts'
 import { readSettings } from '../support/service.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** Both times of a token are cut to whole seconds. */
 const toleranceSeconds = 2
@@ -38,7 +39,7 @@ export const apiTokenLifetime = defineCheck({
         remedy: {
           text: `Set ${name} to the life that is meant, in seconds: the service is restarted with it.`,
           commands: [
-            `testops-admin set-env -d {deployment} --token-lifetime ${settingDefaults.tokenValiditySeconds}`,
+            command`testops-admin set-env -d {deployment} --token-lifetime ${settingDefaults.tokenValiditySeconds}`,
             byHand('api/token-lifetime'),
           ],
           risk: 'The service restarts.',

@@ -5,6 +5,7 @@ import type { BrokerNode, BrokerSource } from '../../core/sources.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { onBroker, rabbitmqctl } from '../support/evidence.ts'
 import { bytes, listed } from '../support/format.ts'
+import { command } from '../../core/shell-command.ts'
 
 export const brokerAlarms = defineCheck({
   id: 'broker/alarms',
@@ -59,7 +60,7 @@ function relief(nodes: readonly BrokerNode[], broker: BrokerSource): Remedy {
   return {
     text: `Give ${wanted}, or take messages away that nobody reads. While an alarm lasts, every publisher is blocked.`,
     commands: [
-      ...memory.map((node) => onBroker(broker, `rabbitmq-diagnostics -n ${node} memory_breakdown`)),
+      ...memory.map((node) => onBroker(broker, command`rabbitmq-diagnostics -n ${node} memory_breakdown`)),
       ...disk.map((node) => typedOn(machineOf(node), 'df -H /var/lib/rabbitmq')),
       rabbitmqctl(broker, 'list_queues name messages consumers'),
     ],

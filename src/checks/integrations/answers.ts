@@ -4,12 +4,12 @@ import type { Deployment } from '../../core/deployment.ts'
 import type { ServiceSource } from '../../core/sources.ts'
 import type { LoggedCall } from '../../knowledge/integration-log.ts'
 import { isDebug } from '../../knowledge/settings.ts'
-import { word } from '../support/evidence.ts'
 import { firstLine, grouped } from '../support/format.ts'
 import { outcomeOf, troubledCalls } from '../support/integration-calls.ts'
 import type { Calls, Trouble } from '../support/integration-calls.ts'
 import { readSettings } from '../support/service.ts'
 import { had, tolerant } from '../support/wanted.ts'
+import { command } from '../../core/shell-command.ts'
 
 export const integrationsAnswers = defineCheck({
   id: 'integrations/answers',
@@ -31,7 +31,7 @@ export const integrationsAnswers = defineCheck({
           'either can change that. Debug output of integrations tells which call it is.',
         commands: [
           ...((await isTold(had(service), deployment)) ? [] : ['testops-admin set-env -d {deployment} --integration-debug on   # restarts the service']),
-          ...urls.slice(0, 5).map((url) => `testops-admin check-integration -d {deployment} --url ${word(url)}`),
+          ...urls.slice(0, 5).map((url) => command`testops-admin check-integration -d {deployment} --url ${url}`),
           'testops-admin doctor -d {deployment} --only integrations/answers',
         ],
       },

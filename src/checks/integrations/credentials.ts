@@ -1,8 +1,8 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
-import { word } from '../support/evidence.ts'
 import { grouped } from '../support/format.ts'
 import { outcomeOf, troubledCalls } from '../support/integration-calls.ts'
+import { command } from '../../core/shell-command.ts'
 
 const refusals: ReadonlyMap<number | null, string> = new Map([
   [401, 'HTTP 401, which is what wrong credentials are answered with'],
@@ -28,7 +28,7 @@ export const integrationsCredentials = defineCheck({
           "Enter user and password (or token) anew in the integration's settings: a blank at either end counts as a character, and whether " +
           'the user is a name or an e-mail address depends on the integration.',
         commands: [
-          ...urls.slice(0, 5).map((url) => `testops-admin check-integration -d {deployment} --url ${word(url)} --user NAME --password-from @FILE   # --sign-in: one attempt`),
+          ...urls.slice(0, 5).map((url) => command`testops-admin check-integration -d {deployment} --url ${url} --user NAME --password-from @FILE   # --sign-in: one attempt`),
           'testops-admin doctor -d {deployment} --only integrations/credentials',
         ],
       },

@@ -1,15 +1,15 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Severity } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
-import { withoutSecrets } from '../../core/secret.ts'
 import type { LogRecord, LogsSource, NetworkSource, ServiceSource } from '../../core/sources.ts'
 import { unknownHosts } from '../../knowledge/log-signatures.ts'
-import { grepLog, word } from '../support/evidence.ts'
+import { grepLog } from '../support/evidence.ts'
 import { firstLine, grouped, timesOf } from '../support/format.ts'
 import { recentMs, withoutQueries } from '../support/integration-calls.ts'
 import { ownParts } from '../support/own-parts.ts'
 import { logBytes } from '../support/service.ts'
 import { had, wanted } from '../support/wanted.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** What the log and name resolution say about one host. */
 interface Host {
@@ -53,7 +53,7 @@ export const integrationsReachable = defineCheck({
       remedy: {
         text: "Correct the host in the integration's settings, or make its name resolve where the service runs.",
         commands: [
-          ...judged.slice(0, 5).map(({ name }) => `getent hosts ${word(name)}   # where the service runs`),
+          ...judged.slice(0, 5).map(({ name }) => command`getent hosts ${name}   # where the service runs`),
           'testops-admin check-integration -d {deployment}   # name, connection and certificate of all that the log tells of',
           'testops-admin doctor -d {deployment} --only integrations/reachable',
         ],
@@ -99,8 +99,8 @@ function findingFor({ name, times, record, here, there, why }: Host, logs: LogsS
     message,
     evidence: [
       grepLog(logs, /UnknownHostException:\s*[^\s:,;()]+/.exec(line)?.[0] ?? name),
-      firstLine(withoutSecrets(withoutQueries(line)).trim(), 300),
-      `getent hosts ${word(name)}`,
+      firstLine(withoutQueries(line).trim(), 300),
+      command`getent hosts ${name}`,
       here ? '(an address)' : '(nothing)',
     ],
   }

@@ -9,6 +9,7 @@ import { endingIn, masked } from '../support/last-words.ts'
 import type { Ending } from '../support/last-words.ts'
 import { recentRecords } from '../support/service.ts'
 import { had, notConfigured, tolerant, wanted } from '../support/wanted.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** for how long a service that came up again is worth a word */
 const recentMs = 3_600_000
@@ -124,6 +125,6 @@ function remedyFor(told: readonly Told[]): Remedy {
   const reason = told.find(({ ending }) => ending?.reason)?.ending?.reason
   return {
     text: reason ? 'Mend what ended it, then start it where that does not happen by itself.' : 'Read why it ended, and mend that; then start it where that does not happen by itself.',
-    commands: [...(reason ? [`testops-admin explain ${reason.explain}`] : []), '{status}', '{logs}', '{start}'],
+    commands: [...(reason ? [command`testops-admin explain ${reason.explain}`] : []), '{status}', '{logs}', '{start}'],
   }
 }

@@ -7,10 +7,10 @@ import { compareBuilds, firstLegacyBuild, isAtLeast, parseBuild } from '../../kn
 import { images } from '../../knowledge/images.ts'
 import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
-import { word } from '../support/evidence.ts'
 import { legacyImageCommand } from '../support/legacy-image.ts'
 import { judgeMachine } from '../support/processors.ts'
 import { tolerant } from '../support/wanted.ts'
+import { command } from '../../core/shell-command.ts'
 
 const correct: Remedy = {
   text: `Make the image's name, its tag and the declared version agree with what is meant to run (the name is ${images.standard} or ${images.legacy}); where another runs, restart the service.`,
@@ -82,7 +82,7 @@ function problem(
   remedy: Remedy,
   more: readonly string[] = [],
 ): Outcome {
-  const finding: Finding = { message, evidence: [`grep -nE '(image|version|build):' ${word(image.declaredIn)}`, describe(image), ...more] }
+  const finding: Finding = { message, evidence: [command`grep -nE '(image|version|build):' ${image.declaredIn}`, describe(image), ...more] }
   return { status: 'problem', severity, findings: [finding], remedy }
 }
 

@@ -10,6 +10,7 @@ import { recentMs } from '../support/integration-calls.ts'
 import { masked } from '../support/last-words.ts'
 import { logBytes, sinceStart } from '../support/service.ts'
 import { had, tolerant } from '../support/wanted.ts'
+import { command } from '../../core/shell-command.ts'
 
 /**
  * Signatures of which another check has the last word, since it sees the thing itself: the lock, the queues, the sessions, the
@@ -59,7 +60,7 @@ export const serviceLogErrors = defineCheck({
       findings: [first, ...others],
       remedy: {
         text: told.length === 1 ? 'Read what it means, why it happens and what is done about it.' : 'Read of each what it means, why it happens and what is done about it.',
-        commands: [...new Set(told.map(({ signature }) => `testops-admin explain ${signature.explain}`)), 'testops-admin scan-logs -d {deployment}   # all that the log tells of'],
+        commands: [...new Set(told.map(({ signature }) => command`testops-admin explain ${signature.explain}`)), 'testops-admin scan-logs -d {deployment}   # all that the log tells of'],
       },
     }
   },

@@ -6,6 +6,7 @@ import { Secret } from '../../core/secret.ts'
 import type { DriftingSetting } from '../../core/sources.ts'
 import { byHand } from '../support/by-hand.ts'
 import { counted, listed } from '../support/format.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
 
 /** What stands in the way of comparing, and says nothing of the service. */
 const uncompared: readonly AdminError['code'][] = ['NOT_CONFIGURED', 'FORBIDDEN', 'USAGE', 'REFUSED']
@@ -36,7 +37,7 @@ function line({ name, declared, runs }: DriftingSetting): string {
 }
 
 function inWords(value: string | Secret | null): string {
-  return value === null ? 'nothing' : `\`${String(value).slice(0, 100)}\``
+  return value === null ? 'nothing' : `\`${withoutSecrets(String(value)).slice(0, 100)}\``
 }
 
 function remedyFor({ platform }: Deployment): Remedy {

@@ -1,54 +1,135 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Finding, Remedy } from '../../core/check.ts'
+import type { Finding, Remedy, Wanted } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import { AdminError } from '../../core/error.ts'
+import type { RunHistory, UnreadableRun } from '../../core/run.ts'
 import type { BrokerSource, DatabaseSource, RunsSource } from '../../core/sources.ts'
 import { undoCommand } from '../../core/run-state.ts'
 import type { RunState } from '../../core/run-summary.ts'
+import { misfitsOf } from '../../domain/foreign-run/index.ts'
+import type { ComparedSources } from '../../domain/foreign-run/comparison.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { rabbitmqctl } from '../support/evidence.ts'
 import { had, tolerant } from '../support/wanted.ts'
+import { command } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 export const serviceUnfinishedRepair = defineCheck({
   id: 'service/unfinished-repair',
   title: 'no repair is left half done',
   reads: ['runs'],
-  wants: ['broker', 'database'],
+  wants: ['broker', 'database', 'service', 'sessions', 'api', 'files'],
   explains: ['database/changelog-lock', 'broker/queues-durable', ...serviceFails],
-  async run({ runs, broker, database }) {
+  async run({ runs, broker, database, ...others }, deployment) {
     const all = await runs.list()
     const unfinished = all.filter(({ state }) => state === 'unfinished')
-    const elsewhere = await begunElsewhere(had(broker), all)
-    const findings = [...unfinished.map((run) => here(run, runs)), ...elsewhere.map((run) => there(run, had(broker)!))]
-    const [first, ...others] = findings
+    const { genuine, strange, empty } = await begunElsewhere(runs, had(broker), all, { deployment, open: openings({ broker, database, ...others }) })
+    const findings = [...unfinished.map((run) => here(run, runs)), ...genuine.map((run) => there(run, had(broker)!)), ...strange.map((it) => odd(it, had(broker)!)), ...empty.map((run) => blank(run, had(broker)!))]
+    const [first, ...rest] = findings
     if (!first) return { status: 'ok', detail: all.length === 0 ? 'no repair is on record' : `${all.length} on record, all at their end` }
     const operator = await atWork(runs, had(database))
     if (operator !== null) return { status: 'ok', detail: operator, underway: 'a repair is under way' }
-    return { status: 'problem', severity: 'error', findings: [first, ...others], remedy: remedyFor(unfinished[0], elsewhere[0]) }
+    const severity = unfinished.length + genuine.length > 0 ? 'error' : 'warning'
+    return { status: 'problem', severity, findings: [first, ...rest], remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0] }) }
   },
 })
+
+/** A record that this program never wrote, and why that shows. */
+interface Strange {
+  run: string
+  why: string
+}
 
 function here({ run, repair, by, startedAt, done, steps, within }: RunState, { target }: RunsSource): Finding {
   const at = within === null ? '' : `; begun last, without an outcome: ${within}`
   return {
     message: `run ${run} (${repair}, begun ${startedAt} by ${by}) has not come to its end: ${done} of ${steps} steps are done${at}`,
-    evidence: [`tail -n 1 ${target}/${run}/journal.jsonl`],
+    evidence: [command`tail -n 1 ${`${target}/${run}/journal.jsonl`}`],
   }
 }
 
 function there(run: string, broker: BrokerSource): Finding {
   return {
     message: `run ${run} was begun on another machine and has not come to its end`,
-    evidence: [rabbitmqctl(broker, 'list_queues name messages'), `${journalQueuePrefix}${run}`],
+    evidence: [queueListed(broker, run)],
   }
 }
 
-/** Runs of which only the deployment keeps a journal, by the names of their queues. */
-async function begunElsewhere(broker: BrokerSource | null, known: readonly RunState[]): Promise<string[]> {
+function odd({ run, why }: Strange, broker: BrokerSource): Finding {
+  return {
+    message: `the broker holds a record \`${run}\` that fits no repair of this deployment: ${why}`,
+    evidence: [queueListed(broker, run)],
+  }
+}
+
+function blank(run: string, broker: BrokerSource): Finding {
+  return { message: `run ${run} was begun on another machine, and was stopped before it changed anything: its record is empty`, evidence: [queueListed(broker, run)] }
+}
+
+function queueListed(broker: BrokerSource, run: string): ShellCommand {
+  return rabbitmqctl(broker, command`list_queues name messages | grep ${`${journalQueuePrefix}${run}`}`)
+}
+
+/** Runs of which only the deployment keeps a journal: those that may be genuine, and those that this program never wrote. */
+async function begunElsewhere(
+  runs: RunsSource,
+  broker: BrokerSource | null,
+  known: readonly RunState[],
+  comparison: { deployment: Deployment; open: ComparedSources },
+): Promise<{ genuine: string[]; strange: Strange[]; empty: string[] }> {
   const queues = broker && (await tolerant(broker.queues()))
-  return (queues ?? [])
+  const names = (queues ?? [])
     .filter(({ name }) => name.startsWith(journalQueuePrefix))
     .map(({ name }) => name.slice(journalQueuePrefix.length))
     .filter((run) => !known.some((it) => it.run === run))
+  const genuine: string[] = []
+  const strange: Strange[] = []
+  const empty: string[] = []
+  // without one, there is nothing to open another connection for
+  if (names.length === 0) return { genuine, strange, empty }
+  const records = await tolerant(runs.inDeployment())
+  for (const name of names) {
+    // that it cannot be read by this user is no proof of anything
+    if (records === null) genuine.push(name)
+    const record = records?.find((it) => nameOf(it) === name)
+    if (!record) continue
+    if ('isEmpty' in record) {
+      empty.push(name)
+      continue
+    }
+    const why = 'record' in record ? await misfitIn(record, comparison) : record.unreadable
+    if (why === null) genuine.push(name)
+    else strange.push({ run: name, why })
+  }
+  return { genuine, strange, empty }
+}
+
+/** What cannot be compared may be genuine. */
+async function misfitIn(record: RunHistory, comparison: { deployment: Deployment; open: ComparedSources }): Promise<string | null> {
+  const { unfit } = await misfitsOf(record, comparison)
+  return unfit[0] ?? null
+}
+
+function nameOf(it: RunHistory | UnreadableRun): string {
+  return 'record' in it ? it.record.run : it.run
+}
+
+type Had = { readonly [K in keyof ComparedSources]: Wanted<Awaited<ReturnType<ComparedSources[K]>>> }
+
+function openings(sources: Had): ComparedSources {
+  const open = <T>(source: Wanted<T>) => async (): Promise<T> => {
+    if (source instanceof AdminError) throw source
+    return source
+  }
+  return {
+    service: open(sources.service),
+    database: open(sources.database),
+    broker: open(sources.broker),
+    sessions: open(sources.sessions),
+    api: open(sources.api),
+    files: open(sources.files),
+  }
 }
 
 async function atWork(runs: RunsSource, databases: readonly DatabaseSource[] | null): Promise<string | null> {
@@ -57,15 +138,25 @@ async function atWork(runs: RunsSource, databases: readonly DatabaseSource[] | n
   return `a repair is under way: ${holder.who ?? 'an operator'} runs ${holder.what ?? 'one'}${holder.since ? ` since ${holder.since.toISOString()}` : ''}`
 }
 
-function remedyFor(own: RunState | undefined, elsewhere: string | undefined): Remedy {
+/** What is worst comes first; one of them is there. */
+function remedyFor({ own, elsewhere, strange, empty }: { own: RunState | undefined; elsewhere: string | undefined; strange: Strange | undefined; empty: string | undefined }): Remedy {
   if (own !== undefined) {
     return {
       text: own.onlyCloses ? 'Go on with it: it knows where it stopped. What it did cannot be taken back.' : 'Go on with it, or take back what it did: both know where it stopped.',
-      commands: [`testops-admin resume ${own.run} -d {deployment}`, undoCommand(own)],
+      commands: [command`testops-admin resume ${own.run} -d {deployment}`, undoCommand(own)],
     }
   }
-  return {
-    text: 'Ask who began it; where they cannot go on, take it over from here.',
-    commands: ['testops-admin history -d {deployment}', `testops-admin resume --adopt ${elsewhere} -d {deployment}`],
+  if (elsewhere !== undefined) {
+    return {
+      text: 'Ask who began it. If they cannot resume it, read its plan from here, and adopt it if it is theirs.',
+      commands: ['testops-admin history -d {deployment}', command`testops-admin resume --adopt ${elsewhere} -d {deployment} --dry-run`],
+    }
   }
+  if (strange !== undefined) {
+    return {
+      text: 'This program did not write that record. Find out who did. This shows it, saves it here, and removes it.',
+      commands: [command`testops-admin discard ${strange.run} -d {deployment}`],
+    }
+  }
+  return { text: 'Nothing is to be resumed or undone. This removes the empty record.', commands: [command`testops-admin discard ${empty!} -d {deployment}`] }
 }

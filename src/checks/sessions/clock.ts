@@ -4,6 +4,7 @@ import { limits } from '../../knowledge/limits.ts'
 import { aheadBy, expiredBy, graceMs } from '../../knowledge/session-validity.ts'
 import { byHand } from '../support/by-hand.ts'
 import { counted, grouped, span } from '../support/format.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 /** A doctor run looks at so many sessions, not at all of them. */
 const sampleSize = 2000
@@ -26,9 +27,9 @@ export const sessionsClock = defineCheck({
     const expired = sample.sessions.flatMap((session) => overshoot(expiredBy(session, now), graceMs(sample.indexed)))
     const of = `${counted(seen, 'session')}${sample.complete ? '' : ' sampled'}`
     const show = [
-      `${sessions.client} TIME`,
+      command`${nested(sessions.client)} TIME`,
       `${Math.floor(now / 1000)}`,
-      `${sessions.client} --scan --pattern '${sample.namespace ?? 'spring:session'}:sessions:*' | wc -l`,
+      command`${nested(sessions.client)} --scan --pattern ${`${sample.namespace ?? 'spring:session'}:sessions:*`} | wc -l`,
       sample.complete && !sample.indexed ? `${seen}` : `(${seen} of them were looked at)`,
     ]
     const findings: Finding[] = []

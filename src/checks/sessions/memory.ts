@@ -2,6 +2,7 @@ import { defineCheck } from '../../core/check.ts'
 import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { bytes, grouped, percent } from '../support/format.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 const errorShare = 0.95
 const warningShare = 0.85
@@ -23,9 +24,9 @@ export const sessionsMemory = defineCheck({
         : `sessions are thrown out (${grouped(evictedKeys)} keys so far), which signs users out`
     const message = `Redis at ${sessions.target} is ${isFull ? 'full' : 'nearly full'}: ${figures}; ${isFull ? effect : `when it is full, ${effect}`}`
     const evidence = [
-      `${sessions.client} INFO memory`,
+      command`${nested(sessions.client)} INFO memory`,
       `used_memory:${usedBytes} maxmemory:${maxBytes} maxmemory_policy:${policy}`,
-      `${sessions.client} INFO stats`,
+      command`${nested(sessions.client)} INFO stats`,
       `evicted_keys:${evictedKeys}`,
     ]
     return {
@@ -35,7 +36,7 @@ export const sessionsMemory = defineCheck({
       remedy: {
         text: 'Give Redis more memory (until its next start; to keep it, write it into its configuration), or remove what is of no use there any more.',
         commands: [
-          `${sessions.client} CONFIG SET maxmemory ${maxBytes * 2}`,
+          command`${nested(sessions.client)} CONFIG SET maxmemory ${maxBytes * 2}`,
           'testops-admin flush-sessions --stale -d {deployment}',
           byHand('sessions/clock'),
         ],

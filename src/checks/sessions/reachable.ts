@@ -2,6 +2,7 @@ import { defineCheck } from '../../core/check.ts'
 import { springSettings } from '../../knowledge/settings.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { keptIn, server, unopened } from '../support/unopened.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 const kept = keptIn('sessions', springSettings.redisHost)
 
@@ -12,7 +13,7 @@ export const sessionsReachable = defineCheck({
   guards: 'sessions',
   explains: serviceFails,
   unopened: unopened('sessions/reachable', {
-    ...server('Redis', { unit: "'redis*'", service: 'redis-server' }, kept),
+    ...server('Redis', { unit: 'redis*', service: 'redis-server' }, kept),
     tls: { scheme: 'its address (redis:// is plain, rediss:// encrypted)', key: 'sessions: {ca: FILE}' },
     said: {
       UNAUTHENTICATED: `Correct the user or the password (${kept}).`,
@@ -31,7 +32,7 @@ export const sessionsReachable = defineCheck({
       return {
         status: 'problem',
         severity: 'error',
-        findings: [{ message, evidence: [`${sessions.client} INFO persistence`, 'loading:1'] }],
+        findings: [{ message, evidence: [command`${nested(sessions.client)} INFO persistence`, 'loading:1'] }],
       }
     }
     if (role === 'slave') {
@@ -39,10 +40,10 @@ export const sessionsReachable = defineCheck({
       return {
         status: 'problem',
         severity: 'error',
-        findings: [{ message, evidence: [`${sessions.client} INFO replication`, `role:${role}`] }],
+        findings: [{ message, evidence: [command`${nested(sessions.client)} INFO replication`, `role:${role}`] }],
         remedy: {
           text: `Use the address of its master (${kept}), or make this one the master where the other is lost: a master that is back then has to follow it.`,
-          commands: [`${sessions.client} INFO replication   # master_host`, 'testops-admin doctor -d {deployment} --only sessions/reachable'],
+          commands: [command`${nested(sessions.client)} INFO replication   # master_host`, 'testops-admin doctor -d {deployment} --only sessions/reachable'],
         },
       }
     }

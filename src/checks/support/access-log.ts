@@ -1,6 +1,6 @@
 import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
-import { word } from './evidence.ts'
 import { bytes, counted, listed, moment, span } from './format.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** How much of the access log a check looks at. */
 const accessLogBytes = 4_000_000
@@ -45,7 +45,7 @@ function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: num
 /** A command that counts such lines, since the lines themselves may hold secrets; then what it counts, and what they ask for. */
 export function inAccessLog({ target }: AccessLogSource, day: Day, pattern: string, isCounted: (request: LoggedRequest) => boolean, requests: readonly LoggedRequest[]): string[] {
   const count = day.all.filter(isCounted).length
-  return [`tail -c ${accessLogBytes} ${word(target)} | grep -cE ${word(pattern)}`, String(count), `in ${day.span}: ${asked(requests)}`]
+  return [command`tail -c ${accessLogBytes} ${target} | grep -cE ${pattern}`, String(count), `in ${day.span}: ${asked(requests)}`]
 }
 
 /** Who sent a request: program and address. */

@@ -6,6 +6,8 @@ import type { ClockReading, Sources } from '../../core/sources.ts'
 import { curl, hostOf, psql } from './evidence.ts'
 import { listed, span } from './format.ts'
 import { had, notConfigured, tolerant } from './wanted.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** Beyond what their readings leave open. Tokens live for an hour, so a minute hurts; a few seconds are a sign of no NTP. */
 const errorMs = 60_000
@@ -14,7 +16,7 @@ const warningMs = 5000
 interface Clock extends ClockReading {
   name: string
   host: string
-  command: string
+  command: Suggestion
 }
 
 type ClockSources = { [K in 'database' | 'sessions' | 'api']: Wanted<Sources[K]> }
@@ -29,7 +31,7 @@ export async function judgeClocks({ database, sessions, api }: ClockSources, dep
       const user = (await tolerant(one.identity()))?.user ?? null
       return reading(one.clock(), 'the database', one, psql(one.target, user, 'SELECT clock_timestamp()'))
     }),
-    ...(store ? [reading(store.clock(), 'the session store', store, `${store.client} TIME`)] : []),
+    ...(store ? [reading(store.clock(), 'the session store', store, command`${nested(store.client)} TIME`)] : []),
     ...(service
       ? [reading(service.clock(), 'the service', service, curl(service.target, '/api/management/health', '-sI'))]
       : []),
@@ -57,7 +59,7 @@ async function reading(
   asked: Promise<ClockReading>,
   part: string,
   { target }: { target: string },
-  command: string,
+  command: Suggestion,
 ): Promise<Clock | null> {
   const read = await tolerant(asked)
   return read && { name: `${part} at ${target}`, host: hostOf(target), command, ...read }
@@ -104,7 +106,7 @@ function networkTime(clocks: readonly Clock[], isSplit: boolean): Remedy {
   const named = listed(clocks.map(({ name }) => (name === 'this machine' ? name : `the machine of ${name}`)))
   return {
     text: isSplit ? `See which has the wrong time, ${named}, and set it to network time.` : `Set ${named} to network time.`,
-    commands: hosts.flatMap((host) => ['timedatectl', 'sudo timedatectl set-ntp true'].map((command) => typedOn(host, command))),
+    commands: hosts.flatMap((host) => [typedOn(host, 'timedatectl'), typedOn(host, 'sudo timedatectl set-ntp true')]),
   }
 }
 

@@ -1,5 +1,6 @@
 import { moment } from '../../core/figures.ts'
 import { grouped } from '../../core/grouped.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
 
 export { bytes, moment, span } from '../../core/figures.ts'
 export { grouped }
@@ -22,9 +23,10 @@ export function listed(names: readonly string[], most = 5, divider = ', '): stri
   return `${names.slice(0, most).join(divider)} and ${names.length - most} more`
 }
 
-/** The first line of a text, cut to so many characters. */
+/** The first line of a text without what is secret in it, cut to so many characters. */
 export function firstLine(text: string, most = 200): string {
-  const [line = ''] = text.split('\n', 1)
+  // half of a secret is not known again
+  const line = withoutSecrets(text.split('\n', 1)[0] ?? '')
   return line.length > most ? `${line.slice(0, most)}…` : line
 }
 

@@ -48,8 +48,7 @@ export async function troubledCalls(
   const bad = calls.map((call, index) => ({ call, index })).filter(({ call }) => isTrouble(call))
   const left = bad.filter(({ call: { url }, index }) => url === null || (wellAt.get(url) ?? -1) < index)
   const start = startOf(status)
-  const troubles = [...new Set(left.map(({ call }) => call.host))].flatMap((host) => {
-    const own = left.filter(({ call }) => call.host === host)
+  const troubles = [...byHost(left)].flatMap(([host, own]) => {
     const { call: last, index } = own.at(-1)!
     const severity = severityOf(last, { start, isWellSince: host !== null && (wellHost.get(host) ?? -1) > index })
     return severity === null ? [] : [{ host, calls: own.map(({ call }) => call), last, severity }]
@@ -60,7 +59,18 @@ export async function troubledCalls(
 
 /** A line without what stands after the paths of its addresses, which may hold keys. */
 export function withoutQueries(line: string): string {
-  return line.replace(/(https?:\/\/[^\s?#]*)[?#][^\s"]*/g, '$1')
+  return line.replace(/(https?:\/\/[^\s?#]*)(?:[?#][^\s"]*)?/g, '$1')
+}
+
+/** Each host with its calls, in the order in which they are first told of. */
+function byHost<T extends { call: LoggedCall }>(calls: readonly T[]): Map<string | null, T[]> {
+  const hosts = new Map<string | null, T[]>()
+  for (const it of calls) {
+    const own = hosts.get(it.call.host)
+    if (own) own.push(it)
+    else hosts.set(it.call.host, [it])
+  }
+  return hosts
 }
 
 /** Null: it is over. */

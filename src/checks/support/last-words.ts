@@ -1,4 +1,6 @@
-import { Secret, UnreadableSecret, withoutSecrets, withoutValues } from '../../core/secret.ts'
+import { withoutValues } from '../../core/redaction/given.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
+import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import { crashReasons, crashReasonsInError, lastWait } from '../../knowledge/crash-reasons.ts'
 import type { CrashReason } from '../../knowledge/crash-reasons.ts'
 
@@ -55,5 +57,5 @@ function cut(line: string): string {
 /** The text without what is secret: values that the service's own settings hold as such, and what is so by its form. */
 export function masked(text: string, environment: ReadonlyMap<string, string | Secret> | null): string {
   const known = [...(environment?.values() ?? [])].flatMap((value) => (value instanceof Secret && !(value instanceof UnreadableSecret) ? [value.reveal()] : []))
-  return withoutSecrets(withoutValues(text, known, { anywhere: 6, instead: '[secret]' }))
+  return withoutSecrets(withoutValues(text, known, { anywhere: 6 }))
 }

@@ -1,5 +1,7 @@
 import type { ApiSource, MigrationJob } from '../../core/sources.ts'
 import { counted, firstLine, grouped } from './format.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
 
 /** Of all states together, and of each where there are more. */
 const mostOfAll = 500
@@ -67,14 +69,14 @@ export function statesOf(jobs: readonly MigrationJob[]): string {
  * The words that name to `migrate-trees` what these jobs were about, where each of them says it in its name; null: not all do. What
  * names look like is not documented: `project 1, tree 2` is understood.
  */
-export function wordsFor(jobs: readonly MigrationJob[]): string | null {
+export function wordsFor(jobs: readonly MigrationJob[]): ShellCommand | null {
   const items = jobs.map(({ name }) => ({ project: numberOf(/\bproject(?:[ _-]?id)?[ :#=]{1,3}(\d{1,15})\b/i, name), tree: numberOf(/\btree(?:[ _-]?id)?[ :#=]{1,3}(\d{1,15})\b/i, name) }))
   if (items.some(({ project }) => project === null)) return null
   const trees = items.filter(({ tree }) => tree !== null).map(({ project, tree }) => `${project}/${tree}`)
   const projects = unique(items.filter(({ tree }) => tree === null).map(({ project }) => project))
-  if (projects.length + trees.length <= mostWords) return [...flag('--project', projects), ...flag('--tree', trees.sort())].join(' ')
+  if (projects.length + trees.length <= mostWords) return typed([...flag('--project', projects), ...flag('--tree', trees.sort())])
   const all = unique(items.map(({ project }) => project))
-  return all.length <= mostWords ? flag('--project', all).join(' ') : null
+  return all.length <= mostWords ? typed(flag('--project', all)) : null
 }
 
 const mostWords = 20

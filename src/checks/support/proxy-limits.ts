@@ -4,11 +4,12 @@ import type { ProxySettings, ServiceSource } from '../../core/sources.ts'
 import { limits } from '../../knowledge/limits.ts'
 import { bytes, span } from './format.ts'
 import { had, wanted } from './wanted.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 interface Limits {
   findings: Finding[]
   /** what is typed to give them what they lack */
-  commands: string[]
+  commands: Suggestion[]
   /** what they say; null: nothing */
   detail: string | null
   /** one of them leaves the size to its controller, whose own settings are not read */
@@ -32,7 +33,7 @@ export async function proxyLimits(service: Wanted<ServiceSource>): Promise<Limit
   }
 }
 
-function findingsOn({ name, maxBodyBytes, readTimeoutMs, evidence, change }: ProxySettings): { finding: Finding; change: string | null }[] {
+function findingsOn({ name, maxBodyBytes, readTimeoutMs, evidence, change }: ProxySettings): { finding: Finding; change: Suggestion | null }[] {
   return [
     ...(maxBodyBytes !== null && maxBodyBytes < limits.resultFileBytes
       ? [{ finding: { message: `${name} lets requests of ${bytes(maxBodyBytes)} through: a result file may have ${bytes(limits.resultFileBytes)}, and an attachment more`, evidence }, change: change.maxBody }]

@@ -2,6 +2,8 @@ import type { Check } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import type { AdminError, ErrorCode, Obstacle } from '../../core/error.ts'
 import { hostInWords, typedOn } from '../../core/host.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** A part of the deployment, and what is particular to it where it cannot be opened. */
 interface Part {
@@ -20,16 +22,16 @@ interface Part {
 /** What is to be done, what is typed for it, then the flags of the doctor that looks again, then what is left to type. */
 interface Step {
   text: string
-  commands?: readonly string[]
-  flags?: string
-  afterwards?: readonly string[]
+  commands?: readonly Suggestion[]
+  flags?: Suggestion
+  afterwards?: readonly Suggestion[]
 }
 
 /** What is done about each reason for which a source cannot be opened: only what does not run is started. */
 export function unopened(id: string, part: Part): NonNullable<Check['unopened']> {
   return (error, deployment) => {
     const { text, commands = [], flags = '', afterwards = [] } = stepFor(error, part, deployment)
-    return { text, commands: [...commands, `testops-admin doctor -d {deployment} --only ${id}${flags}`, ...afterwards] }
+    return { text, commands: [...commands, command`testops-admin doctor -d {deployment} --only ${id}${nested(flags)}`, ...afterwards] }
   }
 }
 
@@ -55,7 +57,7 @@ function stepAround(
 ): Step {
   const { host, port } = obstacle
   const at = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  const openssl = `openssl s_client ${tls.starttls ? `-starttls ${tls.starttls} ` : ''}-connect ${at} </dev/null`
+  const openssl = command`openssl s_client ${nested(tls.starttls ? command`-starttls ${tls.starttls} ` : '')}-connect ${at} </dev/null`
   switch (obstacle.kind) {
     case 'refused':
       return refused(host, deployment)
@@ -71,7 +73,7 @@ function stepAround(
     case 'misnamed':
       return {
         text: `Have its address (${kept}) use a name that the certificate holds, or have a certificate issued that holds ${host}.`,
-        commands: [`${openssl} | openssl x509 -noout -subject -ext subjectAltName`],
+        commands: [command`${nested(openssl)} | openssl x509 -noout -subject -ext subjectAltName`],
       }
     case 'proxy':
       return {
@@ -110,7 +112,7 @@ function stepForCode({ code, suggestions }: AdminError, { kept, said, unwell }: 
  */
 export function server(
   name: string,
-  { unit, service, unbootable }: { unit: string; service: string; unbootable?: string },
+  { unit, service, unbootable }: { unit: string; service: string; unbootable?: Suggestion },
   kept: string,
 ): Pick<Part, 'kept' | 'refused' | 'unwell'> {
   return {
@@ -119,8 +121,8 @@ export function server(
       text: `Start ${name} on ${hostInWords(host)}, or correct its address (${kept}). The service reconnects by itself or needs a restart.`,
       // in a container systemd knows nothing of it
       commands: [
-        ...(platform === 'host' ? [`systemctl status ${unit}`, `sudo systemctl start ${service}`].map((command) => typedOn(host, command)) : []),
-        ...(unbootable === undefined ? [] : [`${unbootable}   # where it will not start`]),
+        ...(platform === 'host' ? [command`systemctl status ${unit}`, command`sudo systemctl start ${service}`].map((command) => typedOn(host, command)) : []),
+        ...(unbootable === undefined ? [] : [command`${nested(unbootable)}   # where it will not start`]),
       ],
       afterwards: ['{restart}'],
     }),

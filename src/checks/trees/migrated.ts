@@ -9,6 +9,9 @@ import { counted, grouped, listed, moment, span } from '../support/format.ts'
 import { doneState, latestOfEach, mostDone, nameOf, seenJobs, statesOf, undoneStates, wordsFor, workingState } from '../support/migration-jobs.ts'
 import type { SeenJobs } from '../support/migration-jobs.ts'
 import { tolerant } from '../support/wanted.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { own } from '../../core/own.ts'
 
 /** A job that has not moved for so long hangs. */
 const hangsAfterMs = 3_600_000
@@ -72,14 +75,14 @@ function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: numbe
   const { status } = jobs[0]!
   const many = jobs.length > 1
   const least = cut?.includes(status) === true ? 'at least ' : ''
-  const became = {
+  const became = own({
     FAILED: many ? 'have failed' : 'has failed',
     [workingState]: `${many ? 'are' : 'is'} unfinished and ${many ? 'have' : 'has'} not moved for ${many ? 'up to ' : ''}${span(Math.max(...jobs.map((job) => idleMs(job, now))))}`,
-  }[status] ?? `${many ? 'were' : 'was'} ${undoneStates[status]}, and not repeated since`
+  }, status) ?? `${many ? 'were' : 'was'} ${own(undoneStates, status)}, and not repeated since`
   return {
     message: `${least}${counted(jobs.length, 'migration job')} ${became}: ${listed(jobs.map(nameOf), mostNamed, '; ')}`,
     evidence: [
-      curlAsUser(base, `/api/migration/job?status=${status}&page=0&size=100&sort=id,DESC`),
+      curlAsUser(base, `/api/migration/job?status=${encodeURIComponent(status)}&page=0&size=100&sort=id,DESC`),
       ...jobs.slice(0, mostNamed).map(describe),
       ...(jobs.length > mostNamed ? [`and ${grouped(jobs.length - mostNamed)} more`] : []),
       ...(cut?.includes(doneState) === true ? [`only the newest ${grouped(mostDone)} ${doneState} jobs were read: whether older ones were repeated is not known`] : []),
@@ -87,10 +90,10 @@ function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: numbe
   }
 }
 
-function remedyFor(words: string | null): Remedy {
+function remedyFor(words: Suggestion | null): Remedy {
   return {
     text: `Let the service build ${words === null ? 'the trees' : 'these trees'} anew. Where that fails again, the service's log says why.`,
-    commands: [words === null ? `${migrate} --wait` : `testops-admin migrate-trees -d {deployment} ${words} --wait`, '{logs}', byHand('trees/migrated')],
+    commands: [words === null ? command`${nested(migrate)} --wait` : command`testops-admin migrate-trees -d {deployment} ${nested(words)} --wait`, '{logs}', byHand('trees/migrated')],
   }
 }
 

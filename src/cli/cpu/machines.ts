@@ -5,7 +5,7 @@ import type { Machine } from '../../core/sources.ts'
 import type { CpuDocument, JudgedMachine } from '../../output/cpu.ts'
 import { telling } from '../chosen-deployment.ts'
 import { interruptible, withInterrupts } from '../interrupt.ts'
-import { readInput } from '../read-input.ts'
+import { readInput } from '../../runtime/read-input.ts'
 import { isReadOnly } from '../repair/read-only.ts'
 import { defaultTimeoutSeconds } from '../time-out.ts'
 

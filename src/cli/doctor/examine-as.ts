@@ -8,13 +8,14 @@ import { interruptible, withInterrupts } from '../interrupt.ts'
 import { relayOf } from '../relay.ts'
 import { screenOf } from '../screen.ts'
 import { liveList } from './live.ts'
-import { reportText, roundText } from './print.ts'
+import { printRound, reportText } from './print.ts'
 import type { Format } from './print.ts'
 import { diagnosis } from './session.ts'
 import type { Diagnosis } from './session.ts'
 import { waitUntilHealthy } from './wait.ts'
 import { watch } from './watch.ts'
 import { defaultTimeoutSeconds } from '../time-out.ts'
+import { print, tellLine } from '../write.ts'
 
 /** The flags of `doctor` that say how to examine and how to show it. */
 export interface DoctorFlags {
@@ -68,7 +69,7 @@ export async function examineAs(
           ? await waitOn(flags, examined, stderr, signal)
           : await once(examined, checks, format, streams)
       const exitCode = exitCodeOf(report, flags['fail-on'])
-      if (!flags.watch) stdout.write(textOf(flags, format, report, stdout))
+      if (!flags.watch) print(stdout, textOf(flags, format, report, stdout))
       return exitCode
     } finally {
       await examined.close()
@@ -126,7 +127,7 @@ async function waitOn(
     forMs: flags['wait-seconds'] * 1000,
     intervalMs: flags.interval * 1000,
     isHealthy,
-    progress: (message) => stderr.write(`${message}\n`),
+    progress: (message) => tellLine(stderr, message),
     signal,
   })
 }
@@ -146,13 +147,11 @@ async function watchOn(
     intervalMs,
     signal: AbortSignal.any([signal, gone.signal]),
     show: (report, before) =>
-      stdout.write(
-        roundText(textOf(flags, format, report, stdout), report, before, {
-          terminal: stdout.isTTY === true,
-          screen: screenOf(stdout),
-          intervalMs,
-        }),
-      ),
+      printRound(stdout, textOf(flags, format, report, stdout), report, before, {
+        terminal: stdout.isTTY === true,
+        screen: screenOf(stdout),
+        intervalMs,
+      }),
   })
 }
 

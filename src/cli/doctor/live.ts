@@ -2,6 +2,8 @@ import type { CheckReport } from '../../core/report.ts'
 import { shortLine } from '../../output/doctor/short.ts'
 import { clip, countOf } from '../../output/text.ts'
 import type { Screen } from '../../output/screen.ts'
+import { cursor, draw } from '../write.ts'
+import type { Printer } from '../write.ts'
 
 /** Results shown as they come, on a terminal, until the report takes their place. */
 export interface LiveList {
@@ -9,8 +11,7 @@ export interface LiveList {
   clear(): void
 }
 
-interface Terminal {
-  write(text: string): unknown
+interface Terminal extends Printer {
   rows?: number
 }
 
@@ -32,12 +33,12 @@ export function liveList(terminal: Terminal, screen: Screen, ids: readonly strin
         waiting.size === 0
           ? ''
           : clip(`… ${countOf(waiting.size, 'check')} at work: ${[...waiting].join(', ')}`, screen.columns - 1)
-      terminal.write(`\r\u001b[K${result}${rest}`)
+      draw(terminal, cursor.emptyLine, `${result}${rest}`)
       begun = true
     },
     clear() {
       if (!begun) return
-      terminal.write(`\r${lines > 0 ? `\u001b[${lines}A` : ''}\u001b[J`)
+      draw(terminal, cursor.back(lines), '')
       lines = 0
       begun = false
     },

@@ -1,6 +1,7 @@
 import type { Check } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import { closestNames, closestTo } from '../../core/nearest.ts'
+import { typed } from '../../core/typed.ts'
 
 /**
  * The checks to run, in the catalogue's order. A name is an id, or a group: `broker`, `broker/`, `broker/*`.
@@ -26,7 +27,7 @@ function idsOf(name: string, ids: readonly string[], flag: string): string[] {
   const groups = new Set(ids.map((id) => id.split('/')[0] ?? id))
   const known = name.includes('/') ? ids : [...groups, ...ids]
   throw new AdminError('USAGE', `no check \`${name}\`; ${closestTo(group, known)}`, [
-    ...closestNames(group, known).map((id) => `${flag} ${id}`),
+    ...closestNames(group, known).map((id) => typed([flag, id])),
     'testops-admin checks',
   ])
 }

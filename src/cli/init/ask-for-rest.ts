@@ -49,5 +49,5 @@ function problemOf(answer: string, directory: string): string | null {
 }
 
 function withoutPassword(address: string): string | null {
-  return /:\/\/[^/\s@]*:[^/\s@]*@/.test(address) ? 'leave the password out: it is asked for next, and never written here' : null
+  return /:\/\/[^/\s@:]*:[^/\s@]*@/.test(address) ? 'leave the password out: it is asked for next, and never written here' : null
 }

@@ -1,4 +1,5 @@
 import { AdminError } from '../../core/error.ts'
+import { harmless } from '../../core/harmless.ts'
 
 /** Who is asked for what cannot be found. Both throw INTERRUPTED where the question is not answered. */
 export interface Asker {
@@ -18,11 +19,11 @@ export function personAt(context: Asking): Asker {
   return {
     async text(message, { usual, problem } = {}) {
       const { default: input } = await import('@inquirer/input')
-      return (await answered(input({ message, ...(usual !== undefined && { default: usual }), validate: (answer) => problem?.(answer.trim()) ?? true }, context))).trim()
+      return (await answered(input({ message: harmless(message), ...(isShowable(usual) && { default: usual }), validate: (answer) => shownProblem(problem?.(answer.trim()) ?? null) }, context))).trim()
     },
     async choice(message, choices) {
       const { default: select } = await import('@inquirer/select')
-      return answered(select({ message, choices }, context))
+      return answered(select({ message: harmless(message), choices: choices.map(({ value, name }) => ({ value, name: harmless(name) })) }, context))
     },
   }
 }
@@ -34,4 +35,13 @@ async function answered<T>(asking: Promise<T>): Promise<T> {
     // Ctrl-C, Ctrl-D, or the signal: the library tells each by an error of its own
     throw new AdminError('INTERRUPTED', 'interrupted: nothing was written', [], { cause: error })
   }
+}
+
+/** What is offered as an answer is taken as it was shown, or not offered. */
+function isShowable(usual: string | undefined): usual is string {
+  return usual !== undefined && usual === harmless(usual)
+}
+
+function shownProblem(problem: string | null): string | true {
+  return problem === null ? true : harmless(problem)
 }

@@ -3,6 +3,7 @@ import { Flags } from '@oclif/core'
 import type { PlatformName } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Draft } from '../../runtime/index.ts'
+import { typed } from '../../core/typed.ts'
 
 const secretHelp = 'env:NAME|file:PATH'
 
@@ -104,5 +105,5 @@ export function secretAt(text: string, what: string, directory: string): Draft {
   const [, form, place = ''] = /^(env|file):(.+)$/.exec(text) ?? []
   if (form === 'env' && /^[A-Za-z_]\w*$/.test(place)) return { env: place }
   if (form === 'file') return { file: resolve(directory, place) }
-  throw new AdminError('USAGE', `${what} names where the secret is kept, and never the secret itself: env:NAME or file:PATH`, [`${what} env:NAME`, `${what} file:PATH`])
+  throw new AdminError('USAGE', `${what} names where the secret is kept, and never the secret itself: env:NAME or file:PATH`, [typed([what, 'env:NAME']), typed([what, 'file:PATH'])])
 }

@@ -10,6 +10,7 @@ import { personAt } from './ask.ts'
 import { namesPlace, platformIn, withFlags } from './flags.ts'
 import type { InitFlags } from './flags.ts'
 import { defaultTimeoutSeconds } from '../time-out.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** What a run needs of the world around it. */
 interface Around {
@@ -35,7 +36,7 @@ export async function initiated(flags: InitFlags, around: Around): Promise<InitD
   const { assertNew, probe, selectedOf, writeNew } = await import('../../runtime/index.ts')
   const { environment, workingDirectory, asker, progress, signal } = around
   const file = resolve(workingDirectory, flags.output)
-  await assertNew(file)
+  await assertNew(file, environment)
   const begun = await begin(flags, around)
   const name = flags.name ?? (asker ? await asker.text('Name of the deployment:', { usual: begun.name }) : begun.name)
   const timeoutMs = (flags.timeout ?? defaultTimeoutSeconds) * 1000
@@ -51,7 +52,7 @@ export async function initiated(flags: InitFlags, around: Around): Promise<InitD
       probes = await tried(draft)
     }
   }
-  await writeNew(file, name, draft)
+  await writeNew(file, name, draft, environment)
   return { schemaVersion: 1, file, deployment: name, platform: begun.platform, ...(begun.what !== null && { found: begun.what }), connections: probes }
 }
 
@@ -86,7 +87,7 @@ async function begin(flags: InitFlags, { environment, workingDirectory, asker, p
   const taken = named ?? (asker ? await chooseOf(found, asker) : null)
   if (!taken) {
     const names = found.map(({ name, what }) => `\`${name}\`, the ${what}`).join('; ')
-    throw new AdminError('CONFIGURATION', `several deployments are here: ${names}`, found.map(({ name }) => `testops-admin init -d ${name}`))
+    throw new AdminError('CONFIGURATION', `several deployments are here: ${names}`, found.map(({ name }) => command`testops-admin init -d ${name}`))
   }
   progress(`Found ${taken.what}`)
   for (const reason of unseen) progress(`Not looked at: ${reason}`)

@@ -1,6 +1,9 @@
 import type { Given } from '../../checks/support/external-system/credentials.ts'
 import { AdminError } from '../../core/error.ts'
-import { readInput } from '../read-input.ts'
+import { readInput } from '../../runtime/read-input.ts'
+import { command } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
+import { own } from '../../core/own.ts'
 
 /** What the operator gives of credentials: a user, or where something is kept. */
 export interface GivenFlags {
@@ -28,16 +31,16 @@ export async function givenCredentials(flags: GivenFlags): Promise<GivenCredenti
 }
 
 /** Whatever is no reference may be the secret itself: it is in no message. */
-async function read(reference: string, flag: string): Promise<Given> {
+async function read(reference: string, flag: `--${string}`): Promise<Given> {
   const variable = /^env:([A-Za-z_]\w*)$/.exec(reference)?.[1]
   if (variable !== undefined) {
-    const text = process.env[variable]
+    const text = own(process.env, variable)
     if (text !== undefined) return { text, from: `the environment variable ${variable}` }
-    throw new AdminError('SECRET_MISSING', `${flag}: the environment variable ${variable} is not set`, [`read -rs ${variable} && export ${variable}   # then paste it: one line`])
+    throw new AdminError('SECRET_MISSING', `${flag}: the environment variable ${variable} is not set`, [command`read -rs ${variable} && export ${variable}   # then paste it: one line`])
   }
   const file = /^@(.+)$/.exec(reference)?.[1]
-  if (file === undefined) throw new AdminError('USAGE', `${flag} says where it is kept, never what it is: ${forms}`, [`${flag} @FILE`])
-  const all = await readInput(file, { mostBytes: 100_000, next: [`${flag} @FILE`] })
+  if (file === undefined) throw new AdminError('USAGE', `${flag} says where it is kept, never what it is: ${forms}`, [typed([flag, '@FILE'])])
+  const all = await readInput(file, { mostBytes: 100_000, next: [typed([flag, '@FILE'])] })
   const text = all.replace(/\r?\n$/, '')
   return { text, from: file === '-' ? 'standard input' : `the file ${file}`, ...(text !== all && { hadLineEnd: true }) }
 }

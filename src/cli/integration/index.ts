@@ -3,7 +3,8 @@ import type { IntegrationDocument } from '../../output/integration.ts'
 import type { OpenedDeployment, SelectedDeployment } from '../../runtime/index.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { interruptible } from '../interrupt.ts'
-import { readInput } from '../read-input.ts'
+import { noteIgnored } from '../note-ignored.ts'
+import { readInput } from '../../runtime/read-input.ts'
 import { filledError } from '../repair/session.ts'
 import { checkTarget } from './check.ts'
 import { givenCredentials } from './given.ts'
@@ -71,9 +72,10 @@ async function targetsOf(url: string | undefined, name: string | undefined, { se
   return opened ? allTargets(configured, opened, tell) : []
 }
 
-/** With an address, no deployment is needed: one that neither a flag nor a configuration names is not looked for. */
+/** With an address, no deployment is needed: one that neither a flag nor a configuration names is not looked for, nor in one of others. */
 async function selectedFor({ deployment, config, url }: IntegrationFlags, signal: AbortSignal): Promise<SelectedDeployment | null> {
   if (url !== undefined && deployment === undefined) {
+    if (config === undefined && (await noteIgnored({}))) return null
     const { findConfiguration } = await import('../../runtime/index.ts')
     if ((await findConfiguration({ file: config, environment: process.env, workingDirectory: process.cwd() })) === null) return null
   }

@@ -3,6 +3,7 @@ import type { SignIn } from '../../core/external-system.ts'
 import { Secret } from '../../core/secret.ts'
 import { typed } from '../../core/typed.ts'
 import type { Target } from './targets.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 /** What can be accepted by --accept-risk: what is sent over http:// can be read on its way. */
 export const plainHttp = 'plain-http'
@@ -11,11 +12,11 @@ export const plainHttp = 'plain-http'
 export function plannedSignIn(targets: readonly Target[], accepted: readonly string[]): { login: SignIn; plan: string } {
   const [target, ...others] = targets
   if (!target || others.length > 0) {
-    throw new AdminError('USAGE', '--sign-in is for one external system', [...targets.flatMap(({ name }) => (name === null ? [] : [`--integration ${name}`])), '--url URL'])
+    throw new AdminError('USAGE', '--sign-in is for one external system', [...targets.flatMap(({ name }) => (name === null ? [] : [command`--integration ${name}`])), '--url URL'])
   }
   const { given: { user, password, token }, url } = target
   if (url.startsWith('http:') && !accepted.includes(plainHttp)) {
-    throw new AdminError('REFUSED', `${url} is not encrypted: whoever is on the way can read the credentials`, [`${typed(['testops-admin', ...process.argv.slice(2), '--accept-risk', plainHttp])}   # only when you are sure`])
+    throw new AdminError('REFUSED', `${url} is not encrypted: whoever is on the way can read the credentials`, [command`${nested(typed(['testops-admin', ...process.argv.slice(2), '--accept-risk', plainHttp]))}   # only when you are sure`])
   }
   if (token?.text) {
     if (!/^[\x20-\x7e\t]+$/.test(token.text)) throw new AdminError('REFUSED', 'the token holds characters that no header of HTTP can carry', ['testops-admin check-integration --url URL --token-from @FILE   # tells which'])

@@ -1,5 +1,4 @@
 import { addressesInLog } from '../../checks/support/integration-addresses.ts'
-import { word } from '../../checks/support/evidence.ts'
 import { ownParts } from '../../checks/support/own-parts.ts'
 import { logBytes } from '../../checks/support/service.ts'
 import { had, notConfigured, wanted } from '../../checks/support/wanted.ts'
@@ -8,6 +7,7 @@ import { closestNames } from '../../core/nearest.ts'
 import type { CheckedIntegration } from '../../output/integration.ts'
 import type { ConfiguredIntegration, OpenedDeployment } from '../../runtime/index.ts'
 import type { GivenCredentials } from './given.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** An external system to look at, with what is known of its credentials. */
 export interface Target extends Pick<CheckedIntegration, 'name' | 'url' | 'from'> {
@@ -20,7 +20,7 @@ export async function namedTarget(configured: readonly ConfiguredIntegration[], 
   if (found) return targetOf(found, false)
   const names = configured.map((it) => it.name)
   const message = names.length === 0 ? 'the configuration names no integrations' : `the configuration has no integration \`${name}\`; it has ${names.join(', ')}`
-  throw new AdminError('USAGE', message, [...closestNames(name, names).map((it) => `testops-admin check-integration -d {deployment} --integration ${word(it)}`), 'testops-admin check-integration --url URL'])
+  throw new AdminError('USAGE', message, [...closestNames(name, names).map((it) => command`testops-admin check-integration -d {deployment} --integration ${it}`), 'testops-admin check-integration --url URL'])
 }
 
 /**

@@ -1,4 +1,6 @@
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { withoutSecretsIn } from '../../core/redaction/document.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
 import { ruleIds } from '../../knowledge/result-rules.ts'
 import type { LintDocument, LintFix } from '../../output/lint/document.ts'
 import type { LintOptions, LintReport } from '../../results/report.ts'
@@ -11,7 +13,7 @@ export interface About {
   workingDirectory: string
 }
 
-/** What was found, as it is printed: all files relative to one directory. */
+/** What was found, as it is printed, without secrets in names and texts of others: all files relative to one directory. */
 export function lintDocument(report: LintReport, { severities, settings, fix, workingDirectory }: About): LintDocument {
   const { directories, counts, undeterminedCount } = report
   const directory = commonParent(directories.map((it) => it.directory), workingDirectory)
@@ -34,17 +36,17 @@ export function lintDocument(report: LintReport, { severities, settings, fix, wo
     problems: report.problems.map(({ rule, severity, directory: of, file, place, message, effect, remedy, result, together, togetherCount }) => ({
       rule,
       severity,
-      file: fileOf(of, file),
-      ...(place !== undefined && { place }),
-      message,
+      file: withoutSecrets(fileOf(of, file)),
+      ...(place !== undefined && { place: withoutSecrets(place) }),
+      message: withoutSecrets(message),
       effect,
       remedy,
-      ...(result && { result }),
-      ...(together && { together: together.map(({ directory: its, file: name, ...rest }) => ({ file: fileOf(its, name), ...rest })), togetherCount: togetherCount ?? together.length }),
+      ...(result && { result: withoutSecretsIn(result) }),
+      ...(together && { together: together.map(({ directory: its, file: name, ...rest }) => withoutSecretsIn({ file: fileOf(its, name), ...rest })), togetherCount: togetherCount ?? together.length }),
     })),
-    undetermined: report.undetermined.map(({ directory: of, file, message }) => ({ file: fileOf(of, file), message })),
+    undetermined: report.undetermined.map(({ directory: of, file, message }) => withoutSecretsIn({ file: fileOf(of, file), message })),
     undeterminedCount,
-    ...(fix && { fix }),
+    ...(fix && { fix: withoutSecretsIn(fix) }),
   }
 
   function withinOf(of: string): string {

@@ -8,6 +8,7 @@ import { distinctDirectories } from '../../results/directories.ts'
 import type { LintOptions } from '../../results/report.ts'
 import { agentLogs, levels, lintSettings } from '../../runtime/lint/index.ts'
 import type { Level, LintSettings } from '../../runtime/lint/index.ts'
+import { commaList, command, nested, sentence } from '../../core/shell-command.ts'
 
 /** The flags that say what is judged, and how. */
 export interface WantedFlags {
@@ -32,7 +33,7 @@ export async function wantedLint(names: readonly string[], flags: WantedFlags): 
   const output = outputOf(names, flags)
   const asked = (flags.rule ?? []).map(ruleFlag)
   const directories = distinctDirectories(names)
-  const settings = flags.settings === 'none' ? null : await lintSettings({ file: flags.settings ?? null, directories, workingDirectory: process.cwd(), home: process.env.HOME })
+  const settings = flags.settings === 'none' ? null : await lintSettings({ file: flags.settings ?? null, directories, workingDirectory: process.cwd(), home: process.env.HOME, environment: process.env })
   const severities = new Map([...(settings?.rules ?? []), ...asked])
   // where nobody wants to know what it says, it need not be there
   const logs = severities.get('files-before-agent') === 'off' ? [] : (flags['agent-log'] ?? settings?.agentLogs ?? [])
@@ -59,14 +60,14 @@ function outputOf(names: readonly string[], { fix, output }: WantedFlags): strin
 
 /** A name beside the directory's; of `.` and the like that is not seen in what was typed. */
 function mendedOf(name: string): string {
-  return `${/(?:^|\/)\.{1,2}\/*$/.test(name) ? resolve(name) : name.replace(/\/+$/, '')}-mended`
+  return `${/(?:^|\/)\.{1,2}\/*$/.test(name) ? resolve(name) : name.replace(/(?<!\/)\/+$/, '')}-mended`
 }
 
 /** `ID=off`. Throws USAGE. */
 function ruleFlag(text: string): [RuleId, Level] {
   const [id = '', level, ...more] = text.split('=')
-  const form = `--rule ${isRule(id) ? id : 'ID'}=${levels.join('|')}`
-  if (!isRule(id)) throw new AdminError('USAGE', `--rule: there is no rule \`${id}\`; ${closestTo(id, ruleIds)}`, [form, `rules: ${ruleIds.join(', ')}`])
+  const form = command`--rule ${isRule(id) ? id : 'ID'}=${levels.join('|')}`
+  if (!isRule(id)) throw new AdminError('USAGE', `--rule: there is no rule \`${id}\`; ${closestTo(id, ruleIds)}`, [form, sentence`rules: ${nested(commaList(ruleIds))}`])
   if (level === undefined) throw new AdminError('USAGE', `--rule ${id}: how is it to be judged?`, [form])
   if (more.length > 0 || !isLevel(level)) {
     const hint = didYouMean(level, levels)

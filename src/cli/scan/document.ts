@@ -4,21 +4,31 @@ import type { ScanDocument, ScanMatch } from '../../output/scan/document.ts'
 import type { ScannedCause, ScanResult } from '../../runtime/scan/index.ts'
 import { notesOn } from './notes.ts'
 import type { Asked } from './notes.ts'
+import { withoutSecretsIn } from '../../core/redaction/document.ts'
+import { command } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** What is known of the log beside what stands in it. */
 export interface About extends Asked {
   /** left out: files, or standard input */
   deployment?: string
   /** a command as it is typed for this deployment */
-  typed: (command: string) => string
+  typed: (asked: Suggestion) => Suggestion
   /** takes secrets out of what is shown */
   hide: (text: string) => string
 }
 
 const order = ['error', 'warning', 'info'] as const
 
-/** What was found, as it is printed. `isCut`: somebody did not wait for the end. */
+/** What was found, as it is printed, without secrets. `isCut`: somebody did not wait for the end. */
 export function scanDocument(result: ScanResult, about: About, isCut = false): ScanDocument {
+  const whole = wholeDocument(result, about, isCut)
+  // thousands of times and numbers, which are this program's own
+  const matches = whole.matches.map(({ rate, ...match }) => ({ ...withoutSecretsIn(match), rate }))
+  return { ...withoutSecretsIn({ ...whole, matches: [] }), matches }
+}
+
+function wholeDocument(result: ScanResult, about: About, isCut: boolean): ScanDocument {
   const matches = result.causes.map((it) => matchOf(it, about))
   const timed = result.causes.flatMap(({ id, first }) => (first ? [{ at: first, signature: id }] : []))
   return {
@@ -43,7 +53,7 @@ export function scanDocument(result: ScanResult, about: About, isCut = false): S
   }
 }
 
-function matchOf(cause: ScannedCause, { typed }: About): ScanMatch {
+function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
   const { id, severity, count, records, untimed, first, last, overBy, samples, hosts, conflicts, agents, rate } = cause
   const { title, check, remedy, explain } = signatures.find((it) => it.id === id)!
   return {
@@ -56,13 +66,23 @@ function matchOf(cause: ScannedCause, { typed }: About): ScanMatch {
     untimed,
     ...times({ first, last, overBy: overBy ?? null }),
     samples,
-    ...(hosts.size > 0 && { hosts: Object.fromEntries([...hosts].sort(([, one], [, other]) => other - one)) }),
+    ...(hosts.size > 0 && { hosts: shownHosts(hosts, hide) }),
     ...(conflicts.length > 0 && { conflicts }),
     ...(agents.length > 0 && { agents }),
     rate: { seconds: rate.width / 1000, counts: [...rate.counts].map(([at, lines]) => ({ at: new Date(at).toISOString(), lines })) },
     remedy: remedy === null || severity === 'info' ? null : typed(remedy),
-    explain: `testops-admin explain ${explain}`,
+    explain: command`testops-admin explain ${explain}`,
   }
+}
+
+/** The most frequent first; what is written where a host should be may be a secret, and several of these look alike then. */
+function shownHosts(hosts: ReadonlyMap<string, number>, hide: About['hide']): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const [name, times] of hosts) {
+    const host = hide(name)
+    counts.set(host, (counts.get(host) ?? 0) + times)
+  }
+  return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one))
 }
 
 function shown({ code, message, suggestions }: AdminError, { hide, typed }: About): Omit<ScanDocument['unread'][number], 'name'> {

@@ -9,6 +9,7 @@ import { scanDocument } from './document.ts'
 import { deploymentSession, filesSession } from './session.ts'
 import type { Session, SourceFlags } from './session.ts'
 import { tellWhile } from './tell.ts'
+import { tellLine } from '../write.ts'
 
 export interface ScanFlags extends SourceFlags {
   json: boolean
@@ -25,7 +26,7 @@ const patienceMs = 3000
 
 /** Scans what is named, what comes on standard input, or the log of a deployment. Throws USAGE, and what finding a deployment throws. */
 export async function runScan(names: readonly string[], flags: ScanFlags): Promise<Scanned> {
-  const tell = (message: string): void => void process.stderr.write(`${message}\n`)
+  const tell = (message: string): void => tellLine(process.stderr, message)
   const wanted = names.length === 0 && flags.deployment === undefined && isPiped() ? ['-'] : names
   return withInterrupts(async (interrupted) => {
     const gone = new AbortController()

@@ -6,8 +6,11 @@ import { fillCommand } from '../../engine/remedy.ts'
 import type { Inputs } from '../../runtime/scan/index.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { filledError } from '../repair/session.ts'
+import { noteIgnored } from '../note-ignored.ts'
 import type { About } from './document.ts'
 import { when } from './when.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** The flags of `scan-logs` that say what is scanned. */
 export interface SourceFlags {
@@ -38,6 +41,7 @@ const defaultTimeoutSeconds = 10
 /** Files that are named, `-` for standard input. Throws USAGE. */
 export async function filesSession(names: readonly string[], flags: SourceFlags, { tell, input }: Surroundings): Promise<Session> {
   const asked = askedOf(flags, null)
+  await noteIgnored(flags)
   const { inputsIn } = await import('../../runtime/scan/index.ts')
   const inputs = await inputsIn(names, { timeZone: asked.timeZone, input, follow: flags.follow ? tell : null })
   return { inputs, about: { ...asked, typed: (command) => command, hide: (text) => masked(text, null) }, close: async () => undefined }
@@ -57,7 +61,7 @@ export async function deploymentSession(flags: SourceFlags, { signal, tell }: Su
     const asked = askedOf(flags, deployment)
     const inputs = await inputsOf(await open.logs(), { since: asked.since, signal, follow: flags.follow ? tell : null })
     const environment = (await tolerant(open.service().then(async (service) => service.environment()))) ?? null
-    const typed = (command: string): string => fillCommand(onDeployment(command), deployment, commands)
+    const typed = (asked: Suggestion): Suggestion => fillCommand(onDeployment(asked), deployment, commands)
     return { inputs, about: { ...asked, deployment: deployment.name, typed, hide: (text) => masked(text, environment) }, close }
   } catch (error) {
     await close()
@@ -66,8 +70,8 @@ export async function deploymentSession(flags: SourceFlags, { signal, tell }: Su
 }
 
 /** Commands of ours work on a deployment, but for the one that edits a file. */
-function onDeployment(command: string): string {
-  return /^testops-admin (?!use-legacy-image|explain)/.test(command) && !command.includes('{') ? `${command} -d {deployment}` : command
+function onDeployment(asked: Suggestion): Suggestion {
+  return /^testops-admin (?!use-legacy-image|explain)/.test(asked) && !asked.includes('{') ? command`${nested(asked)} -d {deployment}` : asked
 }
 
 /** Throws USAGE for times that are none, or leave nothing. */

@@ -2,11 +2,10 @@ import type { ScanDocument } from '../../output/scan/document.ts'
 import { scanChanges, scanRows } from '../../output/scan/live.ts'
 import { pause } from '../interrupt.ts'
 import { screenOf } from '../screen.ts'
+import { cursor, draw, tellLine } from '../write.ts'
+import type { CursorMove, Printer } from '../write.ts'
 
-export interface Output {
-  write(text: string): unknown
-  isTTY?: boolean
-  columns?: number
+export interface Output extends Printer {
   rows?: number
 }
 
@@ -21,16 +20,16 @@ export async function tellWhile(document: () => ScanDocument, output: Output, si
   const isDrawn = output.isTTY === true && screen.colour
   let before: ScanDocument | null = null
   let drawn = 0
-  const clear = (): string => (drawn === 0 ? '' : `\r${drawn > 1 ? `\u001b[${drawn - 1}A` : ''}\u001b[J`)
+  const clear = (): CursorMove => (drawn === 0 ? cursor.stay : cursor.back(drawn - 1))
   const look = (): void => {
     const now = document()
     if (isDrawn) {
       const lines = scanRows(now, screen, output.rows ?? 24)
-      output.write(`${clear()}${lines.join('\n')}`)
+      draw(output, clear(), lines.join('\n'))
       drawn = lines.length
-    } else for (const line of scanChanges(now, before)) output.write(`${line}\n`)
+    } else for (const line of scanChanges(now, before)) tellLine(output, line)
     before = now
   }
   while (await pause(everyMs, signal)) look()
-  if (isDrawn) output.write(clear())
+  if (isDrawn) draw(output, clear(), '')
 }

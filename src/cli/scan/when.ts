@@ -1,5 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 import { asUtc, localTimeReader, parseLocalTime } from '../../core/local-time.ts'
+import { command } from '../../core/shell-command.ts'
 
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
 const date = /^\d{4}-\d{2}-\d{2}$/
@@ -25,7 +26,7 @@ export function when(flag: '--since' | '--until', text: string, now = Date.now()
 /** Null: no such text. */
 function agoMs(text: string): number | null {
   if (!/^(?:\d{1,9}[smhdw])+$/.test(text)) return null
-  return [...text.matchAll(/(\d+)([smhdw])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * unitMs[unit as keyof typeof unitMs], 0)
+  return [...text.matchAll(/(\d{1,9})([smhdw])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * unitMs[unit as keyof typeof unitMs], 0)
 }
 
 function offsetMs(zone: string): number {
@@ -35,5 +36,5 @@ function offsetMs(zone: string): number {
 }
 
 function noTime(flag: string, text: string): AdminError {
-  return new AdminError('USAGE', `${flag}: \`${text}\` is no time`, [`${flag} 2h`, `${flag} 2026-11-22`, `${flag} 2026-11-22T10:30`, `${flag} 2026-11-22T10:30:00+03:00`])
+  return new AdminError('USAGE', `${flag}: \`${text}\` is no time`, [command`${flag} 2h`, command`${flag} 2026-11-22`, command`${flag} 2026-11-22T10:30`, command`${flag} 2026-11-22T10:30:00+03:00`])
 }

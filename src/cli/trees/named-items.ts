@@ -1,7 +1,9 @@
 import type { MigrationItem } from '../../core/api-control.ts'
 import { AdminError } from '../../core/error.ts'
-import { inputName, readInput } from '../read-input.ts'
+import { inputName, readInput } from '../../runtime/read-input.ts'
 import { nothingNamed } from '../../repairs/migrate-trees/chosen.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
 
 /** so that a file that was taken for another does not fill the memory, nor the journal */
 const mostBytes = 4_000_000
@@ -21,8 +23,8 @@ export interface NamedTrees {
 
 /** What the flags and the file name, in their order. Throws USAGE, with every word and line that names nothing. */
 export async function namedItems({ projects, trees, file, all: isAll = false }: NamedTrees, input: AsyncIterable<Buffer | string> = process.stdin): Promise<MigrationItem[]> {
-  const ofProjects = projects.map((word) => itemIn(word, { tree: false }) ?? `--project ${word}: no project's id`)
-  const ofTrees = trees.map((word) => itemIn(word, { tree: true }) ?? `--tree ${word}: not PROJECT/TREE, such as 3/12`)
+  const ofProjects = projects.map((word) => itemIn(word, { tree: false }) ?? `${typed(['--project', word])}: no project's id`)
+  const ofTrees = trees.map((word) => itemIn(word, { tree: true }) ?? `${typed(['--tree', word])}: not PROJECT/TREE, such as 3/12`)
   const ofFile = file === undefined ? [] : itemsIn(await readInput(file, { mostBytes, next: how }, input), inputName(file))
   const all = [...ofProjects, ...ofTrees, ...ofFile]
   const faults = all.filter((it) => typeof it === 'string')
@@ -40,7 +42,7 @@ export async function namedItems({ projects, trees, file, all: isAll = false }: 
   return all.filter((it) => typeof it !== 'string')
 }
 
-const how = ['--project 1 2 3', '--tree 1/12 1/13', '--from-file FILE   # one PROJECT or PROJECT/TREE a line, # begins a comment']
+const how: readonly Suggestion[] = ['--project 1 2 3', '--tree 1/12 1/13', '--from-file FILE   # one PROJECT or PROJECT/TREE a line, # begins a comment']
 
 /** Null: it is none. */
 function itemIn(word: string, { tree: wanted }: { tree: boolean | null }): MigrationItem | null {

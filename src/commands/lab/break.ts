@@ -22,6 +22,6 @@ export default class LabBreak extends BaseCommand {
       already,
       expectedExitCode: only && others.length === 0 && already.length === 0 ? only.case.expected.exitCode : null,
     }
-    this.show(flags, document, (screen) => labBreakText(document, screen))
+    this.show(flags, document, (document, screen) => labBreakText(document, screen))
   }
 }

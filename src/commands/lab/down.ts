@@ -12,6 +12,6 @@ export default class LabDown extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(LabDown)
     const document: LabDownDocument = { schemaVersion: 1, ...(await withLab((message) => this.progress(message), takeLabDown)) }
-    this.show(flags, document, (screen) => labDownText(document, screen))
+    this.show(flags, document, (document, screen) => labDownText(document, screen))
   }
 }

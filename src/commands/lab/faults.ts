@@ -10,6 +10,6 @@ export default class LabFaults extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(LabFaults)
     const document: LabFaultsDocument = { schemaVersion: 1, faults: faultRows() }
-    this.show(flags, document, (screen) => labFaultsText(document, screen))
+    this.show(flags, document, (document, screen) => labFaultsText(document, screen))
   }
 }

@@ -16,6 +16,6 @@ export default class LabMend extends BaseCommand {
     const { argv, flags } = await this.parse(LabMend)
     const outcome = await withLab((message) => this.progress(message), (lab) => mendLab(lab, argv.map(String)))
     const document: LabMendDocument = { schemaVersion: 1, ...outcome }
-    this.show(flags, document, () => labMendText(document))
+    this.show(flags, document, (document) => labMendText(document))
   }
 }

@@ -11,6 +11,6 @@ export default class LabStatus extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(LabStatus)
     const document: LabStatusDocument = { schemaVersion: 1, ...(await withLab((message) => this.progress(message), labStatus)) }
-    this.show(flags, document, (screen) => labStatusText(document, screen))
+    this.show(flags, document, (document, screen) => labStatusText(document, screen))
   }
 }

@@ -26,6 +26,6 @@ Where the servers come from: TESTOPS_ADMIN_LAB_SERVERS=given, docker, programs o
       const { already, started } = await bringLabUp(lab, flags)
       return { schemaVersion: 1, already, started, ...(await labStatus(lab)) }
     })
-    this.show(flags, document, (screen) => labUpText(document, screen))
+    this.show(flags, document, (document, screen) => labUpText(document, screen))
   }
 }

@@ -16,7 +16,7 @@ export default class ServiceStatus extends BaseCommand {
       const instances = status.instances.map((it) => ({ ...it, startedAt: it.startedAt?.toISOString() ?? null }))
       return { schemaVersion: 1, deployment: deployment.name, platform: deployment.platform, ...status, instances, image }
     })
-    this.show(flags, document, (screen) => serviceText(document, screen))
+    this.show(flags, document, (document, screen) => serviceText(document, screen))
     process.exitCode ??= serviceExitCode(document)
   }
 }

@@ -27,6 +27,8 @@ export interface DatabaseIdentity {
   database: string
   startedAt: Date
   inRecovery: boolean
+  /** at which the server itself listens, whatever leads to it; null: a socket of its machine */
+  port: number | null
   /** transactions of this user only read unless they say otherwise (default_transaction_read_only) */
   readOnly?: true
   /** a pooler (PgBouncer) stands between us and the server, so that clients are hidden behind it */
@@ -58,6 +60,8 @@ export interface DatabaseBackend {
   user: string | null
   application: string
   clientAddress: string | null
+  /** null where it came by a socket of the machine itself, or where this user may not see it */
+  clientPort: number | null
   state: string | null
   /** null where this user may not see it */
   startedAt: Date | null

@@ -1,6 +1,10 @@
+import type { Suggestion } from '../shell-command.ts'
+
 export interface LogsSource {
   /** file or command that the log is read from */
   readonly target: string
+  /** the command that prints the log, where `target` is one; null: it is a file */
+  readonly prints: Suggestion | null
   /** the newest records, oldest first, bounded in bytes; `complete` is false where older ones were left out */
   recent(options: { maxBytes: number }): Promise<{ complete: boolean; records: readonly LogRecord[] }>
   /**

@@ -1,3 +1,5 @@
+import type { ShellCommand } from '../shell-command.ts'
+
 /**
  * The release of Helm that the service is part of, as Helm has it on record. Values may be secrets: only their paths are ever shown.
  * Each method throws UNAVAILABLE where helm is missing or too old, or there is no such release; UNREACHABLE, FORBIDDEN, TIMED_OUT,
@@ -7,7 +9,7 @@ export interface ReleaseSource {
   /** `release testops in namespace testops`, for people */
   readonly target: string
   /** a command of helm for it, as it is typed: its verb, then what stands behind the release's name */
-  helm(verb: string, ...words: string[]): string
+  helm(verb: string, ...words: string[]): ShellCommand
   /** the newest revision */
   latest(): Promise<ReleaseRevision>
   /** null: it is not on record, or not any more */

@@ -1,4 +1,5 @@
 import type { Secret } from '../secret.ts'
+import type { Suggestion } from '../shell-command.ts'
 
 /** The platform's view of the service. */
 export interface ServiceSource {
@@ -10,6 +11,8 @@ export interface ServiceSource {
   machines(): Promise<readonly Machine[]>
   /** whether the name resolves where the service runs; null where that cannot be asked */
   resolve(host: string): Promise<boolean | null>
+  /** from where its instances connect to other servers, as those see it; null: that cannot be seen. Throws as `status` */
+  origins(): Promise<readonly ServiceOrigin[] | null>
   /** how its processes, containers or pods fare. Throws NOT_CONFIGURED where nothing tells that */
   health(): Promise<ServiceHealth>
   /** the newest of what the last run of one of them printed that has ended; null: the log holds it among the rest */
@@ -25,16 +28,18 @@ export interface ServiceSource {
   controllers(): Promise<readonly Controller[]>
   /** what the operator would type on this platform */
   readonly commands: ServiceCommands
+  /** the files in which its settings are written; null: they are in none */
+  readonly settingsFiles: readonly string[] | null
 }
 
 export interface ServiceCommands {
-  start: string
-  stop: string
-  restart: string
-  status: string
-  logs: string
+  start: Suggestion
+  stop: Suggestion
+  restart: Suggestion
+  status: Suggestion
+  logs: Suggestion
   /** where settings are changed by hand */
-  settings: string
+  settings: Suggestion
 }
 
 export interface Controller {
@@ -43,7 +48,7 @@ export interface Controller {
   /** whether it leaves the service alone at the moment; null: that cannot be seen */
   paused: boolean | null
   /** how it is kept from its work: commands to type, or a sentence */
-  pause: readonly string[]
+  pause: readonly Suggestion[]
 }
 
 export interface ServiceStatus {
@@ -57,6 +62,8 @@ export interface ServiceStatus {
   startsAgain?: true
   /** instances are being replaced by those of a newer declaration, or are not ready yet */
   isRollingOut?: true
+  /** how many replicas it had before this program stopped it, as it noted on the workload itself */
+  formerReplicas?: number
 }
 
 /** Of a proxy; null: it is not said there, so that its own default counts. */
@@ -70,7 +77,7 @@ export interface ProxySettings {
   /** what shows that: the command, then what it says of these */
   evidence: readonly string[]
   /** what is typed to change one of them */
-  change: { maxBody: string | null; readTimeout: string | null }
+  change: { maxBody: Suggestion | null; readTimeout: Suggestion | null }
 }
 
 export interface SettingsDrift {
@@ -125,7 +132,7 @@ export interface InstanceEnd {
 
 export interface LastWords {
   /** what shows them */
-  command: string
+  command: Suggestion
   text: string
 }
 
@@ -136,6 +143,18 @@ export interface ServiceInstance {
   host: string
   pid: number | null
   startedAt: Date | null
+}
+
+/** Where connections of an instance come from, as the server at the other end sees them, without any translation of addresses. */
+export interface ServiceOrigin {
+  /** name of the instance */
+  instance: string
+  /** of IPv4 or IPv6, in lower case; never a loopback address without a port */
+  address: string
+  /** of the one connection; null: nothing but the instance has that address */
+  port: number | null
+  /** the port that it leads to; null: any */
+  to: number | null
 }
 
 /** What the deployment is declared to run. Null: not declared. */

@@ -1,10 +1,11 @@
+import type { Suggestion } from '../shell-command.ts'
 import type { ClockReading } from './clock.ts'
 
 export interface SessionsSource {
   /** host:port/database, without credentials */
   readonly target: string
   /** how redis-cli is called to see the same; it asks for the password itself */
-  readonly client: string
+  readonly client: Suggestion
   identity(): Promise<{ version: string; role: string; loading: boolean }>
   clock(): Promise<ClockReading>
   /** `maxBytes` 0 means no limit */

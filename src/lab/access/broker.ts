@@ -4,7 +4,7 @@ import { labNames, serversOf } from '../lab.ts'
 import type { Lab, LabServers } from '../lab.ts'
 import { topology } from '../practice-service/broker/topology.ts'
 
-/** Works on the lab's virtual host. Throws UNREACHABLE, FAILED. */
+/** Works on the lab's virtual host; what was published lies there once this returns. Throws UNREACHABLE, FAILED. */
 export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<T>): Promise<T> {
   const servers = await serversOf(lab)
   const { rabbitmq } = servers
@@ -16,9 +16,12 @@ export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<
     const connection = await amqp.connect(address, { timeout: 10_000, clientProperties: { connection_name: 'testops-admin lab' } })
     connection.on('error', (error: unknown) => (reason = error))
     try {
-      const channel = await connection.createChannel()
+      const channel = await connection.createConfirmChannel()
       channel.on('error', () => undefined)
-      return await work(channel)
+      const result = await work(channel)
+      // a connection that closes drops what has not been sent yet
+      await channel.waitForConfirms()
+      return result
     } finally {
       await connection.close().catch(() => undefined)
     }

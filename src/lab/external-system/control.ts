@@ -32,7 +32,7 @@ export async function integrate(lab: Lab, { password, wantsVersion, status }: { 
   )
   await restartLabService(lab)
   await waitUntilServing(lab)
-  await waitForLog(lab, new RegExp(`<-- ${status} [^\\n]*${currentUserPath}`))
+  await waitForLog(lab, new RegExp(`<-- ${status} [^\\n<]*${currentUserPath}`))
 }
 
 /** Takes the integration and the external system away. */

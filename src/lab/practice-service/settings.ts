@@ -143,7 +143,7 @@ function unbound(name: string, value: string, type: string): StartupFailure {
 
 function noDatabase(url: string): StartupFailure {
   const reason = url
-    ? `Driver org.postgresql.Driver claims to not accept jdbcUrl, ${url.replace(/\?.*$/, '')}`
+    ? `Driver org.postgresql.Driver claims to not accept jdbcUrl, ${url.replace(/\?[^]*/, '')}`
     : "'url' attribute is not specified and no embedded datasource could be configured."
   return new StartupFailure(
     'dataSource',

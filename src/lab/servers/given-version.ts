@@ -4,6 +4,7 @@ import { postgresClient } from './postgres-client.ts'
 import { serverNames } from './types.ts'
 import type { ServerRecord } from './types.ts'
 import { isOfLine, lineNames, oldestPostgres } from './versions.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 const timeoutMs = 5000
 
@@ -11,7 +12,7 @@ const timeoutMs = 5000
  * The version of a given server, asked as the given user. Throws UNAUTHENTICATED where it does not let us in, UNAVAILABLE
  * where it is of another version than needed.
  */
-export async function givenVersion(record: ServerRecord, { variable, startOwn }: { variable: string; startOwn: string }): Promise<string> {
+export async function givenVersion(record: ServerRecord, { variable, startOwn }: { variable: string; startOwn: Suggestion }): Promise<string> {
   let version: string
   try {
     version = await ask(record)

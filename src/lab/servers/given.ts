@@ -5,6 +5,8 @@ import { accepts } from './local/ports.ts'
 import { writeRecord } from './record.ts'
 import { serverNames } from './types.ts'
 import type { ServerKind, ServerRecord, ServerRequest } from './types.ts'
+import { command } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 const variables: Readonly<Record<ServerKind, string>> = {
   postgres: 'TESTOPS_ADMIN_LAB_POSTGRES_URL',
@@ -61,9 +63,9 @@ export async function takeGiven(
 }
 
 /** What is typed to have a server started in place of a given one. */
-function startOwn(variable: string, environment: NodeJS.ProcessEnv): string {
+function startOwn(variable: string, environment: NodeJS.ProcessEnv): Suggestion {
   const forced = environment[wayVariable] === 'given' ? [wayVariable] : []
-  return `unset ${[...forced, variable].join(' ')}   # to have one started`
+  return command`unset ${[...forced, variable]}   # to have one started`
 }
 
 function management(host: string, environment: NodeJS.ProcessEnv): { managementPort: number; managementUrl: string } {

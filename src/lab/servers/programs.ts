@@ -4,6 +4,8 @@ import { AdminError } from '../../core/error.ts'
 import { tryProgram } from './try-program.ts'
 import { isOfLine, lineNames, oldestPostgres } from './versions.ts'
 import type { Programs, RabbitmqLine, ServerRequest } from './types.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** The installed programs that serve the request; `root` is where the system is installed. Throws UNAVAILABLE where there are none. */
 export async function installedPrograms(request: ServerRequest, environment: NodeJS.ProcessEnv, root = '/'): Promise<Programs> {
@@ -40,12 +42,12 @@ async function installedPostgres(path: readonly string[], root: string): Promise
     tooOld ??= version
   }
   if (tooOld) throw missing(`PostgreSQL ${tooOld} is installed, ${oldestPostgres} or later is needed`)
-  throw missing('PostgreSQL is not installed', `apt-get install postgresql   # ${oldestPostgres} or later is needed`)
+  throw missing('PostgreSQL is not installed', command`apt-get install postgresql   # ${oldestPostgres} or later is needed`)
 }
 
 async function installedRabbitmq(path: readonly string[], root: string, line: RabbitmqLine): Promise<Programs> {
   const erlang = await findFolder([...path, join(root, 'usr/bin')], 'erl')
-  const install = `apt-get install rabbitmq-server   # ${lineNames[line]} is needed`
+  const install = command`apt-get install rabbitmq-server   # ${nested(lineNames[line])} is needed`
   if (!erlang) throw missing('Erlang, which RabbitMQ runs on, is not installed', install)
   let other: string | null = null
   for (const folder of [join(root, 'usr/lib/rabbitmq/bin'), ...path]) {
@@ -62,11 +64,11 @@ async function installedRabbitmq(path: readonly string[], root: string, line: Ra
 }
 
 /** What the package manager has is installed already: a lab may do with that. */
-function labOn(line: RabbitmqLine): string {
-  return `testops-admin lab down; testops-admin lab up --broker ${line}   # on the RabbitMQ that is installed`
+function labOn(line: RabbitmqLine): Suggestion {
+  return command`testops-admin lab down; testops-admin lab up --broker ${line}   # on the RabbitMQ that is installed`
 }
 
-function missing(reason: string, ...suggestions: string[]): AdminError {
+function missing(reason: string, ...suggestions: Suggestion[]): AdminError {
   return new AdminError('UNAVAILABLE', reason, suggestions)
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { writePrivate } from './private-file.ts'
 import type { ServerRecord } from './types.ts'
+import { command } from '../../core/shell-command.ts'
 
 const fileName = 'server.json'
 
@@ -30,7 +31,7 @@ export async function readServer(directory: string): Promise<ServerRecord | null
     // the folder may have been moved; the record is about the one that it lies in
     return { ...record, directory }
   } catch (error) {
-    throw new AdminError('FAILED', `${path} is not the record of a server: ${messageOf(error)}`, [`rm -r ${directory}`], {
+    throw new AdminError('FAILED', `${path} is not the record of a server: ${messageOf(error)}`, [command`rm -r ${directory}`], {
       cause: error,
     })
   }

@@ -1,10 +1,11 @@
 import { deniesTransientQueues, transientQueues } from '../../knowledge/broker.ts'
 import type { RabbitmqLine } from './types.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** The product asks for 15 or later (FIELD-NOTES.md 0). */
 export const oldestPostgres = 15
 
-export const lineNames: Readonly<Record<RabbitmqLine, string>> = {
+export const lineNames: Readonly<Record<RabbitmqLine, Suggestion>> = {
   '3': 'one before 4.0',
   '4.0': '4.0 to 4.2',
   // any of 4 refuses them where it is told to

@@ -2,10 +2,12 @@ import { AdminError } from '../../core/error.ts'
 import { givenVariable, givenVariableName, wayVariable } from './given.ts'
 import { serverWays } from './types.ts'
 import type { ServerRequest, ServerWay } from './types.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** A way that cannot be gone on this machine: why, and what opens it. Any other error is one of the server itself. */
 export class NotThisWay extends AdminError {
-  constructor(reason: string, suggestions: readonly string[]) {
+  constructor(reason: string, suggestions: readonly Suggestion[]) {
     super('UNAVAILABLE', reason, suggestions)
   }
 }
@@ -27,11 +29,11 @@ export function waysToTry({ kind }: ServerRequest, environment: NodeJS.ProcessEn
 }
 
 /** What to do where none of these ways can be gone: what opens each of them, then what goes around them. */
-export function suggestionsFor({ kind }: ServerRequest, failures: readonly unknown[], environment: NodeJS.ProcessEnv): readonly string[] {
+export function suggestionsFor({ kind }: ServerRequest, failures: readonly unknown[], environment: NodeJS.ProcessEnv): readonly Suggestion[] {
   const opening = failures.flatMap((error) => (error instanceof AdminError ? error.suggestions : []))
   return [...new Set(opening), environment[wayVariable] ? takeAnyWay : useGiven(givenVariableName(kind))]
 }
 
-const takeAnyWay = `unset ${wayVariable}   # to have servers by any way that works here`
+const takeAnyWay = command`unset ${wayVariable}   # to have servers by any way that works here`
 
-const useGiven = (variable: string): string => `export ${variable}=…   # to use a server that runs already`
+const useGiven = (variable: string): Suggestion => command`export ${variable}=${nested('…')}   # to use a server that runs already`

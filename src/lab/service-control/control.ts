@@ -9,6 +9,7 @@ import { identify, isAlive } from '../../adapters/process-identity.ts'
 import type { ProcessIdentity } from '../../adapters/process-identity.ts'
 import { forget, readEnded, running } from './unit.ts'
 import type { Started, Unit } from './unit.ts'
+import { command } from '../../core/shell-command.ts'
 
 const stopWithinMs = 30_000
 const startWithinMs = 10_000
@@ -46,7 +47,7 @@ export async function start(unit: Unit, superviser: readonly [string, ...string[
       const over = await Promise.race([failed.then((error) => ({ error })), sleep(0, null)])
       if (over && !(await readEnded(unit))) break
     }
-    throw new AdminError('FAILED', `The service in ${unit.directory} could not be started`, [`less ${unit.logFile}`])
+    throw new AdminError('FAILED', `The service in ${unit.directory} could not be started`, [command`less ${unit.logFile}`])
   })
 }
 
@@ -57,7 +58,7 @@ export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
     if (!service) return 'not running'
     if (!(await ends(service, 'SIGTERM', stopWithinMs)) && !(await ends(service, 'SIGKILL', 5000))) {
       throw new AdminError('FAILED', `Process ${service.pid} of the service does not end`, [
-        `ps -o pid,stat,wchan -p ${service.pid}`,
+        command`ps -o pid,stat,wchan -p ${service.pid}`,
       ])
     }
     // its supervisor notes the exit status a moment later

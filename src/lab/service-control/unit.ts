@@ -70,7 +70,7 @@ export async function forget(file: string): Promise<void> {
 export function parseEnvironment(text: string): Record<string, string> {
   const values: Record<string, string> = {}
   for (const line of text.split(/\r?\n/)) {
-    const [, name, value] = /^\s*([A-Za-z_][A-Za-z0-9_]*)=(.*?)\s*$/.exec(line) ?? []
+    const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/.exec(line.trim()) ?? []
     if (name === undefined) continue
     const quoted = /^(["'])([\s\S]*)\1$/.exec(value!)
     values[name] = quoted ? (quoted[1] === '"' ? quoted[2]!.replace(/\\(["\\$`])/g, '$1') : quoted[2]!) : value!

@@ -2,7 +2,7 @@ import type { CheckReport, DoctorReport } from '../../core/report.ts'
 import { paintFor } from '../paint.ts'
 import type { Screen } from '../screen.ts'
 import { badge, oneLine, statusWord } from './status.ts'
-import { pad, widthOf } from '../text.ts'
+import { pad, printable, widthOf } from '../text.ts'
 
 /** One line a check, in the catalogue's order: for `grep`, and for logs. Lines are never broken. */
 export function doctorShort(report: Pick<DoctorReport, 'checks'>, screen: Screen): string {
@@ -12,7 +12,7 @@ export function doctorShort(report: Pick<DoctorReport, 'checks'>, screen: Screen
 
 export function shortLine(check: CheckReport, idWidth: number, screen: Screen): string {
   const word = statusWord(check)
-  const because = check.because === undefined ? '' : `(because of ${check.because}) `
+  const because = check.because === undefined ? '' : `(because of ${printable(check.because)}) `
   const gap = ' '.repeat(9 - widthOf(`x ${word}`))
   return `${badge(word, paintFor(screen))}${gap}  ${pad(check.id, idWidth)}  ${because}${oneLine(check)}`
 }

@@ -39,7 +39,7 @@ export function doctorTable(report: DoctorReport, view: DoctorView): string {
 
 function heading(report: DoctorReport, paint: Paint): string {
   const { deployment, platform, build, checks, durationMs } = report
-  const about = build === null ? platform : `${platform}, build ${printable(build)}`
+  const about = printable(build === null ? platform : `${platform}, build ${build}`)
   const effort = `${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`
   return `${paint.strong(printable(deployment))} (${about}): ${effort}`
 }

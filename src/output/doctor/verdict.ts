@@ -1,5 +1,5 @@
 import type { Screen } from '../screen.ts'
-import { countOf, hang } from '../text.ts'
+import { countOf, hang, printable } from '../text.ts'
 import { namesOf } from './lots.ts'
 import type { Told } from './stories.ts'
 
@@ -7,7 +7,7 @@ import type { Told } from './stories.ts'
 export function verdict(told: Told, exitCode: number, screen: Screen): string[] {
   const lines = hang('', `${summary(told)} Exit code ${exitCode}.`, screen.columns)
   const next = nextCommand(told)
-  return next ? [...lines, `Next: ${next}`] : lines
+  return next ? [...lines, `Next: ${printable(next)}`] : lines
 }
 
 /** What it comes to, in one sentence. */

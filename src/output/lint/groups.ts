@@ -38,7 +38,7 @@ export function groupsOf({ problems, rules }: Pick<LintDocument, 'problems' | 'r
 /** What is said without its numbers and values; names of parameters, entries and labels tell causes apart. */
 function causeOf({ message, together }: LintProblem): string {
   if (together) return message
-  return message.replace(/(?:\b(parameter|entry|label) )?"(?:[^"\\]|\\.)*"|\d[\d,]*/g, (all, named: string | undefined) => (named === undefined ? '…' : all))
+  return message.replace(/(?:\b(parameter|entry|label) )?"(?:[^"\\]|\\[^])*(?:"|\\?$)|\d[\d,]*/g, (all, named: string | undefined) => (named === undefined ? '…' : all))
 }
 
 function by<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {

@@ -21,7 +21,7 @@ export function lintMarkdown(document: LintDocument, exitCode: number): string {
   const name = escaped(directory)
   const head = [
     `## ${groups.length === 0 && document.undeterminedCount === 0 ? '✅' : exitCode === 0 ? '⚠️' : '❌'} Results of ${name}`,
-    `${escaped(extent(document))}: ${tally(document) || 'nothing wrong'}. Exit code ${exitCode}.${settings === undefined ? '' : ` Settings: ${escaped(settings)}.`}${off.length === 0 ? '' : ` Off: ${off.join(', ')}.`}`,
+    `${escaped(extent(document))}: ${tally(document) || 'nothing wrong'}. Exit code ${exitCode}.${settings === undefined ? '' : ` Settings: ${escaped(settings)}.`}${off.length === 0 ? '' : ` Off: ${escaped(off.join(', '))}.`}`,
     ...(fix ? [`This is a copy of ${escaped(fix.from)}; mended in it: ${Object.entries(fix.mended).map(([rule, count]) => `${rule} ${count}`).join(', ') || 'nothing'}.`] : []),
     ...(groups.length === 0 ? [] : [markdownTable(['rule', 'what should be', 'problems'], groups.map(({ rule, severity, count }) => [`\`${rule}\``, resultRules[rule].title, amount(count, severity)]))]),
   ]

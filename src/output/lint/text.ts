@@ -11,6 +11,7 @@ import { fixLines, isMendable } from './fix.ts'
 import { groupsOf } from './groups.ts'
 import type { Advice, Cause, RuleGroup } from './groups.ts'
 import { amount, extent, short, tally, testOf } from './words.ts'
+import { command } from '../../core/shell-command.ts'
 
 export interface LintView {
   screen: Screen
@@ -43,7 +44,7 @@ export function lintText(document: LintDocument, view: LintView): string {
 }
 
 function untroubled({ results, directory, settings, off }: LintDocument): string {
-  const judged = [settings === undefined ? '' : `settings: ${settings}`, off.length === 0 ? '' : `off: ${off.join(', ')}`].filter(Boolean).join('; ')
+  const judged = [settings === undefined ? '' : `settings: ${settings}`, off.length === 0 ? '' : `off: ${printable(off.join(', '))}`].filter(Boolean).join('; ')
   return printable(`${amount(results, 'result')} in ${directory}: nothing wrong${judged === '' ? '' : ` (${judged})`}`)
 }
 
@@ -141,7 +142,7 @@ function verdict(document: LintDocument, groups: readonly RuleGroup[], { screen,
   const isMended = !fix && directories.length === 1 && groups.some(({ rule }) => isMendable(rule))
   return [
     ...hang('', `${said}. Exit code ${exitCode}.`, screen.columns),
-    ...(worst ? [`Next: testops-admin explain ${worst.rule}`] : []),
+    ...(worst ? [command`Next: testops-admin explain ${worst.rule}`] : []),
     ...(isMended ? [`      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # a copy with what can be mended in it`] : []),
   ]
 }

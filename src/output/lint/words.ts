@@ -1,11 +1,12 @@
 import { posix } from 'node:path'
 import { bytes as size } from '../../core/figures.ts'
 import { grouped } from '../../core/grouped.ts'
+import { harmless } from '../../core/harmless.ts'
 import type { LintDocument, LintProblem } from './document.ts'
 
 /** `1,284 results`, with the plural of English. */
 export function amount(count: number, singular: string, plural = `${singular}s`): string {
-  return `${grouped(count)} ${count === 1 ? singular : plural}`
+  return `${grouped(count)} ${harmless(count === 1 ? singular : plural)}`
 }
 
 /** `1,284 results in 1,502 files, 5.2 MB` */

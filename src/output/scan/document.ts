@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../core/error.ts'
 import type { ArgumentConflict } from '../../knowledge/log-signatures.ts'
 import type { AgentCounts, SignatureId } from '../../knowledge/signatures.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 type Severity = 'error' | 'warning' | 'info'
 
@@ -24,7 +25,7 @@ export interface ScanDocument {
   /** the oldest first */
   files: readonly ScannedFile[]
   /** what could not be read, or not to its end */
-  unread: readonly { name: string; code: ErrorCode; message: string; suggestions: readonly string[] }[]
+  unread: readonly { name: string; code: ErrorCode; message: string; suggestions: readonly Suggestion[] }[]
   notes: readonly ScanNote[]
 }
 

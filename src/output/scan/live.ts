@@ -5,6 +5,7 @@ import type { Screen } from '../screen.ts'
 import { clip, pad, printable } from '../text.ts'
 import type { ScanDocument, ScanMatch } from './document.ts'
 import { at } from './words.ts'
+import { own } from '../../core/own.ts'
 
 /** What has come since an earlier look, a line for each signature: for a log that somebody reads later. */
 export function scanChanges(document: ScanDocument, before: ScanDocument | null): string[] {
@@ -13,9 +14,9 @@ export function scanChanges(document: ScanDocument, before: ScanDocument | null)
     if (known?.count === match.count) return []
     const more = match.count - (known?.count ?? 0)
     const count = known === undefined ? grouped(match.count) : `${grouped(match.count)} (+${grouped(more)})`
-    const newHosts = Object.keys(match.hosts ?? {}).filter((name) => known?.hosts?.[name] === undefined)
+    const newHosts = Object.keys(match.hosts ?? {}).filter((name) => own(known?.hosts, name) === undefined)
     const shown = newHosts.length > 0 ? newHosts.slice(0, 3).join(', ') : known === undefined ? (match.samples[0] ?? '') : ''
-    return [`${match.last === undefined ? 'time unknown' : at(match.last)}  ${match.severity} ${match.signature} ${count}${shown === '' ? '' : `  ${printable(shown)}`}`]
+    return [`${match.last === undefined ? 'time unknown' : at(match.last)}  ${printable(`${match.severity} ${match.signature}`)} ${count}${shown === '' ? '' : `  ${printable(shown)}`}`]
   })
 }
 

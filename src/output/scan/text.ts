@@ -58,7 +58,7 @@ function causeLines(match: ScanMatch, document: ScanDocument, screen: Screen, pa
     ...chart(match, document, screen),
     ...[...details(match), ...where(match, document)].flatMap(say),
     ...(isCalm ? [] : samples.map((line) => `      ${printable(line)}`)),
-    ...(isCalm ? [] : remedy === null ? [`  by hand: ${explain}`] : [`  repair: ${printable(remedy)}`, `  more: ${explain}`]),
+    ...(isCalm ? [] : remedy === null ? [`  by hand: ${printable(explain)}`] : [`  repair: ${printable(remedy)}`, `  more: ${printable(explain)}`]),
   ]
 }
 
@@ -91,7 +91,7 @@ function where({ signature }: ScanMatch, { files }: ScanDocument): string[] {
 
 function timeline({ timeline: all }: ScanDocument, paint: Paint): string[] {
   if (all.length < 2) return []
-  return [paint.strong('What came first'), ...all.slice(0, most.timeline).map((it) => `  ${at(it.at)}  ${it.signature}`)]
+  return [paint.strong('What came first'), ...all.slice(0, most.timeline).map((it) => `  ${at(it.at)}  ${printable(it.signature)}`)]
 }
 
 function verdict(document: ScanDocument, exitCode: number, screen: Screen): string[] {

@@ -2,6 +2,7 @@ import type { Controller } from '../../core/sources.ts'
 import type { Container } from './containers.ts'
 import { imageNameOf } from './find.ts'
 import { runs } from './status.ts'
+import { typed } from '../../core/typed.ts'
 
 /** The label and the setting by which autoheal is told what to watch (willfarrell/docker-autoheal, README). */
 const watched = { label: 'autoheal', setting: 'AUTOHEAL_CONTAINER_LABEL', all: 'all' } as const
@@ -15,11 +16,11 @@ export function controllersOf(own: readonly Container[], all: readonly Container
   const healers = all.filter((it) => runs(it) && imageNameOf(it.image) === 'autoheal' && own.some((service) => isWatched(service, it)))
   const always = own.filter((it) => it.restartPolicy === 'always')
   return [
-    ...healers.map(({ name }) => ({ name: `autoheal (container \`${name}\`)`, paused: false, pause: [`${program} stop ${name}`] })),
+    ...healers.map(({ name }) => ({ name: `autoheal (container \`${name}\`)`, paused: false, pause: [typed([program, 'stop', name])] })),
     ...always.map(({ name }) => ({
       name: `restart policy \`always\` (container \`${name}\`)`,
       paused: true,
-      pause: [`${program} update --restart unless-stopped ${name}`],
+      pause: [typed([program, 'update', '--restart', 'unless-stopped', name])],
     })),
   ]
 }

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap } from './project.ts'
+import { own } from '../../core/own.ts'
 
 /** Where two values differ, as paths of keys; never what stands there, which may be a secret. */
 export function differences(one: unknown, other: unknown, path: readonly string[] = []): string[] {
   if (isDeepStrictEqual(one, other)) return []
   if (!isMap(one) || !isMap(other)) return [path.join('.')]
   const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])]
-  return keys.flatMap((key) => differences(one[key], other[key], [...path, key]))
+  return keys.flatMap((key) => differences(own(one, key), own(other, key), [...path, key]))
 }

@@ -6,7 +6,7 @@ import { changedText } from '../host/edit-setting.ts'
  */
 export function changedDotenv(file: Buffer, name: string, to: string): Buffer | null {
   const next = changedText(file, name, to)
-  const line = new RegExp(`^[ \\t]*${name}[ \\t]*=(?:[ \\t]*(?:"(?:[^"\\\\\\n]|\\\\.)*"|'[^'\\n]*')|[^"'\\n]*?)?([ \\t]+#[^\\r\\n]*)?\\r?$`, 'gm')
+  const line = new RegExp(`^[ \\t]*${name}[ \\t]*=(?:[ \\t]*(?:"(?:[^"\\\\\\n]|\\\\.)*"|'[^'\\n]*')|[^"'\\n]*?)?((?<![ \\t])[ \\t]+#[^\\r\\n]*)?\\r?$`, 'gm')
   // a character for each byte
   const comment = [...file.toString('latin1').matchAll(line)].at(-1)?.[1]
   if (next === null || comment === undefined) return next

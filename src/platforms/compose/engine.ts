@@ -10,6 +10,7 @@ import { AdminError } from '../../core/error.ts'
 import { once } from '../../core/once.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { engineFailure } from './failure.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** Docker, or Podman where it takes the same words, with the compose program that goes with it. */
 export interface Engine {
@@ -73,7 +74,7 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     if (exitCode === 0) return { words: [program, 'compose'], isPodmanCompose: /podman-compose/.test(`${stdout}${stderr}`) }
     const alone = `${program}-compose`
     if (await isOnPath(alone, options.environment?.['PATH'])) return { words: [alone], isPodmanCompose: alone === 'podman-compose' }
-    throw new AdminError('UNAVAILABLE', `neither \`${program} compose\` nor \`${alone}\` is installed on this machine`, [`${program} compose version`])
+    throw new AdminError('UNAVAILABLE', `neither \`${program} compose\` nor \`${alone}\` is installed on this machine`, [command`${program} compose version`])
   })
   const information = once(async () => machineIn((await ask(['info', '--format', '{{json .}}'])).stdout))
   return {

@@ -2,24 +2,25 @@ import { endOf } from '../../adapters/process.ts'
 import type { ProgramResult } from '../../adapters/process.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** What an engine or its compose program said in place of doing what it was asked for. */
-export function engineFailure(command: readonly [string, ...string[]], result: ProgramResult): AdminError {
-  const [program] = command
+export function engineFailure(words: readonly [string, ...string[]], result: ProgramResult): AdminError {
+  const [program] = words
   const said = `${result.stderr}${result.stdout}`
   // moby, client/errors.go; the socket belongs to the group docker
-  if (/permission denied.*(?:daemon|socket)/is.test(said)) {
+  if (/permission denied(?:(?!permission denied).)*(?:daemon|socket)/is.test(said)) {
     return new AdminError('FORBIDDEN', `this user may not ask ${program}: its socket is not for this user`, [
       'id -nG   # is the group docker among them?',
       'run this with sudo',
     ])
   }
   if (/cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)) {
-    return new AdminError('UNAVAILABLE', `${program} is installed, and its engine does not answer: ${endOf(result)}`, [`${program} info`])
+    return new AdminError('UNAVAILABLE', `${program} is installed, and its engine does not answer: ${endOf(result)}`, [command`${program} info`])
   }
   // podman-compose 1.0.3, of Debian 12; that of 1.3.0 and 1.6.0 has it
   if (/invalid choice: 'config'/.test(said)) {
     return new AdminError('UNAVAILABLE', 'this podman-compose has no `config`, by which it would say what the files declare: 1.0.3 lacks it, 1.3.0 has it', ['podman-compose --version'])
   }
-  return new AdminError('UNEXPECTED_ANSWER', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
+  return new AdminError('UNEXPECTED_ANSWER', `\`${typed(words)}\` ${endOf(result)}`, [typed(words)])
 }

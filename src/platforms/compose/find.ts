@@ -8,6 +8,7 @@ import type { Engine } from './engine.ts'
 import { configured, isReadable, projectAt, projectOfFile } from './project.ts'
 import type { Declared, Project } from './project.ts'
 import type { ComposeSettings } from './settings.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 /** The service of a compose project that runs the product. */
 export interface FoundService {
@@ -92,7 +93,7 @@ export function theOnly(found: readonly FoundService[], engine: Engine, settings
     throw new AdminError(
       'CONFIGURATION',
       `several compose services run the product: ${found.map(inWords).join(', ')}`,
-      found.map(({ project, service }) => `compose: {project: ${project}${isOneProject ? `, service: ${service}` : ''}}   # in the configuration`),
+      found.map(({ project, service }) => command`compose: {project: ${project}${nested(isOneProject ? command`, service: ${service}` : '')}}   # in the configuration`),
     )
   }
   const { project, service, file, folder } = settings

@@ -19,8 +19,10 @@ export function composeLog(engine: Engine, name: string, containers: () => Promi
     if (all.length > 0) return all
     throw new AdminError('UNAVAILABLE', 'the service has no container, and so no log', [typed([engine.program, 'ps', '--all'])])
   }
+  const prints = typed([engine.program, 'logs', name])
   return {
-    target: typed([engine.program, 'logs', name]),
+    target: prints,
+    prints,
     follow: (options) => followPlaces(containerLogs(engine, containers), options),
     async parts({ since }) {
       const begun = (await some()).filter(({ state }) => state.startedAt !== null)

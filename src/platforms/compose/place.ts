@@ -9,8 +9,11 @@ import type { SettingChange } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
 import { changedText, valueIn } from '../host/edit-setting.ts'
 import { changedDotenv } from './dotenv.ts'
-import { isMap } from './project.ts'
+import { dotenvsOf, isMap } from './project.ts'
 import type { Project } from './project.ts'
+import { asPath, command, sentence } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { own } from '../../core/own.ts'
 
 /** A file that has to be written, and with what. */
 export interface Place {
@@ -56,18 +59,19 @@ export async function placeOf(asked: Asked): Promise<Place> {
 
 async function fileAt({ path, folder, included }: ComposeFile, name: string, { read }: Asked): Promise<File> {
   const { path: real, bytes } = await read(path)
-  if (bytes === null) throw new AdminError('UNAVAILABLE', `there is no compose file ${path}`, [`ls -l ${path}`])
+  if (bytes === null) throw new AdminError('UNAVAILABLE', `there is no compose file ${path}`, [command`ls -l ${asPath(path)}`])
   const text = bytes.toString('utf8')
-  if (!Buffer.from(text).equals(bytes)) throw new AdminError('REFUSED', `${path} is not UTF-8 text`, [`file ${path}`])
+  if (!Buffer.from(text).equals(bytes)) throw new AdminError('REFUSED', `${path} is not UTF-8 text`, [command`file ${asPath(path)}`])
+  let value: unknown
   try {
     if (!isEmptyYaml(text)) parseYaml(text)
+    value = parsedYaml(text).value
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
-    throw new AdminError('REFUSED', `${path}:${error.line} cannot be edited: ${error.message}`, [`sed -n ${error.line}p ${path}`], { cause: error })
+    throw new AdminError('REFUSED', `${path}:${error.line} cannot be edited: ${error.message}`, [command`sed -n ${error.line}p ${asPath(path)}`], { cause: error })
   }
-  const { value } = parsedYaml(text)
-  const services = servicesIn(value)
-  return { path: real, folder, included, bytes, text, value, name, service: isMap(services[name]) ? services[name] : null }
+  const service = own(servicesIn(value), name)
+  return { path: real, folder, included, bytes, text, value, name, service: isMap(service) ? service : null }
 }
 
 /** The services of a compose file's value by their names. */
@@ -113,7 +117,7 @@ function variableIn(raw: string): string | null {
 }
 
 async function inDotenv(variable: string, to: string, { included }: File, { change: { name }, project, environment, read }: Asked): Promise<Place> {
-  if (environment[variable] !== undefined) throw refused(name, `it comes from ${variable}, which this shell sets itself`, [`unset ${variable}`])
+  if (own(environment, variable) !== undefined) throw refused(name, `it comes from ${variable}, which this shell sets itself`, [command`unset ${variable}`])
   const { path, bytes } = await read(project.environmentFiles.at(-1) ?? join(project.folder, '.env'))
   const isOwn = bytes !== null && valueIn(bytes, variable) !== null
   for (const file of isOwn || included === null ? [] : dotenvsOf(included)) {
@@ -125,11 +129,6 @@ async function inDotenv(variable: string, to: string, { included }: File, { chan
   return { path, from: bytes, to: next, kind: 'dotenv', included: null }
 }
 
-/** What gives variables to a project or to a part of it, a later one above an earlier one. */
-export function dotenvsOf({ environmentFiles, folder }: Pick<Project, 'environmentFiles' | 'folder'>): readonly string[] {
-  return environmentFiles.length > 0 ? environmentFiles : [join(folder, '.env')]
-}
-
 function inComposeFile({ path, bytes, text, included, service: section }: File, { change: { name, to }, service }: Asked): Place {
   const value = to?.replaceAll('$', '$$$$') ?? null
   try {
@@ -139,7 +138,7 @@ function inComposeFile({ path, bytes, text, included, service: section }: File, 
     return { path, from: bytes, to: Buffer.from(next), kind: 'compose-file', included }
   } catch (error) {
     if (!(error instanceof YamlEditError)) throw error
-    throw new AdminError('REFUSED', `${name} cannot be set in ${path}:${error.line}: ${error.message}`, [`sed -n ${error.line}p ${path}`], { cause: error })
+    throw new AdminError('REFUSED', `${name} cannot be set in ${path}:${error.line}: ${error.message}`, [command`sed -n ${error.line}p ${asPath(path)}`], { cause: error })
   }
 }
 
@@ -160,7 +159,7 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
   if (others.length > 0) throw refused(name, `it is set in several files: ${having.map(({ path }) => path).join(', ')}`)
   if (one?.bytes) {
     const sharing = [...new Set(files.flatMap((it) => Object.entries(servicesIn(it.value)).flatMap(([other, its]) => (other !== service && envFilesOf(its, it.folder).includes(one.path) ? [other] : []))))]
-    if (sharing.length > 0) throw refused(name, `${one.path} has it, which ${sharing.join(', ')} reads too`, [`give ${service} a line of its own for it below \`environment\`, which counts more`])
+    if (sharing.length > 0) throw refused(name, `${one.path} has it, which ${sharing.join(', ')} reads too`, [sentence`give ${service} a line of its own for it below \`environment\`, which counts more`])
     // engines differ in what quotes mean there, so that only what needs none is sure
     if (to !== null && !/^[\w@%+=:,./-]*$/.test(to)) throw refused(name, `${one.path} has it, in which a value with blanks or quotes is read differently by different versions`)
     // what follows a sign # is a part of the value to some
@@ -179,6 +178,6 @@ function envFilesOf(service: unknown, folder: string): string[] {
   return all.flatMap((it) => (typeof it === 'string' ? [it] : isMap(it) && typeof it['path'] === 'string' ? [it['path']] : [])).map((path) => resolve(folder, path))
 }
 
-function refused(name: string, why: string, next: readonly string[] = ['set it by hand, and leave it in one place']): AdminError {
+function refused(name: string, why: string, next: readonly Suggestion[] = ['set it by hand, and leave it in one place']): AdminError {
   return new AdminError('REFUSED', `${name} cannot be set: ${why}`, next)
 }

@@ -1,10 +1,14 @@
-import { access, constants, readFile } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import { plainFile } from '../../adapters/open-file.ts'
 import { parseYaml } from '../../adapters/yaml/index.ts'
+import { judgePath } from '../../adapters/trust/judge.ts'
+import { mendsOf, whyDistrusted } from '../../adapters/trust/refusal.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { Engine } from './engine.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** A compose project by its files. */
 export interface Project {
@@ -43,16 +47,32 @@ type Variables = Readonly<Record<string, string | undefined>>
 
 /**
  * The project of this folder: of the files that `COMPOSE_FILE` names, by this environment or in `.env`, else of the file that lies here
- * or, as compose looks for it, in a folder above; null: there is none.
+ * or, as compose looks for it, in a folder above; null: there is none. Throws CONFIGURATION where others could have written a file that
+ * nobody has named: starting the service starts whatever stands in it.
  */
 export async function projectAt(folder: string, environment: Variables): Promise<Project | null> {
-  return (await namedProject(folder, environment)) ?? usualProject(folder)
+  if (environment['COMPOSE_FILE']) return namedProject(folder, environment)
+  const project = (await namedProject(folder, environment)) ?? (await usualProject(folder))
+  if (project) for (const file of [...project.files, ...dotenvsOf(project)]) assertOwn(file)
+  return project
 }
+
+function assertOwn(file: string): void {
+  const { place, flaws } = judgePath(file)
+  if (place === null || flaws.length === 0) return
+  throw new AdminError('CONFIGURATION', `the compose file ${file} is not trusted: ${whyDistrusted(flaws)}`, [
+    ...mendsOf(flaws),
+    command`export COMPOSE_FILE=${file}   # once you have read it: what it starts runs as root`,
+  ])
+}
+
+/** what is larger is no `.env` that people wrote */
+const mostBytes = 1_000_000
 
 /** docs.docker.com, "Configure pre-defined environment variables in Docker Compose". */
 async function namedProject(folder: string, environment: Variables): Promise<Project | null> {
   const dotenv = join(folder, '.env')
-  const { COMPOSE_FILE: named, COMPOSE_PATH_SEPARATOR: separator } = { ...parseEnv(await readFile(dotenv, 'utf8').catch(() => '')), ...environment }
+  const { COMPOSE_FILE: named, COMPOSE_PATH_SEPARATOR: separator } = { ...parseEnv(await plainFile(dotenv, mostBytes).then(String, () => '')), ...environment }
   const files = (named ?? '').split(separator || ':').filter(Boolean).map((file) => resolve(folder, file))
   const [first] = files
   if (first === undefined) return null
@@ -69,6 +89,11 @@ async function usualProject(folder: string): Promise<Project | null> {
   }
   const parent = dirname(folder)
   return parent === folder ? null : usualProject(parent)
+}
+
+/** What gives variables to a project or to a part of it, a later one above an earlier one. */
+export function dotenvsOf({ environmentFiles, folder }: Pick<Project, 'environmentFiles' | 'folder'>): readonly string[] {
+  return environmentFiles.length > 0 ? environmentFiles : [join(folder, '.env')]
 }
 
 /** The project of a file that was named. */

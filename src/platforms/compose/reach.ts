@@ -9,6 +9,8 @@ import { canRelay, relayTo } from './relay.ts'
 import { runs } from './status.ts'
 import { listenTunnel } from './tunnel.ts'
 import type { View } from './view.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 type Around = Pick<View, 'engine' | 'containers'> & { timeoutMs: number }
 
@@ -33,13 +35,13 @@ export async function reachFrom(address: HostPort, around: Around): Promise<Open
   const target = runningOf(targets, address, around)
   const access = await accessTo(target, address.port, own, around)
   if (!own.includes(first) && 'at' in access) return asItIs(access.at)
-  const command = 'at' in access ? null : `${typed([around.engine.program, 'exec', '-it', target.name, 'sh'])}   # and there ${target.service}:${address.port}`
+  const way = 'at' in access ? null : command`${nested(typed([around.engine.program, 'exec', '-it', target.name, 'sh']))}   # and there ${`${target.service}:${address.port}`}`
   const { source, close } = await listenTunnel(async () => {
     const now = await around.containers()
     const found = runningOf(targetsOf(address.host, now), address, around)
     return open(await accessTo(found, address.port, now.own, around), address.port, around)
   })
-  return { source: { ...source, command }, close }
+  return { source: { ...source, command: way }, close }
 }
 
 function asItIs(at: HostPort): Opened<Way> {
@@ -92,7 +94,7 @@ async function accessTo(target: Container, port: number, own: readonly Container
     'UNREACHABLE',
     `${where}, which publishes no port ${port}, whose own address this machine does not reach, and which has none of nc, socat and bash`,
     [
-      `ports: ["127.0.0.1:${port}:${port}"]   # at the service ${target.service} of the compose file, then: ${engine.program} compose up -d ${target.service}`,
+      command`ports: [${nested(portsOf(port))}]   # at the service ${target.service} of the compose file, then: ${nested(typed([engine.program, 'compose', 'up', '-d', target.service]))}`,
       'run this on the machine of the engine',
     ],
     { obstacle: { kind: 'unrouted', host: target.service, port } },
@@ -135,4 +137,8 @@ async function connected({ host, port }: HostPort, timeoutMs: number): Promise<D
   } finally {
     clearTimeout(timer)
   }
+}
+
+function portsOf(port: number): ShellCommand {
+  return command`"127.0.0.1:${port}:${port}"`
 }

@@ -15,8 +15,11 @@ import { imageNameOf } from './find.ts'
 import { healthOf } from './health.ts'
 import { assignmentsIn, pendingSettings } from './pending.ts'
 import type { ComposeSettings } from './settings.ts'
+import { originsOf } from './origins.ts'
 import { runs, statusOf } from './status.ts'
+import { settingsFilesOf } from './view.ts'
 import type { View } from './view.ts'
+import { typed } from '../../core/typed.ts'
 
 /** The service of a compose project as checks see it. */
 export function composeService(view: View, settings: ComposeSettings, commands: ServiceSource['commands']): ServiceSource {
@@ -31,6 +34,7 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       return statusOf(containers, here, pending.length === 0 ? [] : [`its files declare ${pending.join(', ')} otherwise, which it gets when it is stopped and started`])
     },
     health: async () => healthOf(await own(), engine.program),
+    origins: async () => originsOf((await own()).filter(runs)),
     // a proxy that it has there says nothing to its engine
     proxies: async () => [],
     // the engine keeps all runs of a container in one log
@@ -74,6 +78,7 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       return controllersOf(containers, all, engine.program)
     },
     commands,
+    settingsFiles: settingsFilesOf(view.found.files),
   }
 }
 
@@ -85,7 +90,7 @@ async function environmentOf(view: View): Promise<ReadonlyMap<string, string | S
   const { own } = await view.containers()
   const [container] = own.toSorted((a, b) => Number(runs(b)) - Number(runs(a)))
   const declared = await (container ? declaredOrNull(view) : view.declared())
-  if (!container && !declared) throw new AdminError('UNAVAILABLE', `the service ${view.found.service} has no container, and its compose file cannot be read`, [view.engine.program])
+  if (!container && !declared) throw new AdminError('UNAVAILABLE', `the service ${view.found.service} has no container, and its compose file cannot be read`, [typed([view.engine.program])])
   const has = assignmentsIn(container?.environment ?? [])
   if (container && declared) for (const name of await pendingSettings(view.engine, container, declared)) has.delete(name)
   for (const [name, value] of declared?.environment ?? []) if (value !== null) has.set(name, value)
@@ -101,7 +106,7 @@ async function declaredOrNull(view: View): ReturnType<View['declared']> {
 }
 
 function imageOf(image: string, { build }: ComposeSettings, declaredIn: string): ServiceImage {
-  const tag = /:([^:/@]+)(?:@.*)?$/.exec(image)?.[1] ?? null
+  const tag = /:([^:/@]+)(?:@.*)?$/s.exec(image)?.[1] ?? null
   const parsed = tag === null ? null : parseBuild(tag)
   return { name: imageNameOf(image) || null, tag, build: build ?? parsed?.label ?? null, declaredIn }
 }

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { extendedBy } from '../../adapters/compose-file.ts'
 import type { Included } from '../../adapters/compose-file.ts'
+import { editedAt } from '../../adapters/edited-at.ts'
 import { assertReplaceable, replaceFile } from '../../adapters/replace-file.ts'
 import { parsedYaml } from '../../adapters/yaml/look.ts'
 import type { Compared, SettingChange } from '../../core/controls.ts'
@@ -12,11 +13,12 @@ import { AdminError, codeOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import { differences } from './differences.ts'
 import { isSameImage } from './pending.ts'
-import { dotenvsOf, placeOf, servicesIn } from './place.ts'
+import { placeOf, servicesIn } from './place.ts'
 import type { Place } from './place.ts'
-import { configured, declares, isMap, isReadable, pairsIn, wordsOf } from './project.ts'
+import { configured, declares, dotenvsOf, isMap, isReadable, pairsIn, wordsOf } from './project.ts'
 import type { Configured, Project } from './project.ts'
 import type { View } from './view.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 /**
  * Sets or removes one of the service's settings where its files have it: in the environment section of the compose file, or in `.env`
@@ -160,12 +162,12 @@ function without(value: unknown, service: string, name: string): unknown {
 
 async function bytesOf(path: string): Promise<{ path: string; bytes: Buffer | null }> {
   try {
-    const real = await realpath(path)
+    const real = await editedAt(path)
     return { path: real, bytes: await readFile(real) }
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT') return { path, bytes: null }
-    if (code === 'EACCES') throw new AdminError('FORBIDDEN', `${path} may not be read by this user`, [`ls -l ${path}`, 'run this with sudo'], { cause: error })
+    if (code === 'EACCES') throw new AdminError('FORBIDDEN', `${path} may not be read by this user`, [command`ls -l ${asPath(path)}`, 'run this with sudo'], { cause: error })
     throw error
   }
 }

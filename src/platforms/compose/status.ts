@@ -1,5 +1,6 @@
 import type { ServiceInstance, ServiceStatus } from '../../core/sources.ts'
 import type { Container } from './containers.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
 
 /** How the containers of a service are. `here`: their processes are this machine's. `pending`: what a start would change, for people. */
 export function statusOf(containers: readonly Container[], here: boolean, pending: readonly string[] = []): ServiceStatus {
@@ -54,5 +55,5 @@ function detailOf(container: Container): string {
 
 function healthOf({ health, healthOutput }: Container['state']): string {
   if (health !== 'unhealthy' || healthOutput === null) return health ?? ''
-  return `unhealthy (${healthOutput.split('\n').at(-1)!.slice(0, 200)})`
+  return `unhealthy (${withoutSecrets(healthOutput.split('\n').at(-1)!).slice(0, 200)})`
 }

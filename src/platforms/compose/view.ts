@@ -12,6 +12,8 @@ import type { FoundService } from './find.ts'
 import { configured, declares, shortWordsOf } from './project.ts'
 import type { Declared } from './project.ts'
 import type { ComposeSettings } from './settings.ts'
+import { commaList, command, sentence } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** The service once it has been found. */
 export interface View {
@@ -40,7 +42,7 @@ export async function viewOf(settings: ComposeSettings, options: PlatformOptions
       if (files === null) return null
       const declared = (await configured(engine, files, { has: declares(service) })).services.find(({ name }) => name === service)
       if (declared) return declared
-      throw new AdminError('UNAVAILABLE', `${files.files.join(', ')} declares no service ${service}`, [`ls -l ${files.files.join(' ')}`])
+      throw new AdminError('UNAVAILABLE', `${files.files.join(', ')} declares no service ${service}`, [command`ls -l ${files.files}`])
     }),
   }
 }
@@ -48,7 +50,7 @@ export async function viewOf(settings: ComposeSettings, options: PlatformOptions
 /** What an operator would type; `names`: of its containers. */
 export function commandsOf({ found: { service, files, project }, engine: { program } }: Pick<View, 'found' | 'engine'>, compose: readonly string[], names: readonly string[]): ServiceCommands {
   const [first = service] = names
-  const word = (...words: string[]): string =>
+  const word = (...words: string[]): ShellCommand =>
     files === null ? typed([program, ...words, ...(names.length === 0 ? [service] : names)]) : typed([...compose, ...shortWordsOf(files), ...words, service])
   // without a container there is none to start, nor one whose log could be read
   const isMade = files === null || names.length > 0
@@ -58,6 +60,11 @@ export function commandsOf({ found: { service, files, project }, engine: { progr
     restart: isMade ? word('restart') : word('up', '-d'),
     status: typed([program, 'ps', '--all', '--filter', `label=com.docker.compose.project=${project}`]),
     logs: isMade ? typed([program, 'logs', '--tail', '200', first]) : word('logs', '--tail', '200'),
-    settings: files === null ? `the compose file of project ${project}` : [...files.files, `${files.folder}/.env`].join(', '),
+    settings: files === null ? sentence`the compose file of project ${project}` : commaList(settingsFilesOf(files)!),
   }
+}
+
+/** The files in which the service's settings are written; null: they are not here. */
+export function settingsFilesOf(files: FoundService['files']): readonly string[] | null {
+  return files === null ? null : [...files.files, `${files.folder}/.env`]
 }

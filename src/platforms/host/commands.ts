@@ -10,6 +10,7 @@ import { runStarter } from './run-starter.ts'
 import type { PlatformOptions } from '../platform.ts'
 import type { HostSettings } from './settings.ts'
 import { typed } from '../../core/typed.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 const momentMs = 1000
 
@@ -58,7 +59,7 @@ export function ownCommands(commands: NonNullable<HostSettings['commands']>, opt
     commands: {
       start: typed(commands.start),
       stop: typed(commands.stop),
-      restart: `${typed(commands.stop)} && ${typed(commands.start)}`,
+      restart: command`${nested(typed(commands.stop))} && ${nested(typed(commands.start))}`,
       status: typed(commands.status),
       logs: "# read the service's log",
       settings: "the service's settings",

@@ -39,9 +39,13 @@ function withValue(text: string, name: string, value: string): string {
 
 /** An earlier assignment would count once the last is gone. */
 function without(text: string, name: string): string {
-  return assignmentsIn(text)
-    .filter((it) => it.name === name)
-    .reduceRight((left, { start, end }) => left.slice(0, start) + left.slice(end), text)
+  const kept: string[] = []
+  let from = 0
+  for (const { start, end } of assignmentsIn(text).filter((it) => it.name === name)) {
+    kept.push(text.slice(from, start))
+    from = end
+  }
+  return kept.join('') + text.slice(from)
 }
 
 /** As systemd and a shell read it alike. */

@@ -1,11 +1,12 @@
-import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { plainFile } from '../../adapters/open-file.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import { isSecretSetting } from '../../knowledge/settings.ts'
 import { parseEnvironmentFile } from './environment-file.ts'
 import type { EnvironmentFile, ServiceManager } from './manager.ts'
 import type { HostSettings } from './settings.ts'
+import { asPath, command, sentence } from '../../core/shell-command.ts'
 
 /**
  * The settings that the service is started with: what the unit sets, then the environment files in their order. The file
@@ -32,20 +33,23 @@ async function textOf(file: SettingsFile): Promise<string> {
   return (await bytesOf(file))?.toString('utf8') ?? ''
 }
 
+/** what is larger is none that people wrote */
+const mostBytes = 1_000_000
+
 /** Null where it is missing and may be. Throws FORBIDDEN, UNAVAILABLE. */
 export async function bytesOf({ path, optional, at }: SettingsFile): Promise<Buffer | null> {
   try {
-    return await readFile(path)
+    return await plainFile(path, mostBytes)
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT' && optional) return null
     const options = { cause: error }
     const what = `the service's settings in ${path}${at === undefined ? '' : ` (\`host.environmentFile\` at ${at})`}`
     if (code === 'EACCES')
-      throw new AdminError('FORBIDDEN', `${what} may not be read by this user`, [`ls -l ${path}`, 'run this with sudo'], options)
+      throw new AdminError('FORBIDDEN', `${what} may not be read by this user`, [command`ls -l ${asPath(path)}`, 'run this with sudo'], options)
     const isMissing = code === 'ENOENT'
     const reason = isMissing ? 'there is no such file' : messageOf(error)
-    const next = [`ls -l ${isMissing ? dirname(path) : path}`, ...(at === undefined ? [] : [`correct \`host.environmentFile\` at ${at}`])]
+    const next = [command`ls -l ${isMissing ? dirname(path) : path}`, ...(at === undefined ? [] : [sentence`correct \`host.environmentFile\` at ${at}`])]
     throw new AdminError('UNAVAILABLE', `${what} cannot be read: ${reason}`, next, options)
   }
 }

@@ -59,7 +59,7 @@ function isMentioned(unit: Properties): boolean {
 
 /** `{ path=/opt/testops/bin/service ; argv[]=… ; … }` */
 function programOf(unit: Properties): string {
-  return /path=(\S+) ;/.exec(one(unit, 'ExecStart'))?.[1] ?? ''
+  return /(?<!\S)path=(\S+) ;/.exec(one(unit, 'ExecStart'))?.[1] ?? ''
 }
 
 function foundOf(unit: Properties): Found {

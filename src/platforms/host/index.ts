@@ -77,6 +77,7 @@ function readable(log: LogText, { commands }: ServiceManager): LogText {
   }
   return {
     target: log.target,
+    prints: log.prints,
     newest,
     async *follow(options) {
       await newest({ maxBytes: 1000 })

@@ -4,6 +4,7 @@ import { AdminError, messageOf } from '../../core/error.ts'
 import type { Machine } from '../../core/sources.ts'
 import { architectureIn, isVirtual, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
 import { firmwareFiles, hypervisorNamed } from '../../knowledge/hypervisors.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 /** This machine, with the processors of the given file or of its own. Throws UNAVAILABLE, UNEXPECTED_ANSWER. */
 export async function readMachine(cpuinfo: string | null): Promise<Machine> {
@@ -12,7 +13,7 @@ export async function readMachine(cpuinfo: string | null): Promise<Machine> {
   const processors = parseCpuinfo(text)
   // on other architectures there are no such flags, and none are needed
   if (processors.length === 0 && (cpuinfo !== null ? architectureIn(text) === null : machine() === 'x86_64')) {
-    throw new AdminError('UNEXPECTED_ANSWER', `${file} shows no processor with \`flags\``, [`grep -m1 flags ${file}`])
+    throw new AdminError('UNEXPECTED_ANSWER', `${file} shows no processor with \`flags\``, [command`grep -m1 flags ${asPath(file)}`])
   }
   return {
     name: hostname(),
@@ -30,7 +31,7 @@ async function textOf(file: string): Promise<string> {
     throw new AdminError(
       'UNAVAILABLE',
       `the processor's flags cannot be read from ${file}: ${messageOf(error)}`,
-      [`ls -l ${file}`],
+      [command`ls -l ${asPath(file)}`],
       { cause: error },
     )
   }

@@ -1,7 +1,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AdminError, codeOf } from '../../core/error.ts'
+import { fitsGlob, plainGlob } from '../../core/glob.ts'
+import type { GlobSign } from '../../core/glob.ts'
 import type { EnvironmentFile } from './manager.ts'
+import { command } from '../../core/shell-command.ts'
 
 /**
  * The files that an entry of `EnvironmentFile=` stands for, in the order in which systemd reads them (systemd.exec(5); glob(7)); the
@@ -30,20 +33,27 @@ function isPattern(text: string): boolean {
 }
 
 async function namesIn(folder: string, part: string): Promise<string[]> {
-  const fits = expressionOf(part)
+  const fits = fitting(part)
   try {
-    return (await readdir(folder)).filter((name) => fits.test(name)).map((name) => join(folder, name))
+    return (await readdir(folder)).filter(fits).map((name) => join(folder, name))
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return []
-    throw new AdminError('FORBIDDEN', `which of the service's settings lie in ${folder} may not be seen by this user`, [`ls -l ${folder}`, 'run this with sudo'], { cause: error })
+    throw new AdminError('FORBIDDEN', `which of the service's settings lie in ${folder} may not be seen by this user`, [command`ls -l ${folder}`, 'run this with sudo'], { cause: error })
   }
 }
 
 /** A name that begins with a dot is meant by no sign but a dot. */
-function expressionOf(part: string): RegExp {
-  const text = part.replace(/\[!?[^\]]+\]|[*?]|[^\w]/g, (sign) =>
-    sign === '*' ? '.*' : sign === '?' ? '.' : sign.length > 1 ? `[${sign.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]` : `\\${sign}`,
-  )
-  return new RegExp(`^${part.startsWith('.') ? '' : '(?!\\.)'}${text}$`, 's')
+function fitting(part: string): (name: string) => boolean {
+  // a bracket that nobody closes is a character
+  const closed = part.slice(0, part.lastIndexOf(']') + 1)
+  const classes = closed.match(/\[!?[^\]]+\]?|[^]/g) ?? []
+  const signs = [...classes.flatMap((sign) => (sign.length > 1 ? classOf(sign) : plainGlob(sign))), ...plainGlob(part.slice(closed.length))]
+  return (name) => (part.startsWith('.') || !name.startsWith('.')) && fitsGlob(signs, name)
+}
+
+/** `[a-z_]`, `[!0-9]` */
+function classOf(text: string): GlobSign {
+  const inner = new RegExp(`[${text.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]`)
+  return (character) => inner.test(character)
 }

@@ -6,6 +6,7 @@ import { AdminError, messageOf } from '../../core/error.ts'
 import type { PlatformOptions } from '../platform.ts'
 import type { Command } from './settings.ts'
 import { typed } from '../../core/typed.ts'
+import { command } from '../../core/shell-command.ts'
 
 const keptCharacters = 10_000
 
@@ -14,8 +15,8 @@ const keptCharacters = 10_000
  * not its output's, and its standard output goes nowhere, lest the service writes into a pipe that nobody reads.
  * Throws UNAVAILABLE, TIMED_OUT, INTERRUPTED.
  */
-export async function runStarter(command: Command, { timeoutMs, environment, signal }: PlatformOptions): Promise<ProgramResult> {
-  const [file, ...parameters] = command
+export async function runStarter(words: Command, { timeoutMs, environment, signal }: PlatformOptions): Promise<ProgramResult> {
+  const [file, ...parameters] = words
   const deadline = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)))
   const child = spawn(file, parameters, { stdio: ['ignore', 'ignore', 'pipe'], env: environment })
   let stderr = ''
@@ -28,11 +29,11 @@ export async function runStarter(command: Command, { timeoutMs, environment, sig
     return { exitCode, signal: endedBy, stdout: '', stderr, truncated: false }
   } catch (error) {
     child.kill()
-    if (signal?.aborted) throw new AdminError('INTERRUPTED', `\`${typed(command)}\` was interrupted`, [], { cause: error })
+    if (signal?.aborted) throw new AdminError('INTERRUPTED', `\`${typed(words)}\` was interrupted`, [], { cause: error })
     if (deadline.aborted) {
-      throw new AdminError('TIMED_OUT', `\`${typed(command)}\` did not finish within ${timeoutMs / 1000} s`, [typed(command)])
+      throw new AdminError('TIMED_OUT', `\`${typed(words)}\` did not finish within ${timeoutMs / 1000} s`, [typed(words)])
     }
-    throw new AdminError('UNAVAILABLE', `${file} cannot be started: ${messageOf(error)}`, [`command -v ${file}`], {
+    throw new AdminError('UNAVAILABLE', `${file} cannot be started: ${messageOf(error)}`, [command`command -v ${file}`], {
       cause: error,
     })
   } finally {

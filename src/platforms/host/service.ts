@@ -6,9 +6,11 @@ import { readEnvironment } from './environment.ts'
 import { declaredImage } from './image.ts'
 import { readMachine } from './machine.ts'
 import type { ServiceManager } from './manager.ts'
+import { originsOf } from './origins.ts'
 import type { PlatformOptions } from '../platform.ts'
 import type { HostSettings } from './settings.ts'
 import { typed } from '../../core/typed.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 /** how long the answer that opening the platform took serves the first who asks: each question may start a program */
 const firstStatusLifeMs = 1000
@@ -46,6 +48,10 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
       if (!manager) throw withoutManager()
       return manager.health()
     },
+    async origins() {
+      if (!manager) throw withoutManager()
+      return originsOf((await manager.status()).instances)
+    },
     // a proxy on this machine tells by its log alone
     proxies: async () => [],
     // one log holds all its runs
@@ -72,10 +78,11 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
     commands: {
       ...(manager?.commands ?? unknownCommands),
       ...(settings.logs && {
-        logs: 'file' in settings.logs ? `tail -n 200 ${typed([settings.logs.file])}` : typed(settings.logs.command),
+        logs: 'file' in settings.logs ? command`tail -n 200 ${asPath(settings.logs.file)}` : typed(settings.logs.command),
       }),
-      ...(settings.environmentFile !== null && { settings: settings.environmentFile.path }),
+      ...(settings.environmentFile !== null && { settings: typed([settings.environmentFile.path]) }),
     },
+    settingsFiles: settings.environmentFile === null ? null : [settings.environmentFile.path],
   }
 }
 

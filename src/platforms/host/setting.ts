@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { editedAt } from '../../adapters/edited-at.ts'
 import { assertReplaceable, replaceFile } from '../../adapters/replace-file.ts'
 import type { Compared, SettingChange, Traces } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
@@ -8,6 +8,7 @@ import type { SettingsFile } from './environment.ts'
 import type { ServiceManager } from './manager.ts'
 import type { HostSettings } from './settings.ts'
 import { traced, traceOf } from './trace.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 interface Place {
   path: string
@@ -67,7 +68,7 @@ async function placeFor(
   const next = changedText(place.bytes ?? Buffer.alloc(0), name, to)
   if (next === null) {
     throw new AdminError('REFUSED', `${name} cannot be set in ${place.path}: a quote or a continued line is open at its end`, [
-      `tail -n 5 ${place.path}`,
+      command`tail -n 5 ${asPath(place.path)}`,
     ])
   }
   return { path: place.path, from: place.bytes, to: next }
@@ -94,7 +95,7 @@ async function settingsFiles(
   const read = await Promise.all(
     named.map(async (it) => {
       const bytes = await bytesOf(it)
-      return { path: bytes === null ? it.path : await realpath(it.path), bytes }
+      return { path: bytes === null ? it.path : await editedAt(it.path), bytes }
     }),
   )
   return [...new Map(read.map((it) => [it.path, it])).values()]

@@ -9,6 +9,7 @@ import { one, parseProperties, statusOf } from './properties.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { typed } from '../../core/typed.ts'
 import { wordsOf } from './shell.ts'
+import { command, nested, sentence } from '../../core/shell-command.ts'
 
 const statusProperties = 'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainExitTimestamp,ExecMainCode,ExecMainStatus,NRestarts'
 
@@ -50,15 +51,15 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       ])
     }
     if (/access denied|authentication (?:is )?required|not permitted|permission denied/i.test(said)) {
-      return new AdminError('FORBIDDEN', `this user may not ${verb} ${unit}`, [`sudo systemctl ${verb} ${short}`])
+      return new AdminError('FORBIDDEN', `this user may not ${verb} ${unit}`, [command`sudo systemctl ${verb} ${short}`])
     }
     if (/not (?:be )?found|not loaded/i.test(said)) {
       return new AdminError('UNAVAILABLE', `there is no systemd unit ${unit} on this machine`, [
         'systemctl list-units --all --type=service',
       ])
     }
-    const next = verb === 'show' ? `systemctl status ${short}` : `journalctl -u ${short} -n 50 --no-pager`
-    return new AdminError(verb === 'show' ? 'UNEXPECTED_ANSWER' : 'FAILED', `\`systemctl ${verb} ${short}\` ${endOf(result)}`, [
+    const next = verb === 'show' ? command`systemctl status ${short}` : command`journalctl -u ${short} -n 50 --no-pager`
+    return new AdminError(verb === 'show' ? 'UNEXPECTED_ANSWER' : 'FAILED', `\`${typed(['systemctl', verb, short])}\` ${endOf(result)}`, [
       next,
     ])
   }
@@ -68,7 +69,7 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
     async status() {
       const properties = await show(statusProperties)
       const status = statusOf(properties)
-      if (!status) throw new AdminError('UNEXPECTED_ANSWER', `systemctl shows no state of ${unit}`, [`systemctl status ${short}`])
+      if (!status) throw new AdminError('UNEXPECTED_ANSWER', `systemctl shows no state of ${unit}`, [command`systemctl status ${short}`])
       return status
     },
     health: async () => healthOf(await show(statusProperties)),
@@ -90,7 +91,7 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       restart: typed([...as, 'systemctl', 'restart', short]),
       status: typed(['systemctl', 'status', short]),
       logs: typed([...as, 'journalctl', '-u', short, '-n', '200', '--no-pager']),
-      settings: `the unit ${unit} (${typed([...as, 'systemctl', 'edit', short])})`,
+      settings: sentence`the unit ${unit} (${nested(typed([...as, 'systemctl', 'edit', short]))})`,
     },
     // bare messages: the service writes its own times
     log: { command: ['journalctl', '-u', unit, '-o', 'cat', '--no-pager', '-q', '-n', '50000'] },

@@ -1,10 +1,13 @@
 import type { Cluster, Context, User } from '@kubernetes/client-node'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
+import { isRecord } from '../../adapters/http.ts'
+import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
 import { AdminError } from '../../core/error.ts'
-import { didYouMean } from '../../core/nearest.ts'
+import { suggestNearest } from '../../core/nearest.ts'
 import { readKubeconfig } from './kubeconfig-file.ts'
+import type { KubeconfigFile } from './kubeconfig-file.ts'
 import type { KubernetesSettings } from './settings.ts'
 
 /** A cluster, and as whom it is asked. */
@@ -46,7 +49,20 @@ export async function findAccess({ context }: Pick<KubernetesSettings, 'context'
   const owner = read.find((it) => it.users.some((user) => user.name === found.user))
   if (!owner && found.user) throw leadsNowhere(found, `there is no user ${quoted(found.user)}`)
   const user = owner?.users.find((it) => it.name === found.user) ?? null
+  if (owner && user && runsProgram(user)) await refuseOfOthers(owner, environment)
   return { context: name, cluster, namespace: found.namespace || 'default', user, file: owner?.file ?? found.file }
+}
+
+/** Whether signing in runs a program that the file names: the old provider of Google has one, too. */
+function runsProgram({ exec, authProvider }: User): boolean {
+  const provider: unknown = authProvider
+  return exec != null || (isRecord(provider) && isRecord(provider['config']) && provider['config']['cmd-path'] != null)
+}
+
+/** What others may write is not executed. Throws CONFIGURATION. */
+async function refuseOfOthers({ file, judgement }: KubeconfigFile, environment: Environment): Promise<void> {
+  if (judgement === null || isTrusted(judgement, await trustedByName(environment))) return
+  throw distrusted('the configuration of kubectl', file, resolve(file), judgement, environment)
 }
 
 function filesOf({ KUBECONFIG, HOME }: Environment): string[] {
@@ -85,7 +101,7 @@ function nowhere(files: readonly string[], contexts: readonly Context[]): never 
 
 function noContext(name: string, contexts: readonly Context[], files: readonly string[]): AdminError {
   const names = contexts.map((it) => it.name)
-  const near = didYouMean(name, names)
+  const near = suggestNearest(name, names)
   const others = names.length === 0 ? 'which has none' : `which has ${names.slice(0, 10).map(quoted).join(', ')}`
   return new AdminError('CONFIGURATION', `there is no context ${quoted(name)} in ${files.join(', ')}, ${others}`, [
     ...(near === undefined ? [] : [near]),

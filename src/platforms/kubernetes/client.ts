@@ -16,6 +16,7 @@ import type { Speaker } from './refusal.ts'
 import { groupOf, pathOf } from './resources.ts'
 import type { Asked } from './resources.ts'
 import type { KubernetesSettings } from './settings.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** What is changed, and how. */
 type Change =
@@ -39,7 +40,7 @@ export interface KubernetesClient {
   /** `the cluster of context prod`, for people */
   readonly cluster: string
   /** a command for this cluster, as it is typed */
-  kubectl(...words: string[]): string
+  kubectl(...words: string[]): ShellCommand
   get<T>(asked: Asked & { name: string }): Promise<T>
   /** all pages of it */
   list<T>(asked: Asked): Promise<readonly T[]>
@@ -73,7 +74,7 @@ const pageSize = 500
 export async function openClient(settings: Pick<KubernetesSettings, 'context'>, options: PlatformOptions): Promise<KubernetesClient> {
   const access = await findAccess(settings, options.environment ?? env)
   const { context, namespace } = access
-  const kubectl = (...words: string[]): string => typed(['kubectl', ...(context === null ? [] : ['--context', context]), ...words])
+  const kubectl = (...words: string[]): ShellCommand => typed(['kubectl', ...(context === null ? [] : ['--context', context]), ...words])
   const connection = await openConnection(access, { ...options, suggestions: [kubectl('version')] })
   const credentials = credentialsOf(access, options)
   const speaker: Speaker = { cluster: context === null ? 'this cluster' : `the cluster of context \`${context}\``, user: access.user === null ? 'nobody' : `user \`${access.user.name}\``, kubectl }

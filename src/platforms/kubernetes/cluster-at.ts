@@ -9,7 +9,7 @@ import type { KubernetesSettings } from './settings.ts'
 export async function clusterAt(settings: KubernetesSettings, { environment = env }: Pick<PlatformOptions, 'environment'>): Promise<string | null> {
   try {
     const { cluster, namespace } = await findAccess(settings, environment)
-    return `${redactUrl(cluster.server).replace(/\/+$/, '')}, namespace ${settings.namespace ?? namespace}`
+    return `${redactUrl(cluster.server).replace(/(?<!\/)\/+$/, '')}, namespace ${settings.namespace ?? namespace}`
   } catch (error) {
     if (error instanceof AdminError) return null
     throw error

@@ -8,6 +8,7 @@ import { redactUrl } from '../../core/secret.ts'
 import type { PlatformOptions } from '../platform.ts'
 import type { Access } from './access.ts'
 import type { Credentials } from './credentials.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 interface Sent {
   method: string
@@ -34,7 +35,7 @@ export interface Connection {
   close(): void
 }
 
-export async function openConnection(access: Access, options: PlatformOptions & { suggestions: readonly string[] }): Promise<Connection> {
+export async function openConnection(access: Access, options: PlatformOptions & { suggestions: readonly Suggestion[] }): Promise<Connection> {
   const url = new URL(access.cluster.server)
   const isTls = url.protocol === 'https:'
   const { Agent, request } = await (isTls ? import('node:https') : import('node:http'))
@@ -43,7 +44,7 @@ export async function openConnection(access: Access, options: PlatformOptions & 
   const agent = proxy === null ? new Agent({ keepAlive: true }) : await proxyAgent(url, proxy)
   const next = proxy ?? url
   const [host, port] = [bare(next.hostname), portOf(next)]
-  const server = redactUrl(access.cluster.server).replace(/\/+$/, '')
+  const server = redactUrl(access.cluster.server).replace(/(?<!\/)\/+$/, '')
   const peer: Peer = { what: 'Kubernetes', host, port, where: proxy === null ? server : `${server} through the proxy ${hostPort(host, port)}`, suggestions: options.suggestions }
 
   const socketOptions = ({ headers, ...given }: Credentials): SocketOptions => ({ ...given, agent, headers: { 'user-agent': 'testops-admin', ...headers } })
@@ -57,7 +58,7 @@ export async function openConnection(access: Access, options: PlatformOptions & 
         held.request = request(url, {
           ...how,
           method,
-          path: `${url.pathname.replace(/\/+$/, '')}${path}`,
+          path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}`,
           headers: { accept: 'application/json', ...headers, ...kind },
         })
         held.request.on('response', resolve)

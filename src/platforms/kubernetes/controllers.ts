@@ -3,6 +3,8 @@ import type { Controller } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import type { Asked } from './resources.ts'
 import type { WorkloadRef } from './scale.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 interface Thing<Spec = unknown> {
   metadata: {
@@ -89,7 +91,7 @@ function keda(client: KubernetesClient, { namespace, ...workload }: WorkloadRef,
     }))
 }
 
-function pauseOf(client: KubernetesClient, namespace: string, name: string): string {
+function pauseOf(client: KubernetesClient, namespace: string, name: string): ShellCommand {
   return client.kubectl('-n', namespace, 'annotate', 'scaledobjects.keda.sh', name, 'autoscaling.keda.sh/paused=true')
 }
 
@@ -118,7 +120,7 @@ async function autoscalers(client: KubernetesClient, { namespace, ...workload }:
 /** Neither what scales nor its traces may be seen: one of KEDA's would start the service from zero. */
 async function unseen(client: KubernetesClient, namespace: string): Promise<Controller[]> {
   if (await client.may('list', { resource: 'scaledobjects', namespace })) return []
-  const canI = (resource: string): string => client.kubectl('auth', 'can-i', 'list', resource, '-n', namespace)
+  const canI = (resource: string): ShellCommand => client.kubectl('auth', 'can-i', 'list', resource, '-n', namespace)
   return [{ name: 'an autoscaler that this user may not see', paused: null, pause: [canI('scaledobjects.keda.sh'), canI('horizontalpodautoscalers.autoscaling')] }]
 }
 
@@ -128,7 +130,7 @@ function operators(client: KubernetesClient, { metadata: { namespace = '', owner
     .map((owner) => ({
       name: `the operator of ${owner.kind} \`${owner.name}\``,
       paused: null,
-      pause: [`${client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml')}   # pause its operator as its own documentation says`],
+      pause: [command`${nested(client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml'))}   # pause its operator as its own documentation says`],
     }))
 }
 

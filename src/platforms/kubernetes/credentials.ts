@@ -10,6 +10,7 @@ import type { Access } from './access.ts'
 import { runPlugin } from './exec-plugin.ts'
 import type { PluginCredential } from './exec-plugin.ts'
 import { newKubeConfig } from './kubeconfig-file.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 /** What goes with each request to show who asks, and whom to believe that it is the API server. */
 export type Credentials = Pick<RequestOptions, 'auth' | 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'> & { headers: Record<string, string> }
@@ -101,7 +102,7 @@ function failure(error: unknown, access: Access): AdminError {
   const who = whoIs(access)
   const { path } = error as { path?: string }
   if (codeOf(error) !== undefined && path !== undefined) {
-    return new AdminError('CONFIGURATION', `what ${who} signs in with cannot be read: ${messageOf(error)}`, [`ls -l ${path}`], { cause: error })
+    return new AdminError('CONFIGURATION', `what ${who} signs in with cannot be read: ${messageOf(error)}`, [command`ls -l ${asPath(path)}`], { cause: error })
   }
   const auth: unknown = user?.authProvider
   const provider = isRecord(auth) ? auth['name'] : null

@@ -67,7 +67,13 @@ function expanded(value: string | Secret, before: Settings): string | Secret {
     isSecret = true
     return known instanceof UnreadableSecret ? all : known.reveal()
   })
-  return isSecret ? new Secret(text) : text
+  // what it is made of is known as a secret already, where it is one
+  return isSecret ? new Secret(text, { mayAppear: true }) : text
+}
+
+/** A Secret may hold hosts and users too, which are told where the program names them. */
+function namedSecret(key: string, value: string): Secret {
+  return new Secret(value, { mayAppear: !isSecretSetting(key.replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2'), value) })
 }
 
 function kept(name: string, value: string | Secret): string | Secret {
@@ -76,7 +82,9 @@ function kept(name: string, value: string | Secret): string | Secret {
 
 function valueAt(values: Values, key: string, name: string): string | Secret | null {
   if (values instanceof AdminError) return new UnreadableSecret(unreadable(name, values))
-  return values?.get(key) ?? null
+  const value = values?.get(key) ?? null
+  // the setting may tell what the key of the Secret does not
+  return value instanceof Secret && isSecretSetting(name, '') ? new Secret(value.reveal()) : value
 }
 
 function unreadable(name: string, { code, message, suggestions }: AdminError): AdminError {
@@ -92,7 +100,7 @@ async function valuesOf(client: KubernetesClient, namespace: string, kind: 'secr
     const asked = { resource: kind, namespace, name } as const
     if (kind === 'configmaps') return new Map(Object.entries((await client.get<ConfigMap>(asked)).data ?? {}))
     const { data = {} } = await client.get<SecretObject>(asked)
-    return new Map(Object.entries(data).map(([key, value]) => [key, new Secret(Buffer.from(value, 'base64').toString())]))
+    return new Map(Object.entries(data).map(([key, value]) => [key, namedSecret(key, Buffer.from(value, 'base64').toString())]))
   } catch (error) {
     // a pod whose reference is not optional would not start; that is not for its settings to say
     if (isRefusal(error, 404)) return null

@@ -6,6 +6,7 @@ import { Secret } from '../../core/secret.ts'
 import { typed } from '../../core/typed.ts'
 import { isSecretSetting } from '../../knowledge/settings.ts'
 import type { PlatformOptions } from '../platform.ts'
+import { command, nested, sentence } from '../../core/shell-command.ts'
 
 /** What a program gave that knows how to sign in (kubernetes.io, "client-go credential plugins"). */
 export interface PluginCredential {
@@ -39,7 +40,7 @@ export async function runPlugin({ name, file, folder }: { name: string; file: st
     signal,
   }).catch((error: unknown) => {
     if (!(error instanceof AdminError) || error.code !== 'UNAVAILABLE') throw error
-    const hint = typeof installHint === 'string' ? installHint.trim().split('\n').slice(0, 1) : []
+    const hint = typeof installHint === 'string' ? [sentence`the kubeconfig says: ${installHint.trim().split('\n')[0] ?? ''}`] : []
     throw new AdminError('UNAVAILABLE', `the program that signs the user \`${name}\` of ${file} in cannot be run: ${error.message}`, [...error.suggestions, ...hint], { cause: error })
   })
   if (result.exitCode !== 0) {
@@ -64,14 +65,14 @@ function asVariable(option: string): string {
   return option.replaceAll('-', '_')
 }
 
-function credentialIn(text: string, command: readonly string[]): PluginCredential {
+function credentialIn(text: string, words: readonly string[]): PluginCredential {
   const answer = jsonIn(text)
   const status = isRecord(answer) ? answer['status'] : null
   const field = (key: string): string | null => (isRecord(status) && typeof status[key] === 'string' && status[key] !== '' ? status[key] : null)
   const [token, certificate, key, expires] = ['token', 'clientCertificateData', 'clientKeyData', 'expirationTimestamp'].map(field)
   if (!token && !(certificate && key)) {
-    throw new AdminError('UNEXPECTED_ANSWER', `\`${typed(command)}\` prints no credential, that is an ExecCredential with a token or a certificate`, [
-      `${typed(command)} | wc   # it prints secrets`,
+    throw new AdminError('UNEXPECTED_ANSWER', `\`${typed(words)}\` prints no credential, that is an ExecCredential with a token or a certificate`, [
+      command`${nested(typed(words))} | wc   # it prints secrets`,
     ])
   }
   return {

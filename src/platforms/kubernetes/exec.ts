@@ -7,6 +7,7 @@ import type { Channels } from './channels.ts'
 import type { KubernetesClient } from './client.ts'
 import { openStream } from './stream.ts'
 import type { StreamOptions } from './stream.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** Where a program is run. */
 export interface ExecPlace {
@@ -124,13 +125,13 @@ function notRun(said: string, { client, place, command }: Ran): AdminError {
   if (/executable file (?:`[^`]*` )?not found|: no such file or directory/i.test(said)) {
     return new MissingProgram('UNAVAILABLE', `the image of container \`${container}\` of pod \`${pod}\` has no \`${command[0]}\``, suggestions)
   }
-  if (/container not found|container .* is not running/i.test(said)) {
+  if (/container not found|container (?:(?!container ).)* is not running/i.test(said)) {
     return new AdminError('UNAVAILABLE', `container \`${container}\` of pod \`${pod}\` does not run`, [client.kubectl('-n', namespace, 'get', 'pod', pod)])
   }
   return new AdminError('UNEXPECTED_ANSWER', `\`${typed(command)}\` could not be run in pod \`${pod}\`: ${oneLine(said)}`, suggestions)
 }
 
 /** What an operator would type. */
-export function commandFor(client: KubernetesClient, { namespace, pod, container }: ExecPlace, command: readonly string[]): string {
+export function commandFor(client: KubernetesClient, { namespace, pod, container }: ExecPlace, command: readonly string[]): ShellCommand {
   return client.kubectl('-n', namespace, 'exec', pod, '-c', container, '--', ...command)
 }

@@ -5,6 +5,7 @@ import { serviceContainer } from './image.ts'
 import type { Container, Workload } from './objects.ts'
 import { isRefusal } from './refusal.ts'
 import type { KubernetesSettings } from './settings.ts'
+import { command } from '../../core/shell-command.ts'
 
 /** What runs the service in a cluster. */
 export interface FoundService {
@@ -92,7 +93,7 @@ function several(all: readonly Candidate[], client: KubernetesClient, where: str
   const suggestions = all.map(({ namespace, name, workload, container }) => {
     const release = releaseOf(workload)
     const isOne = release !== null && releases.filter((it) => it === `${namespace}/${release}`).length === 1
-    return `kubernetes: {namespace: ${namespace}, release: ${isOne ? release : name}}   # ${name}, image ${container.image}`
+    return command`kubernetes: {namespace: ${namespace}, release: ${isOne ? release : name}}   # ${name}, image ${container.image ?? ''}`
   })
   const names = all.map(placeOf).join(' and ')
   return new AdminError('CONFIGURATION', `the service runs ${all.length} times in ${client.cluster}, looked for in ${where}: ${names}. Say in the configuration which is meant`, suggestions)

@@ -19,6 +19,7 @@ import type { Relay } from './relay.ts'
 import { clusterService } from './service.ts'
 import type { ClusterService } from './service.ts'
 import type { KubernetesSettings } from './settings.ts'
+import { command, nested } from '../../core/shell-command.ts'
 
 export { clusterAt } from './cluster-at.ts'
 export { readClusterSecret } from './secret.ts'
@@ -121,6 +122,6 @@ function besideService(client: KubernetesClient, { resource, namespace, name }: 
   const forward = client.kubectl('-n', namespace, 'port-forward', `${resource.slice(0, -1)}/${name}`, String(port))
   return new AdminError('UNAVAILABLE', `${host}:${port} is inside the service's own pod, and not on this machine: where it leads from there is not known here`, [
     'name the server itself in the configuration, or an address of this machine that leads to it',
-    `${forward}   # such an address, as long as the service runs`,
+    command`${nested(forward)}   # such an address, as long as the service runs`,
   ], { obstacle: { kind: 'beyond' } })
 }

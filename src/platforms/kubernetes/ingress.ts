@@ -4,6 +4,8 @@ import type { KubernetesClient } from './client.ts'
 import type { Workload } from './objects.ts'
 import { isRefusal } from './refusal.ts'
 import type { Service } from './service-pods.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import { own } from '../../core/own.ts'
 
 /** networking.k8s.io/v1 */
 interface Ingress {
@@ -38,7 +40,7 @@ async function leadsTo(client: KubernetesClient, namespace: string, name: string
   try {
     const service = await client.get<Service>({ resource: 'services', namespace, name })
     const selector = Object.entries(service.spec?.selector ?? {})
-    return selector.length > 0 && selector.every(([key, value]) => labels[key] === value)
+    return selector.length > 0 && selector.every(([key, value]) => own(labels, key) === value)
   } catch (error) {
     // an Ingress may name what is not there any more
     if (isRefusal(error, 404)) return false
@@ -50,7 +52,7 @@ function settingsOf(client: KubernetesClient, namespace: string, { metadata: { n
   const limits = ingressLimits.find(({ maxBody, readTimeout }) => (maxBody !== null && maxBody in annotations) || readTimeout in annotations)
   const body = limits?.maxBody ? annotations[limits.maxBody] : undefined
   const timeout = limits ? annotations[limits.readTimeout] : undefined
-  const change = (key: string | null | undefined, value: string): string | null => (key ? client.kubectl('-n', namespace, 'annotate', '--overwrite', 'ingress', name, `${key}=${value}`) : null)
+  const change = (key: string | null | undefined, value: string): ShellCommand | null => (key ? client.kubectl('-n', namespace, 'annotate', '--overwrite', 'ingress', name, `${key}=${value}`) : null)
   return {
     name: `Ingress \`${name}\` in namespace \`${namespace}\``,
     maxBodyBytes: body === undefined ? null : sizeIn(body),

@@ -1,9 +1,12 @@
 import type { Cluster, Context, KubeConfig, User } from '@kubernetes/client-node'
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isRecord } from '../../adapters/http.ts'
-import { parseYaml } from '../../adapters/yaml/index.ts'
+import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
+import type { Judgement } from '../../adapters/trust/judge.ts'
+import { YamlError, parseYaml } from '../../adapters/yaml/index.ts'
+import { yamlTrees } from '../../adapters/yaml/tree.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 
 /** What one file of kubectl has; relative paths in it are absolute here. */
 export interface KubeconfigFile {
@@ -12,7 +15,12 @@ export interface KubeconfigFile {
   clusters: readonly Cluster[]
   contexts: readonly Context[]
   users: readonly User[]
+  /** of the opened file: whether others could have written the programs that it names; null: a pipe of the caller's own */
+  judgement: Judgement | null
 }
+
+/** as large as those of hundreds of clusters with their certificates */
+const mostBytes = 10_000_000
 
 /** An empty configuration of the client library, which takes long to load. */
 export async function newKubeConfig(): Promise<KubeConfig> {
@@ -22,19 +30,40 @@ export async function newKubeConfig(): Promise<KubeConfig> {
 
 /** A file of kubectl; null where there is none. Throws CONFIGURATION with the place, FORBIDDEN, UNAVAILABLE. */
 export async function readKubeconfig(file: string): Promise<KubeconfigFile | null> {
-  const text = await textOf(file)
-  if (text === null) return null
-  const empty = { file, currentContext: null, clusters: [], contexts: [], users: [] }
+  const found = await textOf(file)
+  if (found === null) return null
+  const { text, judgement } = found
+  const empty = { file, currentContext: null, clusters: [], contexts: [], users: [], judgement }
   if (text.trim() === '') return empty
   const config = await newKubeConfig()
   try {
+    // the library itself sets no bound to what aliases stand for
+    if (text.includes('&')) yamlTrees(text)
     config.loadFromString(text)
   } catch (error) {
     throw malformed(file, error)
   }
-  config.makePathsAbsolute(dirname(file))
-  const users = text.includes('tokenFile') ? config.users.map(withTokenFile(text, dirname(file))) : config.users
-  return { file, currentContext: config.currentContext || null, clusters: config.clusters, contexts: config.contexts, users }
+  try {
+    config.makePathsAbsolute(dirname(file))
+    const users = text.includes('tokenFile') ? config.users.map(withTokenFile(text, dirname(file))) : config.users
+    return {
+      file,
+      currentContext: config.currentContext ? nameIn(config.currentContext) : null,
+      clusters: config.clusters.map((it) => ({ ...it, name: nameIn(it.name) })),
+      contexts: config.contexts.map((it) => ({ ...it, name: nameIn(it.name), cluster: nameIn(it.cluster), ...(it.user && { user: nameIn(it.user) }) })),
+      users: users.map((it) => ({ ...it, name: nameIn(it.name) })),
+      judgement,
+    }
+  } catch (error) {
+    throw malformed(file, error)
+  }
+}
+
+/** The library passes on whatever stands for a name; kubectl takes a number for one, and no list. Throws where it is none. */
+function nameIn(name: unknown): string {
+  if (typeof name === 'string') return name
+  if (typeof name === 'number' || typeof name === 'boolean') return String(name)
+  throw new Error('a name in it is no text')
 }
 
 /** kubectl knows `tokenFile`, which the library reads for pods alone. */
@@ -50,20 +79,25 @@ function withTokenFile(text: string, folder: string): (user: User) => User {
 
 /** The library says what is missing; its message on what is no YAML quotes the file, which holds secrets. */
 function malformed(file: string, error: unknown): AdminError {
+  if (error instanceof YamlError) return new AdminError('CONFIGURATION', `${file}:${error.line} is no configuration of kubectl: ${error.message}`, ['kubectl config view'])
   const { mark, reason } = error as { mark?: { line: number }; reason?: string }
   const place = mark === undefined ? file : `${file}:${mark.line + 1}`
   const why = mark === undefined ? (error instanceof TypeError ? 'it has another shape' : messageOf(error)) : (reason ?? 'it is no YAML')
   return new AdminError('CONFIGURATION', `${place} is no configuration of kubectl: ${why}`, ['kubectl config view'], { cause: mark === undefined ? error : undefined })
 }
 
-async function textOf(file: string): Promise<string | null> {
+async function textOf(file: string): Promise<{ text: string; judgement: Judgement | null } | null> {
+  let judgement: Judgement | null = null
+  let bytes: Buffer | null
   try {
-    return await readFile(file, 'utf8')
+    bytes = await readJudged(resolve(file), mostBytes, (judged) => void (judgement = judged))
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     const options = { cause: error }
-    if (code === 'EACCES') throw new AdminError('FORBIDDEN', `${file} may not be read by this user`, [`ls -l ${file}`], options)
-    throw new AdminError('UNAVAILABLE', `${file} cannot be read: ${messageOf(error)}`, [`ls -l ${file}`], options)
+    if (code === 'EACCES') throw new AdminError('FORBIDDEN', `${file} may not be read by this user`, [command`ls -l ${asPath(file)}`], options)
+    throw new AdminError('UNAVAILABLE', `${file} cannot be read: ${whyUnreadable(error)}`, [command`ls -l ${asPath(file)}`], options)
   }
+  if (bytes === null) throw new AdminError('CONFIGURATION', `${file} is no configuration of kubectl: it is larger than ${mostBytes / 1_000_000} MB`, [command`ls -l ${asPath(file)}`])
+  return { text: bytes.toString('utf8'), judgement }
 }

@@ -1,4 +1,5 @@
 import type { LogText } from '../../adapters/log-file.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 import { followPlaces } from '../follow.ts'
 import { nanoseconds, wholeSecond } from '../timed-line.ts'
 import type { KubernetesClient } from './client.ts'
@@ -18,9 +19,10 @@ const withTimes = 2
  * The newest that the service's containers have printed, those that ended before the present ones included, as one text in the order
  * of time; what belongs to one record stays together. Throws as the client does where none of them can be read.
  */
-export function logOf(client: KubernetesClient, target: string, pods: () => Promise<readonly Pod[]>): LogText {
+export function logOf(client: KubernetesClient, target: Suggestion, pods: () => Promise<readonly Pod[]>): LogText {
   return {
     target,
+    prints: target,
     follow: (options) => followPlaces(podLogs(client, pods), options),
     parts: async ({ since }) => (await pods()).flatMap(partsOf).map((part) => ({ name: nameOf(part), blocks: (signal) => blocksOf(client, part, since, signal) })),
     async newest({ maxBytes }) {
@@ -99,7 +101,7 @@ interface Block {
 function blocksIn({ text, complete }: { text: string; complete: boolean }): Block[] {
   const blocks: Block[] = []
   for (const line of text.split('\n')) {
-    const [, at, content] = /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/.exec(line) ?? []
+    const [, at, content] = /^(\d{4}-\d\d-\d\dT\S+)(?!\S) ?(.*)$/.exec(line) ?? []
     if (at === undefined || content === undefined) continue
     const last = blocks.at(-1)
     const isRecord = /^(?:\d{4}-\d\d-\d\d[T ]\d\d:|\{")/.test(content)

@@ -2,6 +2,7 @@ import type { Machine } from '../../core/sources.ts'
 import { toldByLabels } from '../../knowledge/node-labels.ts'
 import type { KubernetesClient } from './client.ts'
 import type { Expression, Node, Pod, PodSpec, Toleration } from './objects.ts'
+import { own } from '../../core/own.ts'
 
 /** The nodes on which pods of this kind run, or could be scheduled to. Throws FORBIDDEN, and as the client does. */
 export async function machinesFor(client: KubernetesClient, spec: PodSpec, pods: readonly Pod[]): Promise<readonly Machine[]> {
@@ -34,12 +35,12 @@ function couldTake({ metadata: { name, labels = {} }, spec: { unschedulable = fa
   if ((labels['kubernetes.io/os'] ?? 'linux') !== 'linux') return false
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
   return (
-    Object.entries(nodeSelector).every(([key, value]) => labels[key] === value) &&
+    Object.entries(nodeSelector).every(([key, value]) => own(labels, key) === value) &&
     (terms === undefined ||
       terms.some(
         ({ matchExpressions = [], matchFields = [] }) =>
           matchExpressions.length + matchFields.length > 0 &&
-          matchExpressions.every((it) => fits(labels[it.key], it)) &&
+          matchExpressions.every((it) => fits(own(labels, it.key), it)) &&
           matchFields.every((it) => fits(it.key === 'metadata.name' ? name : undefined, it)),
       )) &&
     taints.every((taint) => taint.effect === 'PreferNoSchedule' || tolerations.some((it) => tolerates(it, taint)))

@@ -47,6 +47,7 @@ interface Condition {
 export interface PodSpec {
   containers: readonly Container[]
   initContainers?: readonly Container[]
+  hostNetwork?: boolean
   nodeName?: string
   runtimeClassName?: string
   imagePullSecrets?: readonly { name?: string }[]
@@ -102,6 +103,8 @@ export interface Pod {
   spec: PodSpec
   status?: {
     phase?: string
+    podIP?: string
+    podIPs?: readonly { ip?: string }[]
     reason?: string
     message?: string
     conditions?: readonly Condition[]

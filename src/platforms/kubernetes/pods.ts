@@ -1,4 +1,4 @@
-import type { ServiceInstance } from '../../core/sources.ts'
+import type { ServiceInstance, ServiceOrigin } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import type { FoundService } from './find.ts'
 import { serviceContainer } from './image.ts'
@@ -25,6 +25,17 @@ export function instancesOf(pods: readonly Pod[]): ServiceInstance[] {
     // an in-place restart keeps the pod's name and address
     const startedAt = statusIn(pod)?.state?.running?.startedAt
     return { name: pod.metadata.name, host: pod.metadata.name, pid: null, startedAt: startedAt === undefined ? null : new Date(startedAt) }
+  })
+}
+
+/** Addresses of pods that have a network of their own. Sidecars share it, and end with the pod. */
+export function originsOf(pods: readonly Pod[]): readonly ServiceOrigin[] | null {
+  const all = pods.filter(mayRun)
+  // that of the node is used by others, too
+  if (all.some(({ spec }) => spec.hostNetwork === true)) return null
+  return all.flatMap(({ metadata: { name: instance }, status }) => {
+    const addresses = new Set([status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)].flatMap((ip) => (ip ? [ip.toLowerCase()] : [])))
+    return [...addresses].map((address) => ({ instance, address, port: null, to: null }))
   })
 }
 

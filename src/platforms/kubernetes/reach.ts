@@ -14,6 +14,8 @@ import { isRefusal } from './refusal.ts'
 import { addressesOf, backendOf, podAt } from './service-pods.ts'
 import type { Backend, Service } from './service-pods.ts'
 import { openStream } from './stream.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 interface ReachOptions {
   timeoutMs: number
@@ -78,8 +80,8 @@ async function reachService(client: KubernetesClient, service: Service, name: Cl
   const isDeclared = pod === null && service.spec?.ports?.some((it) => it.port === port) === true
   const target = isDeclared ? `service/${name.service}` : `pod/${first.pod}`
   const ports = isDeclared || first.port === port ? String(port) : `${port}:${first.port}`
-  const command = `${client.kubectl('-n', namespace, 'port-forward', target, ports)}   # then 127.0.0.1 in place of ${host}`
-  return forwardTo(client, namespace, first, command, options, backend)
+  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', target, ports))}   # then 127.0.0.1 in place of ${host}`
+  return forwardTo(client, namespace, first, forward, options, backend)
 }
 
 async function reachPodAt(client: KubernetesClient, namespace: string, { host, port }: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
@@ -93,8 +95,8 @@ async function reachPodAt(client: KubernetesClient, namespace: string, { host, p
     throw error
   }
   if (pod === null) return null
-  const command = `${client.kubectl('-n', namespace, 'port-forward', `pod/${pod}`, String(port))}   # then 127.0.0.1 in place of ${host}`
-  return forwardTo(client, namespace, { pod, port }, command, options, null)
+  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', `pod/${pod}`, String(port)))}   # then 127.0.0.1 in place of ${host}`
+  return forwardTo(client, namespace, { pod, port }, forward, options, null)
 }
 
 /** `again`: finds the pod for each further connection, since it may be another by then. */
@@ -102,18 +104,18 @@ async function forwardTo(
   client: KubernetesClient,
   namespace: string,
   first: { pod: string; port: number },
-  command: string,
+  forward: ShellCommand,
   options: ReachOptions,
   again: (() => Promise<Backend>) | null,
 ): Promise<Opened<Way>> {
   let known: { pod: string; port: number } | null = first
   const { source, close } = await listenForward(async () => {
     const next = known ?? (await again?.()) ?? first
-    if ('address' in next) throw new AdminError('UNAVAILABLE', `no pod stands behind ${command} any more`)
+    if ('address' in next) throw new AdminError('UNAVAILABLE', `no pod stands behind ${forward} any more`)
     known = null
     return streamTo(client, namespace, next, options)
   })
-  return { source: { ...source, command }, close }
+  return { source: { ...source, command: forward }, close }
 }
 
 async function streamTo(client: KubernetesClient, namespace: string, { pod, port }: { pod: string; port: number }, { timeoutMs, pingMs }: ReachOptions): Promise<ByteStream> {

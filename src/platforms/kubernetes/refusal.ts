@@ -3,6 +3,7 @@ import { AdminError } from '../../core/error.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import { described, isOfCluster, kubectlName } from './resources.ts'
 import type { Asked } from './resources.ts'
+import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 
 /** What the API server says where it does not do as asked (`Status` in its own API). */
 export interface Status {
@@ -16,7 +17,7 @@ export class Refusal extends AdminError {
   constructor(
     code: ErrorCode,
     message: string,
-    suggestions: readonly string[],
+    suggestions: readonly Suggestion[],
     /** HTTP */
     readonly status: number,
     /** `NotFound`, `AlreadyExists`, `Conflict`, … */
@@ -35,13 +36,13 @@ export interface Speaker {
   /** `the cluster of context prod`, for people */
   cluster: string
   user: string
-  kubectl: (...words: string[]) => string
+  kubectl: (...words: string[]) => ShellCommand
 }
 
 /** The answer to `verb` on what was asked, as an error of the operator's. */
 export function refusal(verb: string, asked: Asked, status: Status, { cluster, user, kubectl }: Speaker): Refusal {
   const what = described(asked)
-  const make = (code: ErrorCode, message: string, suggestions: readonly string[]): Refusal => new Refusal(code, message, suggestions, status.code, status.reason)
+  const make = (code: ErrorCode, message: string, suggestions: readonly Suggestion[]): Refusal => new Refusal(code, message, suggestions, status.code, status.reason)
   const said = oneLine(status.message)
   switch (status.code) {
     case 401:

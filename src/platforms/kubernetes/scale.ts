@@ -5,7 +5,9 @@ import { AdminError } from '../../core/error.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
+import { replicasAnnotation, replicasIn } from './former-replicas.ts'
 import { isRefusal } from './refusal.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** Which object runs the service. */
 export interface WorkloadRef {
@@ -28,8 +30,7 @@ interface WorkloadState {
   status?: { readyReplicas?: number; updatedReplicas?: number; observedGeneration?: number }
 }
 
-/** Remembers, on the workload itself, how many replicas it had when it was stopped: whoever starts it may be on another machine. */
-const annotation = 'testops-admin/replicas'
+const annotation = replicasAnnotation
 const attempts = 5
 const onTrial = { query: { dryRun: 'All' } }
 
@@ -186,14 +187,10 @@ function notedIn(workload: WorkloadRef, notes: readonly string[]): number | null
   return replicasIn(notes.findLast((it) => it.startsWith(begin))?.slice(begin.length))
 }
 
-function replicasIn(text: string | undefined): number | null {
-  return text !== undefined && /^[1-9]\d{0,3}$/.test(text) ? Number(text) : null
-}
-
-function shown({ client, workload: { resource, namespace, name } }: Scaled, verb: string): string {
+function shown({ client, workload: { resource, namespace, name } }: Scaled, verb: string): ShellCommand {
   return client.kubectl('-n', namespace, verb, `${resource.slice(0, -1)}/${name}`)
 }
 
-function logs({ client, workload: { resource, namespace, name } }: Scaled): string {
+function logs({ client, workload: { resource, namespace, name } }: Scaled): ShellCommand {
   return client.kubectl('-n', namespace, 'logs', `${resource.slice(0, -1)}/${name}`, '--all-containers', '--tail=100')
 }

@@ -15,7 +15,7 @@ import { lastWordsOf } from './last-words.ts'
 import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
 import { resolvesIn } from './names.ts'
-import { canRun, podsOf } from './pods.ts'
+import { canRun, originsOf, podsOf } from './pods.ts'
 import type { WorkloadRef } from './scale.ts'
 import type { KubernetesSettings } from './settings.ts'
 import { failingOf, statusOf } from './status.ts'
@@ -58,6 +58,7 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
       const evidence = await eventsOf(client, namespace, failingOf(pods))
       return { ...status, ...(evidence.length > 0 && { evidence }) }
     },
+    origins: async () => originsOf(await podsOf(client, found, await workload())),
     async health() {
       const now = await workload()
       const pods = await podsOf(client, found, now)
@@ -86,5 +87,6 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
     },
     controllers: async () => controllersOf(client, place),
     commands: commandsFor(client, found),
+    settingsFiles: null,
   }
 }

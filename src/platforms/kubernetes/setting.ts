@@ -3,6 +3,7 @@ import { AdminError } from '../../core/error.ts'
 import type { KubernetesClient } from './client.ts'
 import { isRefusal } from './refusal.ts'
 import type { WorkloadRef } from './scale.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** The container of a workload whose settings are changed. */
 export interface SettingsOf {
@@ -140,6 +141,6 @@ function placeOf({ workload: { resource, namespace, name } }: SettingsOf): strin
   return `${resource === 'deployments' ? 'Deployment' : 'StatefulSet'} \`${name}\` in namespace \`${namespace}\``
 }
 
-function shown({ client, workload: { resource, namespace, name } }: SettingsOf): string {
+function shown({ client, workload: { resource, namespace, name } }: SettingsOf): ShellCommand {
   return client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`, '-o', 'yaml')
 }

@@ -1,5 +1,6 @@
 import { oneLine } from '../../adapters/failure.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
+import { replicasAnnotation, replicasIn } from './former-replicas.ts'
 import type { ContainerStatus, Pod, Terminated, Workload } from './objects.ts'
 import { instancesOf, isEnding, isOver, isReady, statusIn } from './pods.ts'
 
@@ -18,12 +19,14 @@ export function statusOf(workload: Workload, pods: readonly Pod[]): ServiceStatu
     wanted > pods.length - ending ? whyMissing(workload, pods.length === ending) : '',
     ...problems,
   ]
+  const former = replicasIn(workload.metadata.annotations?.[replicasAnnotation])
   return {
     state,
     detail: detail.filter(Boolean).join('; '),
     instances,
     ...(state === 'failed' && pods.some(isRestarting) && { startsAgain: true }),
     ...(state === 'running' && isRollingOut(workload) && { isRollingOut: true }),
+    ...(former !== null && { formerReplicas: former }),
   }
 }
 

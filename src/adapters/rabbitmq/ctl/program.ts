@@ -6,13 +6,15 @@ import { isRecord } from '../../http.ts'
 import { endOf, runProgram } from '../../process.ts'
 import type { ProgramResult } from '../../process.ts'
 import type { Item } from '../management.ts'
+import { command, nested } from '../../../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../../../core/shell-command.ts'
 
 /** `rabbitmqctl` as a program and its first arguments, and the environment that it gets. */
 export interface CtlCommand {
   command: readonly [string, ...string[]]
   environment?: Readonly<Record<string, string | undefined>> | undefined
   /** as it is typed on this machine, where that is another way than `command` */
-  shown?: string
+  shown?: ShellCommand
   /** runs it with these words where it is no program of this machine. Throws where it cannot be run */
   run?: (words: readonly string[], options: { timeoutMs: number; maxBytes: number }) => Promise<ProgramResult>
 }
@@ -35,7 +37,7 @@ const atOnce = 2
  * says nothing of that one.
  */
 export function ctlProgram(
-  { command, environment, shown = typed(command), run: elsewhere }: CtlCommand,
+  { command: words, environment, shown = typed(words), run: elsewhere }: CtlCommand,
   endpoint: BrokerEndpoint,
   clusterName: string | null,
   timeoutMs: number,
@@ -44,16 +46,16 @@ export function ctlProgram(
   const waiting: (() => void)[] = []
   let running = 0
   let proof: Promise<void> | null = null
-  const run = async (words: readonly string[]): Promise<ProgramResult> => {
+  const run = async (asked: readonly string[]): Promise<ProgramResult> => {
     // Debian's rabbitmqctl hands its words to a shell, in double quotes
-    if (words.some((word) => /[$`\\\n]/.test(word)))
+    if (asked.some((word) => /[$`\\\n]/.test(word)))
       throw new AdminError('UNAVAILABLE', `\`${shown}\` cannot be asked for vhost ${endpoint.vhost}, whose name a shell may take for more`)
     if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
     running += 1
     try {
-      const all = ['-q', '--formatter', 'json', ...words]
+      const all = ['-q', '--formatter', 'json', ...asked]
       const options = { timeoutMs, maxBytes: 50_000_000 }
-      return await (elsewhere ? elsewhere(all, options) : runProgram([...command, ...all], { ...options, ...(environment && { environment }) }))
+      return await (elsewhere ? elsewhere(all, options) : runProgram([...words, ...all], { ...options, ...(environment && { environment }) }))
     } finally {
       running -= 1
       waiting.shift()?.()
@@ -85,7 +87,7 @@ export function ctlProgram(
     throw new AdminError(
       'UNAVAILABLE',
       `\`${shown}\` speaks of broker ${String(name)}, and ${clusterName ?? 'another one'} is at ${hostPort(endpoint.host, endpoint.port)}`,
-      [`${shown} cluster_status`, 'set broker.rabbitmqctl in the configuration'],
+      [command`${nested(shown)} cluster_status`, 'set broker.rabbitmqctl in the configuration'],
     )
   }
 
@@ -118,22 +120,22 @@ export function ctlProgram(
   }
 }
 
-function failure(result: ProgramResult, shown: string, verb: string): AdminError {
+function failure(result: ProgramResult, shown: ShellCommand, verb: string): AdminError {
   const said = `${result.stdout}${result.stderr}`
-  const asSuperuser = [`sudo ${shown} ${verb}`, 'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration']
-  if (/[Oo]nly root or rabbitmq|cookie file .*(?:accessible|eacces)|Failed to read .*cookie|permission denied/i.test(said)) {
+  const asSuperuser: Suggestion[] = [command`sudo ${nested(shown)} ${verb}`, 'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration']
+  if (/[Oo]nly root or rabbitmq|cookie file (?:(?!cookie file ).)*(?:accessible|eacces)|Failed to read (?:(?!Failed to read ).)*cookie|permission denied/i.test(said)) {
     return new AdminError('FORBIDDEN', `this user may not use \`${shown}\``, asSuperuser)
   }
-  if (/Erlang distribution failed|cookie.*reject|rejected by the (?:remote )?node/i.test(said)) {
+  if (/Erlang distribution failed|cookie(?:(?!cookie).)*reject|rejected by the (?:remote )?node/i.test(said)) {
     return new AdminError('FORBIDDEN', `the broker does not admit \`${shown}\`: this user's Erlang cookie is another`, asSuperuser)
   }
   if (/unable to perform an operation on node '([^']*)'/.test(said)) {
     const node = /unable to perform an operation on node '([^']*)'/.exec(said)?.[1] ?? ''
-    return new AdminError('UNAVAILABLE', `\`${shown}\` reaches no broker ${node} on this machine`, [`${shown} status`])
+    return new AdminError('UNAVAILABLE', `\`${shown}\` reaches no broker ${node} on this machine`, [command`${nested(shown)} status`])
   }
-  return new AdminError('UNEXPECTED_ANSWER', `\`${shown} ${verb}\` ${endOf(result)}`, [`${shown} ${verb}`])
+  return new AdminError('UNEXPECTED_ANSWER', `\`${shown} ${verb}\` ${endOf(result)}`, [command`${nested(shown)} ${verb}`])
 }
 
-function strange(shown: string, words: readonly string[], cause?: unknown): AdminError {
-  return new AdminError('UNEXPECTED_ANSWER', `\`${shown} ${words[0] ?? ''}\` does not answer as RabbitMQ's does`, [`${shown} version`], { cause })
+function strange(shown: ShellCommand, words: readonly string[], cause?: unknown): AdminError {
+  return new AdminError('UNEXPECTED_ANSWER', `\`${shown} ${words[0] ?? ''}\` does not answer as RabbitMQ's does`, [command`${nested(shown)} version`], { cause })
 }

@@ -5,6 +5,7 @@ import { oneLine, peerFailure, seconds } from '../../failure.ts'
 import type { Peer } from '../../failure.ts'
 import { ClosedByBroker, NoAnswer } from './link.ts'
 import { Refusal } from './refusal.ts'
+import type { Suggestion } from '../../../core/shell-command.ts'
 
 /** What ended a move, as an error of the operator's. `doing`: 'moving the messages of queue a into b' */
 export function moveFailure(
@@ -50,7 +51,7 @@ function said({ what, where }: Peer, text: string): string {
   return `${what} at ${where} refused: ${oneLine(text)}`
 }
 
-function next({ replyCode, message }: ClosedByBroker, peer: Peer, vhost: string): readonly string[] {
+function next({ replyCode, message }: ClosedByBroker, peer: Peer, vhost: string): readonly Suggestion[] {
   if (replyCode !== 403) return [typedOn(peer.host, 'rabbitmqctl list_queues name messages consumers')]
   const list = isInUse(message) ? 'list_consumers' : 'list_permissions'
   return [typedOn(peer.host, typed(['rabbitmqctl', list, '-p', vhost]))]

@@ -1,6 +1,6 @@
 import { AdminError } from '../../../core/error.ts'
 import type { IntegrationCause, IntegrationStep, ShownAnswer } from '../../../core/external-system.ts'
-import { word } from '../evidence.ts'
+import { command } from '../../../core/shell-command.ts'
 
 const signInPage = /log-?in|sign-?in|\bsso\b|saml|oauth|openid|\/cas\b|\/auth\b/i
 const apiPath = /\/(?:api|rest|graphql|v\d+)(?:[./]|$)/i
@@ -13,7 +13,7 @@ export function mayHide(answer: ShownAnswer | AdminError | null): boolean {
 
 /** What an answer to a question without credentials tells of the system. `isLetIn`: with credentials, it was answered well. */
 export function answerStep(url: URL, answer: ShownAnswer | AdminError, isLetIn = false): IntegrationStep {
-  const next = [`curl -i ${word(url.href)}`]
+  const next = [command`curl -i ${url.href}`]
   if (answer instanceof AdminError) {
     if (answer.obstacle?.kind === 'proxy') return { step: 'answer', status: 'unknown', message: answer.message, next }
     return { step: 'answer', status: 'problem', cause: answer.code === 'UNEXPECTED_ANSWER' ? 'api' : 'connectivity', message: answer.message, next }

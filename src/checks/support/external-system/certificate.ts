@@ -1,6 +1,7 @@
 import { AdminError } from '../../../core/error.ts'
 import type { Certificate, ExternalSystem, IntegrationStep } from '../../../core/external-system.ts'
 import { counted, listed, moment } from '../format.ts'
+import { command } from '../../../core/shell-command.ts'
 
 /** a certificate that ends within this many days is warned of */
 const daysAhead = 14
@@ -19,7 +20,7 @@ const ofDates = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']
 export function certificateStep(url: URL, { tls, proxy }: ExternalSystem, now: Date): IntegrationStep | null {
   if (tls === null) return null
   const host = url.hostname
-  const look = `openssl s_client -connect ${host}:${url.port || 443} -showcerts </dev/null`
+  const look = command`openssl s_client -connect ${`${host}:${url.port || 443}`} -showcerts </dev/null`
   const problem = (message: string): IntegrationStep => ({ step: 'certificate', status: 'problem', cause: 'connectivity', message, next: [look] })
   // the service has a proxy of its own, or none
   if (tls instanceof AdminError && proxy !== null) return { step: 'certificate', status: 'unknown', message: `${tls.message}, from here`, next: [look] }

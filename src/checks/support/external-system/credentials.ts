@@ -25,8 +25,8 @@ const names: Readonly<Record<string, string>> = {
 }
 /** of so many kinds of unseen characters each is told */
 const mostKinds = 4
-const invisible = '[\\s\\u200b-\\u200f\\u2060\\ufeff]+'
-const [atStart, atEnd] = [new RegExp(`^${invisible}`), new RegExp(`${invisible}$`)]
+const invisible = '[\\s\\u200b-\\u200f\\u2060\\ufeff]'
+const [atStart, atEnd] = [new RegExp(`^${invisible}+`), new RegExp(`(?<!${invisible})${invisible}+$`)]
 
 /** What stands unseen before and after it: `ends with 1 blank (U+0020)`; empty: nothing does. */
 export function unseenIn(text: string): string[] {

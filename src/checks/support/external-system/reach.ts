@@ -1,7 +1,7 @@
 import { AdminError } from '../../../core/error.ts'
 import type { ExternalSystem, IntegrationStep } from '../../../core/external-system.ts'
-import { word } from '../evidence.ts'
 import { listed } from '../format.ts'
+import { command } from '../../../core/shell-command.ts'
 
 /** What is known of the place where the service runs. */
 export interface ServicePlace {
@@ -19,7 +19,7 @@ export function reachSteps(url: URL, system: ExternalSystem, place: ServicePlace
 function nameSteps({ hostname }: URL, { addresses, proxy }: ExternalSystem, place: ServicePlace | null): IntegrationStep[] {
   if (addresses === null) return []
   const there = place?.resolves ?? null
-  const next = [`getent hosts ${word(hostname)}   # here, and where the service runs`]
+  const next = [command`getent hosts ${hostname}   # here, and where the service runs`]
   const isHere = !(addresses instanceof AdminError) && addresses.length > 0
   const here = addresses instanceof AdminError ? addresses.message : isHere ? `is ${listed(addresses, 3)} here` : 'has no address here'
   const whether = 'whether it has an address where the service runs'
@@ -41,7 +41,7 @@ function connectionSteps(url: URL, { connection, proxy }: ExternalSystem, place:
     const through = proxy === null ? '' : `: the proxy of this machine's environment, through which all else goes; the service has settings of its own`
     return [{ step: 'connection', status: 'ok', message: `${connection.to} accepts connections (${connection.durationMs} ms)${through}` }]
   }
-  const next = [...connection.suggestions, `curl -sS -o /dev/null -w '%{http_code}\\n' ${word(url.href)}   # where the service runs`]
+  const next = [...connection.suggestions, command`curl -sS -o /dev/null -w '%{http_code}\\n' ${url.href}   # where the service runs`]
   // from another network it may be reached all the same
   if (proxy !== null || place?.isElsewhere === true) return [{ step: 'connection', status: 'unknown', message: `${connection.message}, from here`, next }]
   return [{ step: 'connection', status: 'problem', cause: 'connectivity', message: connection.message, next }]

@@ -14,8 +14,8 @@ export interface Refusal {
 
 /** Reads amqplib's error, `… 406 (PRECONDITION-FAILED) with message "…"`; null where the broker did not send one. */
 export function refusalOf(error: unknown): Refusal | null {
-  const parts = /(\d{3}) \([A-Z-]+\) with message "([\s\S]*)"$/.exec(messageOf(error))
-  if (!parts) return null
+  const parts = /(\d{3}) \([A-Z-]+\) with message "([^]*)"/.exec(messageOf(error))
+  if (!parts || !messageOf(error).endsWith('"')) return null
   const scope = /^Connection closed/.test(messageOf(error)) ? 'connection' : 'channel'
   const field = (name: 'classId' | 'methodId'): number | null => {
     const value = error instanceof Error && name in error ? (error as Error & Record<typeof name, unknown>)[name] : null

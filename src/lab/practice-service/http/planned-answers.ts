@@ -1,5 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fitsGlob } from '../../../core/glob.ts'
+import type { GlobSign } from '../../../core/glob.ts'
 import type { Clock } from '../clock.ts'
 import { errorBody, reasonPhrase } from './errors.ts'
 
@@ -58,7 +60,7 @@ export function answerPlan(clock: Clock): AnswerPlan {
 
 interface Planned {
   answer: PlannedAnswer
-  path: RegExp
+  path: readonly GlobSign[]
   /** calls that fitted */
   seen: number
   given: number
@@ -68,7 +70,7 @@ function holds(planned: Planned, { method, url = '' }: IncomingMessage): boolean
   const { answer, path, given } = planned
   if (given >= (answer.times ?? Infinity)) return false
   if (answer.method !== undefined && answer.method !== method) return false
-  if (!path.test(url.split('?')[0]!)) return false
+  if (!fitsGlob(path, url.split('?')[0]!)) return false
   planned.seen += 1
   return planned.seen > (answer.after ?? 0)
 }
@@ -119,7 +121,7 @@ function read(plan: unknown): Planned[] {
   })
 }
 
-function patternOf(path: string): RegExp {
-  const parts = path.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-  return new RegExp(`^${parts.join('.*')}$`)
+/** `*` stands for any characters. */
+function patternOf(path: string): GlobSign[] {
+  return [...path].map((sign) => (sign === '*' ? '*' : (character) => character === sign))
 }

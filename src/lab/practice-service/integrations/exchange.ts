@@ -22,7 +22,7 @@ const okHttp = [
 
 /** The address as it may stand in a log: without user, password and query. */
 export function shownUrl({ url }: Integration): string {
-  return url.replace(/^([a-z]+:\/\/)[^@/]*@/i, '$1').replace(/[?#].*$/, '')
+  return url.replace(/^([a-z]+:\/\/)[^@/]*@/i, '$1').replace(/[?#][^]*/, '')
 }
 
 /** One call to the external system, with the exceptions that OkHttp would throw. */

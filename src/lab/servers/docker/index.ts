@@ -10,6 +10,7 @@ import { assertEngine, connectEngine, engineAddress, loadTestcontainers } from '
 import { containerPlan, diskPath } from './images.ts'
 import type { ContainerPlan } from './images.ts'
 import { dockerReady, lastWords, saysVersion } from './ready.ts'
+import { command } from '../../../core/shell-command.ts'
 
 const startTimeoutMs = 120_000
 const silent: StartOptions = { progress: () => {} }
@@ -101,7 +102,7 @@ async function ensureImage(client: ContainerRuntimeClient, image: string, option
     throw new AdminError(
       'UNAVAILABLE',
       `the image ${image} is not on this machine and cannot be pulled: ${messageOf(error)}`,
-      [`docker pull ${image}`],
+      [command`docker pull ${image}`],
       {
         cause: error,
       },

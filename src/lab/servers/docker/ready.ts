@@ -21,7 +21,7 @@ const versionCommands: Readonly<Record<ServerKind, string[]>> = {
 /** The version that the program in the container says of itself. */
 export async function saysVersion(client: ContainerRuntimeClient, record: ServerRecord): Promise<string> {
   const said = (await tryInside(client, record, versionCommands[record.kind])) ?? ''
-  return /\d+\.\d+(\.\d+)?/.exec(said)?.[0] ?? 'unknown'
+  return /(?<!\d)\d+\.\d+(\.\d+)?/.exec(said)?.[0] ?? 'unknown'
 }
 
 /** The last lines that the container printed. */

@@ -7,6 +7,7 @@ import { tryProgram } from '../try-program.ts'
 import type { SmallDisk, StartOptions } from '../types.ts'
 import { writeRecord } from '../record.ts'
 import type { LocalRecord } from './kind.ts'
+import { command } from '../../../core/shell-command.ts'
 
 /**
  * Puts `home/disk` onto a small file system of its own, in memory (memory is taken only for what is written); where this
@@ -76,7 +77,7 @@ export async function removeDisk(disk: SmallDisk | undefined): Promise<void> {
   if (ran.ok) return
   // somebody looks at it: out of the way now, freed when they are done
   const lazily = await tryProgram('umount', ['-l', disk.path])
-  if (!lazily.ok) throw new AdminError('FAILED', `Cannot unmount ${disk.path}: ${lazily.message}`, [`umount -l ${disk.path}`])
+  if (!lazily.ok) throw new AdminError('FAILED', `Cannot unmount ${disk.path}: ${lazily.message}`, [command`umount -l ${disk.path}`])
 }
 
 async function isMounted(path: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { createServer, connect } from 'node:net'
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../../core/error.ts'
+import { command } from '../../../core/shell-command.ts'
 
 export const loopback = '127.0.0.1'
 
@@ -18,7 +19,7 @@ export async function freePort(taken: readonly number[] = []): Promise<number> {
 export async function assertPortFree(port: number, forWhat: string): Promise<void> {
   if (await canListen(port)) return
   throw new AdminError('UNAVAILABLE', `Port ${port} on ${loopback}, wanted for ${forWhat}, is taken by another program`, [
-    `ss -ltnp 'sport = :${port}'   # shows which`,
+    command`ss -ltnp ${`sport = :${port}`}   # shows which`,
     'stop that program, or choose another port',
   ])
 }

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError, codeOf } from '../../../core/error.ts'
 import type { Account } from '../types.ts'
+import { command } from '../../../core/shell-command.ts'
 
 const marker = 'TESTOPS_ADMIN_SERVER'
 
@@ -102,7 +103,7 @@ export async function killAll(find: () => readonly number[]): Promise<void> {
   const deadline = Date.now() + 15_000
   for (let pids = find(); pids.length > 0; pids = find()) {
     if (Date.now() > deadline)
-      throw new AdminError('FAILED', `Processes ${pids.join(', ')} do not end`, [`kill -9 ${pids.join(' ')}`])
+      throw new AdminError('FAILED', `Processes ${pids.join(', ')} do not end`, [command`kill -9 ${pids.map(String)}`])
     for (const pid of pids) signalProcess(pid, 'SIGKILL')
     await sleep(30)
   }

@@ -5,6 +5,8 @@ import type { Server } from 'node:net'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { assertOwnFolder } from '../../../adapters/trust/folder.ts'
+import type { FolderKind } from '../../../adapters/trust/folder.ts'
 import { AdminError, messageOf } from '../../../core/error.ts'
 import type { StartOptions } from '../types.ts'
 
@@ -20,9 +22,12 @@ export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   return join(home && isAbsolute(home) ? home : join(homedir(), '.cache'), 'testops-admin', 'servers')
 }
 
+const cacheKind: FolderKind = { what: 'the folder for fetched programs', elsewhere: 'export TESTOPS_ADMIN_LAB_CACHE=DIRECTORY   # keeps them in another folder' }
+
 /**
- * The folder `name` of the cache. Where it is not there yet, `make` fills a temporary folder, which then takes that name in
- * one step: it is there in full or not at all. `final` is where it will be, for paths that are written into files.
+ * The folder `name` of the cache. Where it is not there yet, `make` fills a temporary folder, which then takes that name in one step:
+ * it is there in full or not at all. `final` is where it will be, for paths that are written into files. Throws REFUSED where others
+ * may write the cache: programs are run from there.
  */
 export async function cached(
   cache: string,
@@ -31,8 +36,10 @@ export async function cached(
   options: StartOptions,
 ): Promise<string> {
   const final = join(cache, name)
+  assertOwnFolder(final, { kind: cacheKind })
   if (await exists(final)) return final
   await makeCache(cache)
+  assertOwnFolder(cache, { kind: cacheKind })
   await alone(final, options, async () => {
     if (await exists(final)) return
     // what earlier tries left when they were killed

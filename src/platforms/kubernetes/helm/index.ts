@@ -16,6 +16,7 @@ import { helmFailure } from './failure.ts'
 import type { Attempt } from './failure.ts'
 import { helmAt } from './program.ts'
 import { secretsIn, without } from './secrets.ts'
+import type { ShellCommand } from '../../../core/shell-command.ts'
 
 /** as `helm history` gives it */
 interface Line {
@@ -34,7 +35,7 @@ export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl'>
   if (name === null) throw new AdminError('UNAVAILABLE', `\`${its}\` in namespace \`${namespace}\` carries no mark of a release of Helm`, ['helm list --all-namespaces', 'set `kubernetes.release` in the configuration'])
   const program = helmAt({ context: client.context, namespace }, options)
   const target = `release ${name} in namespace ${namespace}`
-  const helm = (verb: string, ...words: string[]): string => typed(program.words(...verb.split(' '), name, ...words))
+  const helm = (verb: string, ...words: string[]): ShellCommand => typed(program.words(...verb.split(' '), name, ...words))
   const secrets = new Set<string>()
   const attempt = (verb: Attempt['verb'], chart?: string): Attempt => ({
     verb,
@@ -126,6 +127,6 @@ function listItem(file: string): string {
 
 /** `testops-5.27.2-rc.1`: of both parts either may hold dashes. */
 function chartIn(text: string): ReleaseChart {
-  const [, name = text, version = ''] = /^(.+?)-(v?\d+\.\d+\.\d+.*)$/.exec(text) ?? []
+  const [, name = text, version = ''] = /^(.+?)-(v?\d+\.\d+\.\d+(?!\d).*)$/s.exec(text) ?? []
   return { name, version }
 }

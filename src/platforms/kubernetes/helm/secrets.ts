@@ -1,4 +1,5 @@
-import { withoutValues } from '../../../core/secret.ts'
+import { withoutValues } from '../../../core/redaction/given.ts'
+import { withoutSecrets } from '../../../core/redaction/index.ts'
 import { isObject } from '../../../core/shape.ts'
 import type { Values } from '../../../core/sources.ts'
 import { isSecretSetting } from '../../../knowledge/settings.ts'
@@ -23,5 +24,5 @@ function screaming(key: string): string {
 
 /** The text with none of them in it. */
 export function without(secrets: ReadonlySet<string>, text: string): string {
-  return withoutValues(text, secrets, { anywhere: 4, instead: '…' })
+  return withoutSecrets(withoutValues(text, secrets, { anywhere: 4 }))
 }

@@ -1,0 +1,66 @@
+/**
+ * Characters that a text of foreign origin must not bring to an output: controls (C0, DEL, C1), format characters (marks of direction,
+ * zero width, tags), halves of characters, unassigned ones and those of private use, separators of lines, blanks that are none of ours,
+ * and characters that show nothing.
+ */
+const unsafe = /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/gu
+const unsafeButLineEnds = new RegExp(`(?!\\n)${unsafe.source}`, 'gu')
+/** marks that are piled up on one letter leave its line */
+const piledMarks = /(\p{M}{4})(\p{M}+)/gu
+const plainLine = /^[\x20-\x7e]*$/
+const plainLines = /^[\n\x20-\x7e]*$/
+
+/** the longest text of foreign origin that is shown whole */
+const mostShown = 20_000
+
+/**
+ * A text of foreign origin on one line of any output: what could steer a terminal, or hide, is shown as `\x1b` or `\u202e`, and the end of
+ * a line as `⏎`. The one place for it; `src/cli/write.ts` is the last defence behind it.
+ */
+export function harmless(text: string): string {
+  const shown = text.length > mostShown ? `${text.slice(0, mostShown)}…` : text
+  if (plainLine.test(shown)) return shown
+  return shown
+    .replace(/(?<![^\S\r\n])[^\S\r\n]*(?:\r\n|\r|\n)\s*/g, ' ⏎ ')
+    .replaceAll('\t', ' ')
+    .replace(piledMarks, '$1…')
+    .replace(unsafe, escaped)
+}
+
+/** The same of a text that has lines of its own, which are kept. */
+export function harmlessLines(text: string): string {
+  if (plainLines.test(text)) return text
+  return text.replaceAll('\r\n', '\n').replaceAll('\t', ' ').replace(piledMarks, '$1…').replace(unsafeButLineEnds, escaped)
+}
+
+/** The text of a JSON document, equal when parsed, in which no character is one that `harmless` would not let pass. */
+export function harmlessJson(json: string): string {
+  if (plainLines.test(json)) return json
+  return json.replace(piledMarks, (_, kept: string, piled: string) => kept + inUnits(piled)).replace(unsafeButLineEnds, inUnits)
+}
+
+function inUnits(text: string): string {
+  return text.split('').map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`).join('')
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0)!
+  if (code <= 0xff) return `\\x${hex(code, 2)}`
+  return code <= 0xffff ? `\\u${hex(code, 4)}` : `\\u{${hex(code, 5)}}`
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0')
+}
+
+/** The same document with each of its texts made harmless, for one whose texts are one line each. */
+export function harmlessIn<T>(document: T): T {
+  return made(document) as T
+}
+
+function made(value: unknown): unknown {
+  if (typeof value === 'string') return harmless(value)
+  if (Array.isArray(value)) return value.map(made)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, it]) => [key, made(it)]))
+}

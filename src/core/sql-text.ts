@@ -1,0 +1,46 @@
+declare const brand: unique symbol
+
+/** A statement as it stands in a command: program text, or made by `sql`, which quotes its values. The lint rule `quoted-commands` takes nothing else for it. */
+export type SqlText = string & Record<never, never>
+
+/** A statement, or a part of one, in which every value is quoted. */
+export type QuotedSql = string & { readonly [brand]: 'sql' }
+
+interface Part {
+  readonly sql: string
+}
+
+/** A statement: the text of the template stands as it is, each value becomes a literal, but for names and parts that are quoted already. */
+export function sql(texts: TemplateStringsArray, ...values: readonly (string | number | Part)[]): QuotedSql {
+  return texts.map((text, at) => text + written(values[at])).join('') as QuotedSql
+}
+
+/** A part of a statement within another one, as it stands. */
+export function within(text: SqlText): Part {
+  return { sql: text }
+}
+
+/** The name of a schema, a user or a table: bare where SQL reads it the same. */
+export function sqlName(name: string): Part {
+  return { sql: /^[a-z_][a-z\d_]*$/.test(name) ? name : always(name) }
+}
+
+/** As `sqlName`, never bare: some names would be words of SQL. */
+export function sqlNameInQuotes(name: string): Part {
+  return { sql: always(name) }
+}
+
+function always(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+function written(value: string | number | Part | undefined): string {
+  if (value === undefined) return ''
+  if (typeof value === 'object') return value.sql
+  return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
+}
+
+/** A database as psql takes it behind `-d`, where a name with `=` or of an address would be read as a whole way to some server. */
+export function databaseWord(name: string): string {
+  return /=|^postgres(?:ql)?:\/\//.test(name) ? `dbname='${name.replace(/[\\']/g, '\\$&')}'` : name
+}

@@ -1,0 +1,19 @@
+import { runInNewContext } from 'node:vm'
+
+/**
+ * What `work` returns; throws what `late` makes where it takes longer than `timeoutMs`. The last resort for text or patterns from outside:
+ * V8 ends the work from another thread, so that neither a regular expression nor a loop can hold this one, and whoever called goes on to
+ * journal, to close and to answer. `work` must wait for nothing, and must change nothing but what is its own, since it may end anywhere.
+ */
+export function watched<T>(work: () => T, { timeoutMs, late }: { timeoutMs: number; late: () => Error }): T {
+  try {
+    return runInNewContext('work()', { work }, { timeout: Math.max(1, Math.ceil(timeoutMs)), breakOnSigint: true }) as T
+  } catch (error) {
+    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
+    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw late()
+    if (code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error
+    // the signal was for the program, which gets it as soon as it listens again
+    process.kill(process.pid, 'SIGINT')
+    throw late()
+  }
+}
