@@ -3,6 +3,9 @@ import type { Plugin } from 'vitest/config'
 import { compileWat } from './bin/wat.js'
 import SlowestFirst from './test/runner/sequencer.ts'
 
+// what tests write as configurations is trusted whatever the shell's umask; workers have it from here
+process.umask(0o022)
+
 /** Folders whose tests need real servers; all others run without any. */
 const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to-end', 'test/faults', 'test/repairs']
 

@@ -59,3 +59,11 @@ test('a redirect says where it leads, without what it hands over', () => {
   const headers = { location: 'https://sso.example.org/login?state=abc' }
   expect(reasonOf({ status: 302, headers, text: '<html></html>' })).toBe('HTTP 302, to https://sso.example.org/login')
 })
+
+test.each([
+  ['lists', '[', ']'],
+  ['errors', '{"error":', '}'],
+])('%s within each other to any depth say nothing, and stop nobody', (_, open, close) => {
+  const text = `${open.repeat(50_000)}"boom"${close.repeat(50_000)}`
+  expect(reasonOf({ status: 500, headers: {}, text })).toBe('HTTP 500')
+})

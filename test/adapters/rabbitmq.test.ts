@@ -46,7 +46,7 @@ describe('signing in', () => {
     expect(`${failure?.code} ${failure?.message}`).toBe(
       `FORBIDDEN ${at()} has no vhost no/such vhost, or user ${vhost.endpoint.user} may not use it`,
     )
-    expect(failure?.suggestions).toEqual(['rabbitmqctl list_vhosts', 'rabbitmqctl list_permissions -p "no/such vhost"'])
+    expect(failure?.suggestions).toEqual(['rabbitmqctl list_vhosts', "rabbitmqctl list_permissions -p 'no/such vhost'"])
   })
 
   test('to a vhost of others', async () => {

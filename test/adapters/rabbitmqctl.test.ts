@@ -119,6 +119,12 @@ test('the journals in the deployment are found by it', async () => {
   const { source, close } = await openRunStore({ ...vhost.endpoint, managementUrl: null }, { timeoutMs: 20_000, rabbitmqctl })
   onTestFinished(close)
   expect(await source.list()).toEqual([])
-  await vhost.manage('PUT', `/api/queues/${vhost.vhost}/testops-admin.run.r1`, { durable: true })
-  expect(await source.list()).toEqual([{ run: 'r1', unreadable: expect.stringMatching(/^queue testops-admin\.run\.r1 at .* is empty: run r1 was stopped before it changed anything$/) as string }])
+  const run = '20261121T021244Z-unlock-changelog-0001'
+  await vhost.manage('PUT', `/api/queues/${vhost.vhost}/testops-admin.run.${run}`, { durable: true })
+  await vhost.manage('PUT', `/api/queues/${vhost.vhost}/${encodeURIComponent('testops-admin.run.../../$(id)')}`, { durable: true })
+  expect(await source.list()).toEqual([
+    { run: '../../$(id)', unreadable: expect.stringMatching(/^this queue at .* does not have the name of a run$/) as string },
+    { run, unreadable: expect.stringMatching(/^queue testops-admin\.run\.2026.* at .* is empty: run 2026.* was stopped before it changed anything$/) as string, isEmpty: true },
+  ])
+  for (const asking of [source.read('../../$(id)'), source.remove('../../$(id)'), source.reopen('../../$(id)')]) expect(await failureOf(asking)).toMatch(/^USAGE `..\/..\/\$\(id\)` is not the name of a run/)
 })

@@ -35,7 +35,8 @@ describe('what was rotated from a log is known by its name', () => {
 test('a set is in the order in which it was written, without what is older than wanted', async () => {
   const names = ['app.log', 'app.log.1', 'app.log.2.gz', 'app-2026-11-20.0.log', 'unrelated.log', 'app.log.3']
   const folder = await folderWith(Object.fromEntries(names.map((name) => [name, name])))
-  const age = async (name: string, hours: number): Promise<void> => utimes(join(folder, name), 0, Date.now() / 1000 - hours * 3600)
+  const now = Date.now() / 1000
+  const age = async (name: string, hours: number): Promise<void> => utimes(join(folder, name), 0, now - hours * 3600)
   for (const [name, hours] of [['app.log.1', 24], ['app.log.2.gz', 48], ['app-2026-11-20.0.log', 36], ['app.log.3', 48]] as const) await age(name, hours)
   const set = async (since?: Date): Promise<string[]> => (await rotatedSet(join(folder, 'app.log'), since)).map((path) => basename(path))
   // of two that were written at one time, the higher number is older

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { runFolder } from '../../src/adapters/run-folder.ts'
 import { runStoreContract } from '../contracts/run-store.ts'
 import { eventOf, recordOf, run, told } from '../engine/repairing.ts'
+import { strangeNames } from '../support/strange-names.ts'
 import { failureOf } from './failure-of.ts'
 
 const intent = eventOf({ event: 'intent', step: 0 })
@@ -30,8 +31,8 @@ test('a place that is no folder is told, and no bug', async () => {
   const folder = await emptyFolder()
   await mkdir(dirname(folder), { recursive: true })
   await writeFile(folder, '')
-  for (const asking of [runFolder(folder).list(), runFolder(folder).read(run)])
-    expect(await failureOf(asking)).toMatch(/^UNAVAILABLE the journals of this machine cannot be read: ENOTDIR/)
+  for (const asking of [async () => runFolder(folder).list(), async () => runFolder(folder).read(run)])
+    expect(await failureOf(asking())).toMatch(/^UNAVAILABLE the journals of this machine cannot be read: ENOTDIR/)
 })
 
 test('nobody else may read them', async () => {
@@ -118,7 +119,49 @@ test('a folder that cannot be written fails with what to do', async () => {
   })
 })
 
-test('names of other things are no runs', async () => {
-  const folder = await emptyFolder()
-  expect(await failureOf(runFolder(folder).read('../../etc'))).toMatch(/^USAGE there is no run `\.\.\/\.\.\/etc`/)
+describe('a name that is none', () => {
+  /** A state folder beside a folder of somebody else, and all that is in both. */
+  async function neighbourhood(): Promise<{ folder: string; all: () => Promise<string[]> }> {
+    const folder = await emptyFolder()
+    const top = dirname(dirname(folder))
+    await (await runFolder(folder).begin(recordOf(), [intent])).close()
+    await mkdir(join(top, 'precious'))
+    await writeFile(join(top, 'precious', 'run.json'), JSON.stringify(recordOf()))
+    await writeFile(join(top, 'precious', 'journal.jsonl'), '')
+    return { folder, all: async () => (await readdir(top, { recursive: true })).sort() }
+  }
+
+  test.each(strangeNames.map((name) => [JSON.stringify(name).slice(0, 60), name]))('%s touches nothing', async (_, name) => {
+    const { folder, all } = await neighbourhood()
+    const before = await all()
+    const store = runFolder(folder)
+    const record = { ...recordOf(), run: name }
+    for (const asking of [store.read(name), store.reopen(name), store.remove(name), store.begin(record), store.keep!(name, 'former', 'x'), store.keptText!(name, 'run.json')])
+      expect(await failureOf(Promise.resolve(asking))).toMatch(/^USAGE .* is not the name of a run/)
+    expect(await all()).toEqual(before)
+  })
+
+  test.each(['../../../precious/run.json', '/etc/passwd', '..', '.', '', 'a/b', 'a\\b', 'a\u0000b'])('of what is kept beside a journal: %j', async (name) => {
+    const { folder, all } = await neighbourhood()
+    const before = await all()
+    expect(await failureOf(runFolder(folder).keep!(run, name, 'x'))).toMatch(/^REFUSED nothing can be kept under the name/)
+    expect(await failureOf(runFolder(folder).keptText!(run, name))).toMatch(/^REFUSED nothing can be kept under the name/)
+    expect(await all()).toEqual(before)
+  })
+
+  test('a record whose name leads elsewhere is no record', async () => {
+    const { folder } = await neighbourhood()
+    await writeFile(join(folder, run, 'run.json'), JSON.stringify({ ...recordOf(), run: '../../../precious' }))
+    expect(await failureOf(runFolder(folder).read(run))).toMatch(/is damaged: record\.run is not the name of a run$/)
+  })
+
+  test('a folder so called is listed apart, and nothing is read of it', async () => {
+    const { folder } = await neighbourhood()
+    for (const name of [`${run}.new`, `${run}.aside`, `${run}.aside-m1x2`, '\u001b[2J', '$(id)']) await mkdir(join(folder, name))
+    await writeFile(join(folder, 'notes.txt'), '')
+    expect((await runFolder(folder).list()).map((it) => ('record' in it ? it.record.run : it))).toEqual([run])
+    const unreadable = `this folder in ${folder} does not have the name of a run`
+    const strangers = await runFolder(folder).strangers!()
+    expect([...strangers].sort((a, b) => (a.run < b.run ? -1 : 1))).toEqual([{ run: '\u001b[2J', unreadable }, { run: '$(id)', unreadable }])
+  })
 })

@@ -72,6 +72,8 @@ describe('what is not edited', () => {
     { what: 'SOPS by a value', text: 'a: ENC[AES256_GCM,data:x,type:str]\n', said: 'REFUSED FILE line 1 cannot be edited safely: it is encrypted with SOPS, which signs the whole file | sops FILE   # opens it in an editor, and signs it again' },
     { what: 'no UTF-8', text: Buffer.from([0x61, 0x3a, 0x20, 0xff, 0x0a]), said: 'REFUSED FILE cannot be edited safely: it is not UTF-8 | head -n 5 FILE' },
     { what: 'no YAML', text: 'a: [1\n', said: 'REFUSED FILE line 1 cannot be edited safely: deficient indentation | sed -n 1p FILE' },
+    { what: 'a merge that YAML 1.1 refuses', text: 'a: &a\nb:\n  <<: *a\n', said: 'REFUSED FILE line 3 cannot be edited safely: cannot merge mappings; the provided source object is unacceptable | sed -n 3p FILE' },
+    { what: 'a key that YAML 1.1 takes for a time', text: 'a: 1\n2026-11-21T02:12:44Z: 1\n', said: 'REFUSED FILE line 2 cannot be edited safely: object-based map does not support complex keys | sed -n 2p FILE' },
     { what: 'what is too large', text: `a: ${'x'.repeat(1_000_001)}\n`, said: 'REFUSED FILE cannot be edited safely: it is larger than 1 MB: is it the right one? | head -n 5 FILE' },
   ]
   test.each(cases)('$what', async ({ text, said }) => {

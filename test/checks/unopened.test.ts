@@ -122,7 +122,7 @@ it('asks for room where a full disk keeps a session from being taken in, and not
 it('shows the names of a certificate, as its protocol begins', async () => {
   const obstacle: Obstacle = { kind: 'misnamed', host: '::1', port: 5432, names: [] }
   expect((await remedyOf({ check: databaseReachable, obstacle })).commands[0]).toBe(
-    'openssl s_client -starttls postgres -connect [::1]:5432 </dev/null | openssl x509 -noout -subject -ext subjectAltName',
+    'openssl s_client -starttls postgres -connect \'[::1]:5432\' </dev/null | openssl x509 -noout -subject -ext subjectAltName',
   )
 })
 

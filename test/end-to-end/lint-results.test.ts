@@ -73,9 +73,9 @@ test.each(['cucumberjs', 'jest', 'mocha', 'playwright', 'vitest'])('the results 
 describe('wrong usage is told with what is right', () => {
   test.each<[words: string[], message: string, next: string]>([
     [[], 'name the results directory: the one that the tests write their `*-result.json` to', 'testops-admin lint-results build/results'],
-    [['r', '--rule', 'bad-jsn=off'], '--rule: there is no rule `bad-jsn`; did you mean `bad-json`?', 'testops-admin lint-results --rule ID=off|warning|error'],
-    [['r', '--rule', 'bad-json=of'], '--rule bad-json=of: a rule is judged as off, warning or error; did you mean `off`?', 'testops-admin lint-results --rule bad-json=off|warning|error'],
-    [['r', '--rule', 'bad-json'], '--rule bad-json: how is it to be judged?', 'testops-admin lint-results --rule bad-json=off|warning|error'],
+    [['r', '--rule', 'bad-jsn=off'], '--rule: there is no rule `bad-jsn`; did you mean `bad-json`?', 'testops-admin lint-results --rule ID=\'off|warning|error\''],
+    [['r', '--rule', 'bad-json=of'], '--rule bad-json=of: a rule is judged as off, warning or error; did you mean `off`?', 'testops-admin lint-results --rule bad-json=\'off|warning|error\''],
+    [['r', '--rule', 'bad-json'], '--rule bad-json: how is it to be judged?', 'testops-admin lint-results --rule bad-json=\'off|warning|error\''],
     [['r', '--max-warnings', '-1'], '--max-warnings: expected an integer greater than or equal to 0 but received: -1', 'testops-admin lint-results --help'],
     [['r', '--bogus'], '--bogus is no flag of `testops-admin lint-results`', 'testops-admin lint-results --help'],
     [['r', '--fix'], '--fix never changes the directory itself: --output says where the mended copy is to be written', 'testops-admin lint-results r --fix --output r-mended'],

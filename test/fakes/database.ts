@@ -8,7 +8,7 @@ export function fakeDatabase(answers: Answers<DatabaseSource> = {}): DatabaseSou
     {
       target: 'db.example.org:5432/testops',
       alsoAt: [],
-      identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(86_400_000), inRecovery: false, pooled: false },
+      identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(86_400_000), inRecovery: false, port: 5432, pooled: false },
       clock: clockAhead(0),
       changelogLocks: [lockTable([lockRow()])],
       backends: [backend()],
@@ -44,6 +44,7 @@ export function backend(of: Partial<DatabaseBackend> = {}): DatabaseBackend {
     user: 'testops',
     application: 'PostgreSQL JDBC Driver',
     clientAddress: '10.0.0.7',
+    clientPort: 40_000,
     state: 'idle',
     startedAt: ago(3_600_000),
     transactionStartedAt: null,

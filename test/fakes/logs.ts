@@ -8,6 +8,7 @@ export function fakeLogs(answers: Answers<LogsSource> = {}): LogsSource {
   return fake<LogsSource>(
     {
       target: '/var/log/testops/testops.log',
+      prints: null,
       // nothing is written to it
       async *follow({ signal }) {
         if (!signal.aborted) await once(signal, 'abort')

@@ -2,6 +2,7 @@ import type { ReleaseControl } from '../../src/core/controls.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { isObject } from '../../src/core/shape.ts'
 import type { ReleaseRevision, ReleaseSource, ReleaseUpgrade, Values } from '../../src/core/sources.ts'
+import { typed } from '../../src/core/typed.ts'
 
 /** A release in memory. */
 export interface ReleaseWorld {
@@ -30,7 +31,7 @@ export function releaseWorld({ installed = {}, files = {} }: { installed?: Value
     files: held,
     source: {
       target: 'release testops in namespace testops',
-      helm: (...words) => ['helm', ...words, 'testops'].join(' '),
+      helm: (...words) => typed(['helm', ...words.flatMap((it) => it.split(' ')), 'testops']),
       latest: async () => structuredClone(revisions.at(-1)!),
       revision: async (number) => structuredClone(revisions.find(({ revision }) => revision === number) ?? null),
       async trial(upgrade) {

@@ -10,6 +10,8 @@ export interface FakeRunStore extends RunStore {
   failing: AdminError | null
   /** how often something was written */
   writes: number
+  /** lines of others that were kept, by their file */
+  readonly foreign: Map<string, string[]>
 }
 
 export function fakeRunStore(where = 'memory'): FakeRunStore {
@@ -23,32 +25,45 @@ export function fakeRunStore(where = 'memory'): FakeRunStore {
     const record = parseRecord(head, run, place)
     return { record, events: parseEvents(events, record, place, (index) => `line ${index + 1}`) }
   }
-  const write = async (run: string, line: RunRecord | RunEvent): Promise<void> => {
+  const write = async (run: string, ...values: readonly (RunRecord | RunEvent)[]): Promise<void> => {
     if (store.failing) throw store.failing
     store.writes += 1
     const lines = kept.get(run)
     if (!lines) throw new AdminError('USAGE', `${where} has lost run ${run}`)
-    lines.push(line)
+    lines.push(...values)
   }
   const store: FakeRunStore = {
     where,
     kept,
     failing: null,
     writes: 0,
+    foreign: new Map(),
     async begin(record, events = []) {
       if (store.failing) throw store.failing
       if (!kept.has(record.run)) kept.set(record.run, [])
       for (const line of [record, ...events]) await write(record.run, line)
-      return { append: async (event) => write(record.run, event), close: async () => undefined }
+      return { append: async (...lines) => write(record.run, ...lines), close: async () => undefined }
     },
     async reopen(run) {
       await read(run)
-      return { append: async (event) => write(run, event), close: async () => undefined }
+      return { append: async (...lines) => write(run, ...lines), close: async () => undefined }
     },
     read,
     async list() {
       const runs = [...kept.keys()].sort()
       return Promise.all(runs.map(async (run) => read(run).catch((error: Error) => ({ run, unreadable: error.message }))))
+    },
+    async discard(run, save) {
+      const lines = kept.get(run)
+      if (!lines) throw new AdminError('USAGE', `there is no run \`${run}\` in ${where}`)
+      for (const line of lines) await save(JSON.stringify(line))
+      kept.delete(run)
+    },
+    async keepForeign(run) {
+      const file = `${where}/discarded/${store.foreign.size}-${run.length}.jsonl`
+      const lines: string[] = []
+      store.foreign.set(file, lines)
+      return { file, append: async (line) => void lines.push(line), close: async () => undefined }
     },
     async remove(run) {
       if (store.failing) throw store.failing

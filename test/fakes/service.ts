@@ -29,12 +29,14 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       resolve: true,
       controllers: [],
       health: health(),
+      origins: [],
       lastWords: null,
       proxies: [],
       drift: drift(),
       commands,
+      settingsFiles: ['/etc/testops/testops.env'],
     },
-    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'health', 'lastWords', 'drift', 'proxies'],
+    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'health', 'origins', 'lastWords', 'drift', 'proxies'],
     answers,
   )
 }

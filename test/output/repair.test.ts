@@ -25,6 +25,12 @@ describe('how a repair ended', () => {
   })
 })
 
+test('a plan that names its figures and parts after nothing of ours is shown all the same, and harmless', () => {
+  const text = planText(planOf({ impact: { constructor: 1, toString: 2, 'a\u001b[31m\nb': 3 }, target: { 'c\u001b]0;x\u0007': 'd' } }), plainScreen)
+  expect(text).toContain('  - constructor: 1\n  - toString: 2\n  - a\\x1b[31m ⏎ b: 3\n')
+  expect(text).toContain('  c\\x1b]0;x\\x07  d\n')
+})
+
 describe('what is on record', () => {
   test.each(Object.entries(histories))('%s', async (name, document) => {
     await expect(historyText(document, plainScreen)).toMatchFileSnapshot(`golden/history-${name}.txt`)

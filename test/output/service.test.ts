@@ -24,7 +24,7 @@ test.each([
   {
     document: { ...up, state: 'failed', detail: 'exit status 1\u001b[2J', startsAgain: true, instances: [], image: { ...up.image, tag: null } },
     exitCode: 1,
-    text: '✖ service of prod: failed, and is about to be started again: exit status 1\ufffd[2J\n  declared: testops, build 527u01 (testops-admin.yaml)\n',
+    text: '✖ service of prod: failed, and is about to be started again: exit status 1\\x1b[2J\n  declared: testops, build 527u01 (testops-admin.yaml)\n',
   },
   {
     document: { ...up, platform: 'kubernetes', state: 'failed', detail: '0 of 1 replicas ready', instances: [], evidence: ['kubectl describe pod one', 'BackOff: restarting'] },

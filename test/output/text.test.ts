@@ -34,7 +34,7 @@ describe('widths', () => {
 })
 
 test('text from outside cannot steer the terminal', () => {
-  expect(printable('a\u001b[31mb\r\nc\td\u009be\u202ef')).toBe('a\ufffd[31mb c d\ufffde\ufffdf')
+  expect(printable('a\u001b[31mb\r\nc\td\u009be\u202ef')).toBe('a\\x1b[31mb ⏎ c d\\x9be\\u202ef')
 })
 
 test('an error says what happened and what to type next', () => {

@@ -267,7 +267,7 @@ export const apiProxyTable: CheckTable = {
         `grep -cE '(\\"|\\":\\"?) ?413[ ,\\"}]'`,
         'in the last 1 min, as far as it goes back: POST /upload 413 (1)',
         'client_max_body_size, 1 MB unless set',
-        "sudo nginx -T | grep -nE 'client_max_body_size'   # where the proxy runs",
+        "sudo nginx -T | grep -nE client_max_body_size   # where the proxy runs",
         'Results that are uploaded go missing',
       ],
       silentOn: ['proxy_read_timeout'],

@@ -109,7 +109,7 @@ export const serviceCrashesTable: CheckTable = {
       }),
       status: 'problem',
       severity: 'error',
-      says: ['SPRING_DATASOURCE_PASSWORD=[secret], accessToken=[secret] {', 'clientSecret', ': [secret]}'],
+      says: ['SPRING_DATASOURCE_PASSWORD=', 'accessToken=', 'clientSecret', '[secret]'],
       silentOn: ['words', 'more of', 'abc123'],
     },
     {

@@ -1,9 +1,16 @@
 import { serviceUnfinishedRepair } from '../../../src/checks/service/unfinished-repair.ts'
 import { fakeBroker, fakeDatabase, fakeRuns, queue, runState, unreachable } from '../../fakes/index.ts'
+import { AdminError } from '../../../src/core/error.ts'
+import { planOf, recordOf } from '../../engine/repairing.ts'
 import type { CheckTable } from '../table.ts'
 
 const run = '20261121T021244Z-unlock-changelog-1f3a'
 const itsQueue = queue({ name: `testops-admin.run.${run}` })
+const elsewhere = { record: recordOf(), events: [] }
+const planted = {
+  record: recordOf({ plan: planOf({ steps: [{ title: 'release the lock', action: { kind: 'set-setting', name: 'JAVA_TOOL_OPTIONS', from: null, to: '-javaagent:/tmp/x.jar' }, interrupts: false }] }) }),
+  events: [],
+}
 const holder = { who: 'op@bastion (process 812)', what: 'unlock-changelog', since: new Date('2026-11-21T02:12:44Z') }
 
 export const serviceUnfinishedRepairTable: CheckTable = {
@@ -38,10 +45,48 @@ export const serviceUnfinishedRepairTable: CheckTable = {
     },
     {
       situation: 'a repair was killed on another machine',
-      sources: { broker: fakeBroker({ queues: [itsQueue] }) },
+      sources: { runs: fakeRuns({ inDeployment: [elsewhere] }), broker: fakeBroker({ queues: [itsQueue] }) },
       status: 'problem',
       severity: 'error',
-      says: ['was begun on another machine', 'testops-admin history -d prod', `resume --adopt ${run} -d prod`],
+      says: ['was begun on another machine', 'testops-admin history -d prod', `resume --adopt ${run} -d prod --dry-run`],
+      silentOn: ['foreign-run', '--confirm'],
+    },
+    {
+      situation: 'the broker has a queue of a run that this user may not read',
+      sources: { runs: fakeRuns({ inDeployment: new AdminError('FORBIDDEN', 'RabbitMQ refuses read access') }), broker: fakeBroker({ queues: [itsQueue] }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['was begun on another machine'],
+    },
+    {
+      situation: 'the broker has a record that this program never wrote',
+      sources: { runs: fakeRuns({ inDeployment: [planted] }), broker: fakeBroker({ queues: [itsQueue] }) },
+      status: 'problem',
+      severity: 'warning',
+      says: ['fits no repair of this deployment: unlock-changelog has no such steps: set-setting', `testops-admin discard ${run} -d prod`],
+      silentOn: ['resume'],
+    },
+    {
+      situation: 'the record is empty: its run was killed before it wrote',
+      sources: { runs: fakeRuns({ inDeployment: [{ run, unreadable: 'the queue is empty', isEmpty: true }] }), broker: fakeBroker({ queues: [itsQueue] }) },
+      status: 'problem',
+      severity: 'warning',
+      says: ['was stopped before it changed anything', `list_queues name messages | grep testops-admin.run.${run}`, `testops-admin discard ${run} -d prod`],
+      silentOn: ['did not write'],
+    },
+    {
+      situation: 'the broker has a record that is no record',
+      sources: { runs: fakeRuns({ inDeployment: [{ run: '$(touch /tmp/x)', unreadable: 'it is damaged' }] }), broker: fakeBroker({ queues: [queue({ name: 'testops-admin.run.$(touch /tmp/x)' })] }) },
+      status: 'problem',
+      severity: 'warning',
+      says: ["testops-admin discard '$(touch /tmp/x)' -d prod"],
+    },
+    {
+      situation: 'a repair was killed here, and a record was planted beside it',
+      sources: { runs: fakeRuns({ list: [runState({ run: run.replace('1f3a', '0000') })], inDeployment: [planted] }), broker: fakeBroker({ queues: [itsQueue] }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['has not come to its end', 'fits no repair'],
     },
     {
       situation: 'a run of this machine has its copy in the deployment',
@@ -64,7 +109,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
     },
     {
       situation: 'an operator of another machine is at work',
-      sources: { broker: fakeBroker({ queues: [itsQueue] }), database: [fakeDatabase({ operator: holder })] },
+      sources: { runs: fakeRuns({ inDeployment: [elsewhere] }), broker: fakeBroker({ queues: [itsQueue] }), database: [fakeDatabase({ operator: holder })] },
       status: 'ok',
       says: ['a repair is under way'],
     },

@@ -163,7 +163,7 @@ test('settings that cannot be read, with the line that names them', async () => 
     'correct `host.environmentFile` at testops-admin.yaml:4',
   ])
   expect(await read('folder')).toEqual([
-    "UNAVAILABLE: the service's settings in FOLDER/folder (`host.environmentFile` at testops-admin.yaml:4) cannot be read: EISDIR: illegal operation on a directory, read",
+    "UNAVAILABLE: the service's settings in FOLDER/folder (`host.environmentFile` at testops-admin.yaml:4) cannot be read: it is a folder",
     'ls -l FOLDER/folder',
     'correct `host.environmentFile` at testops-admin.yaml:4',
   ])

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { chmod, chown, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, lchown, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -94,6 +94,22 @@ describe('a file', () => {
     expect([await readFile(file, 'utf8'), mode & 0o777, uid]).toEqual(['B=2\n', 0o640, owner])
   })
 
+  test('that is a link of another user to a file of root is not changed', async () => {
+    await writeFile(join(folder, 'of-root'), 'B=1\n')
+    await symlink('of-root', join(folder, 'of-root-too'))
+    await symlink('of-root-too', file)
+    // a user who is not root has links of their own alone
+    if (process.getuid?.() !== 0) return expect(await set('B', '1', '2')).toBe('set')
+    await lchown(file, 1234, 1234)
+    expect(await failureOf(set('B', '1', '2'))).toBe(`REFUSED ${file} is a symbolic link of user 1234 to ${join(folder, 'of-root')}, which is not theirs, and was not changed`)
+    expect(await readFile(file, 'utf8')).toBe('B=1\n')
+    await lchown(join(folder, 'of-root-too'), 1234, 1234)
+    await lchown(file, 0, 0)
+    expect(await failureOf(set('B', '1', '2'))).toMatch(/^REFUSED .*of-root-too is a symbolic link of user 1234/)
+    await lchown(join(folder, 'of-root-too'), 0, 0)
+    expect(await set('B', '1', '2')).toBe('set')
+  })
+
   test('takes over what a process that was killed left behind', async () => {
     await writeFile(file, 'B=1\n')
     await writeFile(join(folder, '.testops.env.testops-admin.new'), 'half')
@@ -114,7 +130,7 @@ describe('a file', () => {
       `UNAVAILABLE the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7) cannot be read: there is no such file`,
     )
     await mkdir(file)
-    expect(await failureOf(set('B', null, '1'))).toMatch(/^UNAVAILABLE the service's settings in .* cannot be read: EISDIR/)
+    expect(await failureOf(set('B', null, '1'))).toMatch(/^UNAVAILABLE the service's settings in .* cannot be read: it is a folder/)
   })
 
   test.each([

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +27,56 @@ async function access(files: Record<string, string>, { wanted = null, environmen
   return findAccess({ context: wanted }, { KUBECONFIG: paths.join(':'), HOME: folder, ...environment }, join(folder, 'serviceaccount'))
 }
 
+describe('a file that others may write', () => {
+  const signIn = { command: 'exec: {apiVersion: client.authentication.k8s.io/v1, command: /tmp/login}', provider: 'auth-provider: {name: gcp, config: {cmd-path: /tmp/login}}' }
+
+  async function written(user: string): Promise<string> {
+    const path = join(folder, 'config')
+    await writeFile(path, file(context('prod')).replace('token: t', user))
+    await chmod(path, 0o666)
+    return path
+  }
+
+  it.each(Object.entries(signIn))('runs no program: %s', async (_, user) => {
+    const path = await written(user)
+    await expect(findAccess({ context: null }, { KUBECONFIG: path, HOME: folder })).rejects.toMatchObject({
+      code: 'CONFIGURATION',
+      message: `the configuration of kubectl ${path} is not trusted: every user may write it (mode 0666)`,
+      suggestions: [`chmod go-w ${path}`, expect.stringContaining(`export TESTOPS_ADMIN_TRUST=${path}`) as string],
+    })
+    expect(await findAccess({ context: null }, { KUBECONFIG: path, HOME: folder, TESTOPS_ADMIN_TRUST: path })).toMatchObject({ context: 'prod' })
+  })
+
+  it('may hold a token, which runs nothing', async () => {
+    expect(await findAccess({ context: null }, { KUBECONFIG: await written('token: t'), HOME: folder })).toMatchObject({ context: 'prod' })
+  })
+
+  it('is not waited for where it is a pipe, and not read where it is huge', async () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    await expect(findAccess({ context: null }, { KUBECONFIG: pipe, HOME: folder })).rejects.toMatchObject({ message: `${pipe} cannot be read: it is a pipe, not a file` })
+    await expect(access({ huge: `# ${'x'.repeat(10_000_000)}` })).rejects.toMatchObject({ message: `${join(folder, 'huge')} is no configuration of kubectl: it is larger than 10 MB` })
+  })
+})
+
 describe('the way to a cluster', () => {
+  it.each([
+    ['the current context', 'current-context: {a: 1}\n', 'prod', 'cluster: main, user: me'],
+    ['a context', 'current-context: gone\n', '[a]', 'cluster: main, user: me'],
+    ['its cluster', 'current-context: prod\n', 'prod', 'cluster: [main], user: me'],
+    ['its user', 'current-context: prod\n', 'prod', 'cluster: main, user: {a: 1}'],
+  ])('is refused where %s is named by no text', async (_, current, name, rest) => {
+    await expect(access({ a: file(context(name, rest), current) })).rejects.toMatchObject({ code: 'CONFIGURATION', message: `${join(folder, 'a')} is no configuration of kubectl: a name in it is no text` })
+  })
+
+  it('may be named by a number, as kubectl takes it', async () => {
+    expect(await access({ a: file(context('42'), 'current-context: 42\n') })).toMatchObject({ context: '42' })
+  })
+
+  it('is refused with its line where only one of two readers takes the file', async () => {
+    await expect(access({ a: `${file(context('prod'))}- name: x\n  user: {tokenFile: t}\n? [a, b]\n: c\n` })).rejects.toMatchObject({ code: 'CONFIGURATION' })
+  })
+
   it('is the current context', async () => {
     expect(await access({ a: file(context('prod', 'cluster: main, user: me, namespace: quality')) })).toMatchObject({
       context: 'prod',
@@ -70,7 +120,7 @@ describe('the way to a cluster', () => {
       'a context that there is not',
       file(context('prod') + context('stage')),
       'prdo',
-      { code: 'CONFIGURATION', message: 'there is no context `prdo` in FOLDER/a, which has `prod`, `stage`', suggestions: ['did you mean `prod`?', 'kubectl config get-contexts'] },
+      { code: 'CONFIGURATION', message: 'there is no context `prdo` in FOLDER/a, which has `prod`, `stage`', suggestions: ['did you mean prod?', 'kubectl config get-contexts'] },
     ],
     [
       'no current context',
@@ -216,7 +266,7 @@ describe('a program that signs in', () => {
       {
         code: 'UNAVAILABLE',
         message: 'the program that signs the user `me` of FOLDER/config in cannot be run: no-such-program is not installed on this machine',
-        suggestions: ['command -v no-such-program', 'get it from your administrator'],
+        suggestions: ['command -v no-such-program', "the kubeconfig says: 'get it from your administrator'"],
       },
     ],
   ])('%s is told', async (_, script, options, expected) => {
