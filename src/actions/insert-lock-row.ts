@@ -9,10 +9,10 @@ export const insertLockRow: ActionHandler<'insert-lock-row'> = {
     return (await rowOf(action, workshop)) !== null
   },
   async perform(action, workshop) {
-    const compared = await (await controlOf(action, workshop)).insertLockRow(action.schema, noting(workshop))
+    const compared = await (await controlOf(action, workshop)).insertLockRow(action, noting(workshop))
     await workshop.failpoint('inserted')
     if (compared === 'changed') {
-      const table = `${action.schema}.${changelogLock.table}`
+      const table = `${action.schema}.${action.table ?? changelogLock.table}`
       throw new AdminError('REFUSED', `${table} at ${action.database} has got a row with id ${changelogLock.rowId} since it was looked at`, [
         'testops-admin unlock-changelog -d {deployment} --dry-run',
       ])
@@ -21,6 +21,6 @@ export const insertLockRow: ActionHandler<'insert-lock-row'> = {
   async undo(action, workshop) {
     const { performed, notes } = workshop.journal
     if (!performed && !(await wasOurs(action, workshop))) return
-    await (await controlOf(action, workshop)).deleteLockRow(action.schema, performed ? undefined : notes)
+    await (await controlOf(action, workshop)).deleteLockRow(action, performed ? undefined : notes)
   },
 }

@@ -2,14 +2,13 @@ import { mayNotBeRead, showRow } from '../checks/support/lock-row.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { DatabaseControl } from '../core/controls.ts'
 import { AdminError } from '../core/error.ts'
-import type { ChangelogLockRow, DatabaseSource } from '../core/sources.ts'
+import type { ChangelogLockRow, DatabaseSource, LockTableName } from '../core/sources.ts'
 import { changelogLock } from '../knowledge/lock.ts'
 import type { Workshop } from './handler.ts'
 
 /** Where a change-log lock lies: of a database by its address. */
-export interface LockPlace {
+export interface LockPlace extends LockTableName {
   database: string
-  schema: string
 }
 
 /** Throws REFUSED where the deployment has that database no longer. */
@@ -35,7 +34,9 @@ function isAt({ target, alsoAt }: Pick<DatabaseSource, 'target' | 'alsoAt'>, dat
 /** Of the table in that schema; none where there is no such table. Throws FORBIDDEN where it may not be read. */
 export async function rowsOf(place: LockPlace, workshop: Pick<Workshop, 'open'>): Promise<readonly ChangelogLockRow[]> {
   const source = await sourceOf(place, workshop)
-  const table = (await source.changelogLocks()).find(({ schema }) => schema === place.schema)
+  const { schema, table: named = changelogLock.table } = place
+  const tables = await source.changelogLocks({ table: named, user: null })
+  const table = tables.find((it) => it.schema === schema && (it.table ?? changelogLock.table) === named)
   if (!table) return []
   if (table.rows === null) throw mayNotBeRead(source.target, (await source.identity()).user, table)
   return table.rows
@@ -68,10 +69,10 @@ export function isAsSeen(row: ChangelogLockRow | null, seen: ActionOf<'release-l
   return row !== null && row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy
 }
 
-export function changedHands({ schema, database, row }: ActionOf<'release-lock'>, now: ChangelogLockRow | null): AdminError {
+export function changedHands({ schema, table = changelogLock.table, database, row }: ActionOf<'release-lock'>, now: ChangelogLockRow | null): AdminError {
   const seen = showRow({ id: changelogLock.rowId, ...row })
   const found = now === null ? 'there is no such row' : showRow(now)
-  return new AdminError('REFUSED', `the lock in ${schema}.${changelogLock.table} at ${database} has changed hands: seen ${seen}, now ${found}`, [
+  return new AdminError('REFUSED', `the lock in ${schema}.${table} at ${database} has changed hands: seen ${seen}, now ${found}`, [
     'testops-admin doctor -d {deployment} --only database/changelog-lock',
     'testops-admin unlock-changelog -d {deployment} --dry-run',
   ])

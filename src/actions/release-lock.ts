@@ -34,7 +34,7 @@ export const releaseLock: ActionHandler<'release-lock'> = {
     if (row === null || !isAsSeen(row, action.row)) throw changedHands(action, row)
     await untilItsHolderIsGone(action, row, workshop)
     await workshop.failpoint('judged')
-    const compared = await (await controlOf(action, workshop)).releaseLock(action.schema, action.row, noting(workshop))
+    const compared = await (await controlOf(action, workshop)).releaseLock(action, action.row, noting(workshop))
     await workshop.failpoint('released')
     if (compared === 'changed') throw changedHands(action, await rowOf(action, workshop))
   },
@@ -43,7 +43,7 @@ export const releaseLock: ActionHandler<'release-lock'> = {
     if (!performed && !(await wasOurs(action, workshop))) return
     if (!isFree(await rowOf(action, workshop))) return
     await refuseIfRunning(workshop)
-    const compared = await (await controlOf(action, workshop)).restoreLock(action.schema, action.row, performed ? undefined : notes)
+    const compared = await (await controlOf(action, workshop)).restoreLock(action, action.row, performed ? undefined : notes)
     if (compared === 'set') return
     const now = await rowOf(action, workshop)
     if (performed && !isAsSeen(now, action.row)) throw changedHands(action, now)

@@ -15,7 +15,7 @@ export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
     return !action.rows.some((seen) => now.some((row) => isSame(row, seen)))
   },
   async perform(action, workshop) {
-    await (await controlOf(action, workshop)).removeOtherRows(action.schema, action.rows, noting(workshop))
+    await (await controlOf(action, workshop)).removeOtherRows(action, action.rows, noting(workshop))
     await workshop.failpoint('removed')
     // what somebody has changed since is not what was seen and saved
     const changed = (await others(action, workshop)).filter(({ id }) => action.rows.some((seen) => seen.id === id))
@@ -23,7 +23,7 @@ export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
   },
   async undo(action, workshop) {
     if (!workshop.journal.performed && !(await wasOurs(action, workshop))) return
-    await (await controlOf(action, workshop)).restoreOtherRows(action.schema, action.rows)
+    await (await controlOf(action, workshop)).restoreOtherRows(action, action.rows)
     const taken = (await others(action, workshop)).filter((row) => action.rows.some((seen) => seen.id === row.id && !isSame(row, seen)))
     if (taken.length > 0) workshop.result(`${nameOf(action)} has other rows by now under ids of rows that were removed, which stay: ${taken.map(showRow).join(', ')}`)
   },
@@ -37,6 +37,6 @@ function isSame(row: ChangelogLockRow, seen: ChangelogLockRow): boolean {
   return row.id === seen.id && row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy
 }
 
-function nameOf({ schema, database }: Removal): string {
-  return `${schema}.${changelogLock.table} at ${database}`
+function nameOf({ schema, table = changelogLock.table, database }: Removal): string {
+  return `${schema}.${table} at ${database}`
 }

@@ -17,7 +17,7 @@ const moves = listOf(objectOf({ queue: text, holding: text }))
 /** What each kind of action holds where it is read from a journal or a saved plan, besides its kind. */
 export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } = {
   'stop-service': { wasRunning: flag },
-  'start-service': { locks: optional(listOf(objectOf({ database: text, schema: text }))), stopsOnUndo: optional(oneOf(true)), keeps: optional(listOf(text)) },
+  'start-service': { locks: optional(listOf(objectOf({ database: text, schema: text, table: optional(text) }))), stopsOnUndo: optional(oneOf(true)), keeps: optional(listOf(text)) },
   'edit-values': {
     file: text,
     edits: listOf(objectOf({ path: listOf(text), from: nullable(text), to: nullable(text), at: amount, was: text, is: text })),
@@ -37,13 +37,15 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
   'release-lock': {
     database: text,
     schema: text,
+    table: optional(text),
     row: objectOf({ locked: flag, lockGranted: nullable(text), lockedBy: nullable(text) }),
     accepts: nullable(oneOf('live-holder', 'unproven-holder')),
   },
-  'insert-lock-row': { database: text, schema: text },
+  'insert-lock-row': { database: text, schema: text, table: optional(text) },
   'remove-lock-rows': {
     database: text,
     schema: text,
+    table: optional(text),
     rows: listOf(objectOf({ id: whole, locked: flag, lockGranted: nullable(text), lockedBy: nullable(text) })),
   },
   'remove-sessions': {

@@ -17,7 +17,7 @@ export type Action =
   | {
       kind: 'start-service'
       /** done once the service answers, where it has an API that is known, else once it runs, and these locks are free */
-      locks?: readonly { database: string; schema: string }[]
+      locks?: readonly { database: string; schema: string; table?: string }[]
       /** undoing it stops the service again, since the steps before it cannot be taken back under a service that runs */
       stopsOnUndo?: true
       /** queues that would vanish with the service's connection then, and are held open before */
@@ -41,15 +41,17 @@ export type Action =
       /** host:port/database */
       database: string
       schema: string
+      /** absent: of the usual name */
+      table?: string
       /** all three columns are compared before they are set */
       row: Pick<ChangelogLockRow, 'locked' | 'lockGranted' | 'lockedBy'>
       /** what was accepted about its holder; null: the holder has to be shown to be dead */
       accepts: 'live-holder' | 'unproven-holder' | null
     }
   /** the row with id 1, which Liquibase expects and does not make in a table that has others */
-  | { kind: 'insert-lock-row'; database: string; schema: string }
+  | { kind: 'insert-lock-row'; database: string; schema: string; table?: string }
   /** rows with other ids, whole: nothing else brings them back */
-  | { kind: 'remove-lock-rows'; database: string; schema: string; rows: readonly ChangelogLockRow[] }
+  | { kind: 'remove-lock-rows'; database: string; schema: string; table?: string; rows: readonly ChangelogLockRow[] }
   | {
       kind: 'remove-sessions'
       /** host:port/database */

@@ -2,7 +2,7 @@ import type { ActionOf } from './action.ts'
 import type { ApiControl } from './api-control.ts'
 import type { BrokerControl } from './broker-control.ts'
 import type { SessionsControl } from './sessions-control.ts'
-import type { ChangelogLockRow, ReleaseUpgrade, ServiceStatus, ValueEdit } from './sources.ts'
+import type { ChangelogLockRow, LockTableName, ReleaseUpgrade, ServiceStatus, ValueEdit } from './sources.ts'
 
 /** What a deployment is changed through: the counterpart of `Sources`. Methods throw `AdminError`. */
 export interface Controls {
@@ -33,19 +33,19 @@ export interface DatabaseControl {
   /** the same database by the other hosts of its address */
   readonly alsoAt: readonly string[]
   /** sets all three columns of row 1 free where they are as in `row` */
-  releaseLock(schema: string, row: LockRow, beforehand?: Beforehand): Promise<Compared>
+  releaseLock(table: LockTableName, row: LockRow, beforehand?: Beforehand): Promise<Compared>
   /** whether one of these transactions came to its end; false too where that was too long ago to be known */
   hasCommitted(marks: readonly string[]): Promise<boolean>
   /** the reverse of `releaseLock`, where the row is free */
-  restoreLock(schema: string, row: LockRow, by?: readonly string[]): Promise<Compared>
+  restoreLock(table: LockTableName, row: LockRow, by?: readonly string[]): Promise<Compared>
   /** a free row 1, where there is none */
-  insertLockRow(schema: string, beforehand?: Beforehand): Promise<Compared>
+  insertLockRow(table: LockTableName, beforehand?: Beforehand): Promise<Compared>
   /** takes it away again, where it is free */
-  deleteLockRow(schema: string, by?: readonly string[]): Promise<Compared>
+  deleteLockRow(table: LockTableName, by?: readonly string[]): Promise<Compared>
   /** takes away those of `rows`, with other ids than 1, that are as they were seen; `changed`: none is */
-  removeOtherRows(schema: string, rows: readonly ChangelogLockRow[], beforehand?: Beforehand): Promise<Compared>
+  removeOtherRows(table: LockTableName, rows: readonly ChangelogLockRow[], beforehand?: Beforehand): Promise<Compared>
   /** the reverse, of those whose ids are not in use again; `changed`: all are */
-  restoreOtherRows(schema: string, rows: readonly ChangelogLockRow[]): Promise<Compared>
+  restoreOtherRows(table: LockTableName, rows: readonly ChangelogLockRow[]): Promise<Compared>
 }
 
 export interface ServiceControl {

@@ -7,9 +7,11 @@ import type { Shape } from './shape.ts'
 const part = objectOf({
   contents: mapOf(objectOf({ count: amount, last: amount, digest: text })),
   othersIds: amount,
+  leftOut: optional(amount),
 })
-const counts = objectOf({ ready: amount, held: amount })
+const counts = objectOf({ ready: amount, held: amount, beside: optional(amount) })
 const direction = oneOf('aside', 'back')
+const ahead = optional(oneOf(true))
 const place: Shape = (value, at) => whole(value, at) ?? amount(value, at)
 const failure = objectOf({ item: place, status: amount, message: text, unknown: optional(oneOf(true)) })
 
@@ -23,8 +25,8 @@ const binding = objectOf({ source: text, destination: text, destinationKind: one
 
 /** What notes in JSON hold, by their `event`. */
 const events: Readonly<Record<string, Shape>> = {
-  begun: objectOf({ event: text, direction, attempt: text, queues: mapOf(nullable(counts)) }),
-  moved: objectOf({ event: text, direction, attempt: text, queues: mapOf(part) }),
+  begun: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(nullable(counts)) }),
+  moved: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(part) }),
   compared: objectOf({ event: text, queues: listOf(text), differing: mapOf(text) }),
   answered: objectOf({ event: text, accepted: listOf(place), failed: listOf(failure), asking: optional(listOf(range)), unasked: optional(listOf(range)) }),
   'jobs-undone': objectOf({ event: text, states: listOf(objectOf({ status: text, count: amount, names: text })), words: nullable(text) }),

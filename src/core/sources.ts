@@ -25,7 +25,7 @@ export type {
   QueueCounts,
 } from './sources/broker.ts'
 export type { ClockReading } from './sources/clock.ts'
-export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseConnections, DatabaseIdentity, DatabaseSource } from './sources/database.ts'
+export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseConnections, DatabaseIdentity, DatabaseSource, LockTableName, LockTablesAsked } from './sources/database.ts'
 export type { FilesSource, ValueEdit, ValueLook } from './sources/files.ts'
 export type { FollowedLine, FollowOptions, LogPart, LogPartsOptions, LogRecord, LogsSource } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'

@@ -32,22 +32,8 @@ export function isBuiltIn(name: string): boolean {
 /** The tag of a user from whom the broker takes messages under any user_id. */
 export const impersonator = 'impersonator'
 
-/** Queues in which messages wait while their own queue is declared anew. */
-const heldQueuePrefix = 'testops-admin.held.'
-
-/** Whether messages wait in a queue of that name during a repair. */
-export function isHeldQueue(name: string): boolean {
-  return name.startsWith(heldQueuePrefix)
-}
-
 /** Exchanges through which messages come back to one queue, with their routing keys. */
 export const backExchangePrefix = 'testops-admin.back.'
-
-/** The name of the queue that holds that queue's messages; a name has 255 bytes at most (AMQP 0-9-1, shortstr). */
-export function heldQueue(queue: string, digest: (text: string) => string): string {
-  const name = `${heldQueuePrefix}${queue}`
-  return Buffer.byteLength(name) <= 255 ? name : `${heldQueuePrefix}${digest(queue).slice(0, 32)}`
-}
 
 /** Arguments that RabbitMQ knows of a queue (rabbitmq.com/docs/queues, "Optional Arguments"; /docs/classic-queues; FIELD-NOTES.md 3). */
 export const queueArguments: ReadonlySet<string> = new Set([

@@ -66,7 +66,7 @@ export interface ArgumentConflict {
 }
 
 const inequivalent =
-  /PRECONDITION_FAILED - inequivalent arg '([^']*)' for (queue|exchange) '([^']*)' in vhost '([^']*)': received ('[^']*'|none|the value '[^']*' of type '[^']*') but current is ('[^']*'|none|the value '[^']*' of type '[^']*')/g
+  /PRECONDITION_FAILED - inequivalent arg '([^']*)' for (queue|exchange) '([^\n]{0,255}?)' in vhost '([^\n]{0,255}?)': received ('[^']*'|none|the value '[^']*' of type '[^']*') but current is ('[^']*'|none|the value '[^']*' of type '[^']*')/g
 
 /** Every declaration that a record tells was refused for an argument. */
 export function argumentConflicts(text: string): ArgumentConflict[] {
@@ -104,7 +104,7 @@ export interface DeclaredQueue {
 }
 
 const declared =
-  /Auto-declaring a non-durable, auto-delete, or exclusive Queue \(([^)]{0,300})\)\s*durable:(true|false)(?:,\s*auto-delete:(true|false))?(?:,\s*exclusive:(true|false))?/g
+  /Auto-declaring a non-durable, auto-delete, or exclusive Queue \(([^\n]{0,255}?)\)\s*durable:(true|false)(?:,\s*auto-delete:(true|false))?(?:,\s*exclusive:(true|false))?/g
 
 /** Queues that Spring AMQP says it declares: those that are not durable, or auto-delete, or exclusive (FIELD-NOTES.md 3). */
 export function declaredQueues(text: string): DeclaredQueue[] {
@@ -116,7 +116,7 @@ export function declaredQueues(text: string): DeclaredQueue[] {
   }))
 }
 
-const declaredExchange = /Auto-declaring a non-durable or auto-delete Exchange \(([^)]{0,300})\)/g
+const declaredExchange = /Auto-declaring a non-durable or auto-delete Exchange \(([^\n]{0,255}?)\)\s*durable:/g
 
 /** Exchanges that Spring AMQP says it declares: those that are not durable, or auto-delete (FIELD-NOTES.md 3). */
 export function declaredExchanges(text: string): string[] {

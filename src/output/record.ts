@@ -30,14 +30,14 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
   'await-rollout': () => ['wait until all pods are new and ready'],
   'set-setting': ({ name, from, to }) => [to === null ? `remove the setting ${name}` : `set ${name}=${to}`, `undo sets it back to ${value(from)}`],
   'set-secret': ({ name, file }) => [`set ${name}, a secret`, file === null ? 'from standard input' : `from ${file}`],
-  'release-lock': ({ database, schema, row, accepts }) => [
-    `release the change-log lock in ${schema} at ${database}`,
+  'release-lock': ({ database, schema, table, row, accepts }) => [
+    `release the change-log lock in ${schema}${table === undefined ? '' : `.${table}`} at ${database}`,
     `locked ${row.locked}, since ${value(row.lockGranted)}, by ${value(row.lockedBy)}; undo writes this row again`,
     ...(accepts === null ? [] : [`passes over the risk ${accepts}`]),
   ],
-  'insert-lock-row': ({ database, schema }) => [`insert the free row 1 into ${schema}.databasechangeloglock at ${database}`],
-  'remove-lock-rows': ({ database, schema, rows }) => [
-    `remove ${countOf(rows.length, 'row')} from ${schema}.databasechangeloglock at ${database}`,
+  'insert-lock-row': ({ database, schema, table = 'databasechangeloglock' }) => [`insert the free row 1 into ${schema}.${table} at ${database}`],
+  'remove-lock-rows': ({ database, schema, table = 'databasechangeloglock', rows }) => [
+    `remove ${countOf(rows.length, 'row')} from ${schema}.${table} at ${database}`,
     ...rows.map(({ id, locked, lockGranted, lockedBy }) => `id ${id}, locked ${locked}, since ${value(lockGranted)}, by ${value(lockedBy)}; undo inserts it again`),
   ],
   'remove-sessions': ({ store, namespace, which, flush, counts: { sessions } }) => [

@@ -12,12 +12,13 @@ import { defineRepair } from '../core/repair.ts'
 import { typed } from '../core/typed.ts'
 import type { BrokerSource, QueueCounts } from '../core/sources.ts'
 import { alwaysDurable, impersonator, isDroppedArgument } from '../knowledge/broker.ts'
+import { aheadOf, holdingOf } from '../knowledge/held-queues.ts'
 import { springSettings } from '../knowledge/settings.ts'
 import { choose } from './reset-queues/chosen.ts'
 import type { Chosen, ChosenQueue } from './reset-queues/chosen.ts'
 import { foreignClients } from './reset-queues/foreign-clients.ts'
 import { refuseToLeave, refuseUnlessHeldSafely } from './reset-queues/refusals.ts'
-import { declarationOf, exchangeOf, holdingOf, stepsOf } from './reset-queues/steps.ts'
+import { declarationOf, exchangeOf, stepsOf } from './reset-queues/steps.ts'
 import { controllerRisks, settingNotes, startStep, stopStep } from './service-steps.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
@@ -51,14 +52,15 @@ export const resetQueues = defineRepair({
     const keepsUserIds = tags?.includes(impersonator) ?? false
     const { setting, version } = situation
     const user = settings.value(springSettings.rabbitUsername) ?? broker.user
-    const readByOthers = new Set(consumers.filter((it) => it.user !== user && it.vhost === broker.vhost).map(({ queue }) => queue))
+    const theirs = consumers.filter((it) => it.user !== user && it.vhost === broker.vhost)
+    const readByOthers = new Map(theirs.map(({ queue }) => [queue, [...new Set(theirs.filter((it) => it.queue === queue).map((it) => it.user))]]))
     const chosen = choose(situation, { exchanges, bindings, records, readByOthers }, broker.vhost, patterns)
     const written = settings.value(setting.name)
     const change = setting.durable ? null : { name: setting.name, from: written, to: 'true' }
     if (change) refuseToLeave(chosen.leftOut, setting.name)
     const isTouched = chosen.queues.length + chosen.exchanges.length > 0
     const names = chosen.queues.map(({ queue }) => queue.name)
-    if (!discard && names.length > 0) await refuseUnlessHeldSafely(broker, names.map(holdingOf), { policies: policies ?? [], there: situation.all })
+    if (!discard && names.length > 0) await refuseUnlessHeldSafely(broker, names.map(holdingOf).flatMap((holding) => [holding, aheadOf(holding)]), { policies: policies ?? [], there: situation.all })
     const risks = isTouched ? [await foreignClients(broker, user, names), ...(policies === null && !discard ? [unseenPolicies(broker)] : [])].filter((risk) => risk !== null) : []
     const messages = messagesIn(chosen.queues, await broker.counts(names))
     const total = [...messages.values()].reduce((sum, count) => sum + count, 0)
@@ -146,7 +148,7 @@ function evidenceOf(broker: BrokerSource, queues: readonly ChosenQueue[], messag
   ]
 }
 
-function notesOf({ version, queues: own, all, missing }: QueueSituation, { queues, shared, leftOut }: Chosen, total: number, discard: boolean): string[] {
+function notesOf({ version, queues: own, all, missing }: QueueSituation, { queues, shared, leftOut, others }: Chosen, total: number, discard: boolean): string[] {
   const dropped = queues.flatMap(({ queue }) =>
     Object.entries(queue.arguments).flatMap(([name, value]) =>
       name !== 'x-queue-type' && isDroppedArgument(version, name, value) ? [`${queue.name}: ${name}=${String(value)}`] : [],
@@ -161,6 +163,7 @@ function notesOf({ version, queues: own, all, missing }: QueueSituation, { queue
     ...(dropped.length > 0 ? [`RabbitMQ ${version} no longer takes these arguments, so they are left out: ${listed(dropped)}`] : []),
     ...(shared.length > 0 ? [`transient, and not known to be the service's own, since others' queues are bound to them as well: ${listed(shared)}`] : []),
     ...(leftOut.length > 0 ? [`left out by --queue, and transient: ${listed(leftOut)}`] : []),
+    ...(others.length > 0 ? [`transient, and left as ${others.length === 1 ? 'it is' : 'they are'}: ${others.map(({ name, why }) => `${name} (${why})`).join(', ')}`] : []),
     ...(total > 0 && !discard ? ['a message comes back persistent, and otherwise as it was'] : []),
   ]
 }

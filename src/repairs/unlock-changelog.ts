@@ -1,6 +1,6 @@
 import { listed } from '../checks/support/format.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { countingRows } from '../checks/support/lock-row.ts'
+import { askedFor, countingRows } from '../checks/support/lock-row.ts'
 import { surroundings, untilLogged } from '../checks/support/lock-situation.ts'
 import type { Surroundings } from '../checks/support/lock-situation.ts'
 import { had } from '../checks/support/wanted.ts'
@@ -9,7 +9,7 @@ import type { Risk, Step } from '../core/plan.ts'
 import { defineRepair } from '../core/repair.ts'
 import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSource } from '../core/sources.ts'
 import { changelogLock } from '../knowledge/lock.ts'
-import { leftAlone, nothing, partOf } from './lock/part.ts'
+import { leftAlone, noTable, nothing, partOf } from './lock/part.ts'
 import type { Part } from './lock/part.ts'
 import { controllerRisks, startStep, stopStep } from './service-steps.ts'
 import { command } from '../core/shell-command.ts'
@@ -30,15 +30,15 @@ export const unlockChangelog = defineRepair({
   async plan({ database: databases, service, logs, api }, deployment, { restart, schema }: UnlockOptions) {
     const target: Record<string, string> = {}
     const parts: Part[] = []
-    let looked = await lookAtAll(databases)
-    assertKnown(schema, looked)
-    assertAnyTable(looked)
     let around = await surroundings({ service, logs, api }, deployment)
+    let looked = await lookAtAll(databases, around)
+    assertKnown(schema, looked)
+    assertAnyTable(looked, around)
     const pause = Math.max(...(await Promise.all(looked.map(async (one) => untilTold(one, around)))))
     if (pause > 0) {
       await sleep(pause)
-      looked = await lookAtAll(databases)
       around = await surroundings({ service, logs, api }, deployment)
+      looked = await lookAtAll(databases, around)
     }
     const left: Left[] = []
     for (const [index, { database, identity, tables, error }] of looked.entries()) {
@@ -47,9 +47,9 @@ export const unlockChangelog = defineRepair({
       const [first, ...others] = schema === null || tables.some((table) => table.schema === schema) ? tables : []
       const where = schema === null ? '' : ` in schema ${schema}`
       if (error) left.push({ target: database.target, error })
-      else if (identity === null || !first) parts.push(leftAlone(`${database.target} has no table ${changelogLock.table}${where}`))
+      else if (identity === null || !first) parts.push(leftAlone(`${noTable(database, aroundOf(around, index === 0))}${where}`))
       else {
-        const part = partOf({ database, identity, tables: [first, ...others], schema, around, service: had(service), isMain: index === 0 })
+        const part = partOf({ database, identity, tables: [first, ...others], schema, around: aroundOf(around, index === 0), service: had(service), isMain: index === 0 })
         parts.push(await (index === 0 ? part : part.catch((thrown: unknown) => leave(left, database, thrown))))
       }
     }
@@ -83,8 +83,13 @@ interface Looked {
   error?: AdminError
 }
 
-async function lookAtAll(databases: readonly DatabaseSource[]): Promise<Looked[]> {
-  return Promise.all(databases.map(async (database, index) => lookAt(database, index === 0)))
+async function lookAtAll(databases: readonly DatabaseSource[], around: Surroundings): Promise<Looked[]> {
+  return Promise.all(databases.map(async (database, index) => lookAt(database, aroundOf(around, index === 0), index === 0)))
+}
+
+/** The service's Liquibase looks into the main database. */
+function aroundOf(around: Surroundings, isMain: boolean): Surroundings {
+  return isMain ? around : { ...around, liquibase: null }
 }
 
 /** How long until the service's log shows who has a lock that is only just held, in milliseconds. */
@@ -94,9 +99,9 @@ async function untilTold({ database, tables }: Looked, around: Surroundings): Pr
 }
 
 /** A further data source that is down does not keep the lock of another from being released. */
-async function lookAt(database: DatabaseSource, isMain: boolean): Promise<Looked> {
+async function lookAt(database: DatabaseSource, around: Surroundings, isMain: boolean): Promise<Looked> {
   try {
-    return { database, identity: await database.identity(), tables: await database.changelogLocks() }
+    return { database, identity: await database.identity(), tables: await database.changelogLocks(askedFor(around)) }
   } catch (error) {
     if (isMain || !(error instanceof AdminError)) throw error
     return { database, identity: null, tables: [], error }
@@ -129,15 +134,18 @@ function assertKnown(schema: string | null, looked: readonly Looked[]): void {
 }
 
 /** Throws UNEXPECTED_ANSWER where no database has the table: an operator whose address is wrong must not read that there is nothing to do. */
-function assertAnyTable(looked: readonly Looked[]): void {
-  if (looked.some(({ tables, error }) => tables.length > 0 || error !== undefined)) return
+function assertAnyTable(looked: readonly Looked[], { liquibase }: Surroundings): void {
+  const named = liquibase?.table ?? null
+  const isNamed = ({ table = changelogLock.table }: ChangelogLockTable): boolean => named === null || table.toLowerCase() === named.toLowerCase()
+  if (looked.some(({ tables, error }, index) => (index === 0 ? tables.filter(isNamed) : tables).length > 0 || error !== undefined)) return
   const targets = listed(looked.map(({ database }) => database.target))
-  const message = `no table ${changelogLock.table} is in ${targets}: no Liquibase has run there yet, or the service uses another database`
+  const message = `no table ${named ?? changelogLock.table} is in ${targets}${named === null ? '' : ` (${listed(liquibase!.shown)})`}: no Liquibase has run there yet, or the service uses another database`
   throw new AdminError('UNEXPECTED_ANSWER', message, ["see whether the configuration's database is the one that the service is set to", 'testops-admin doctor -d {deployment}'])
 }
 
-function placeOf({ action }: Step): { database: string; schema: string }[] {
-  return action.kind === 'release-lock' || action.kind === 'insert-lock-row' ? [{ database: action.database, schema: action.schema }] : []
+function placeOf({ action }: Step): { database: string; schema: string; table?: string }[] {
+  if (action.kind !== 'release-lock' && action.kind !== 'insert-lock-row') return []
+  return [{ database: action.database, schema: action.schema, ...(action.table !== undefined && { table: action.table }) }]
 }
 
 function withoutService(error: AdminError): AdminError {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { accountsOf } from '../../src/actions/queues/account.ts'
-import type { Account, Counts, Direction, Entry } from '../../src/actions/queues/account.ts'
+import type { Counts, Direction, Entry } from '../../src/actions/queues/account.ts'
 import { compare, repeatsIn } from '../../src/actions/queues/comparison.ts'
 import type { Contents } from '../../src/core/message-mover.ts'
 
@@ -17,8 +17,8 @@ function of(attempt: string, count: number, { last = count, digest = `${attempt}
   return { [attempt]: { count, last, digest } }
 }
 
-function accountOf(entries: readonly Entry[]): Account | null {
-  return accountsOf(entries.map((entry) => JSON.stringify(entry))).of('q')
+function readFrom(entries: readonly Entry[]): ReturnType<typeof accountsOf> {
+  return accountsOf(entries.map((entry) => JSON.stringify(entry)))
 }
 
 const five = [begun('aside', 'a', 5, 0), moved('aside', 'a', of('a', 5))]
@@ -49,7 +49,7 @@ describe('what came beside what went', () => {
     ['all, after a kill while somebody still read it', [{ event: 'begun', direction: 'aside', attempt: 'a', queues: { q: null } }, begun('back', 'x', 0, 2), moved('back', 'x', of('a', 2))], { went: 2, came: 2, difference: null, isAtLeast: true }],
     ['what a former version put aside', [begun('back', 'x', 0, 5), moved('back', 'x', of('', 5))], null],
   ])('%s', (_, entries, expected, now = { ready: 0, held: 0 }) => {
-    expect(compare(accountOf(entries)!, now)).toEqual(expected)
+    expect(compare(readFrom(entries).of('q')!, now)).toEqual(expected)
   })
 
   test('is told once, and begun anew afterwards', () => {
@@ -70,6 +70,6 @@ describe('what is there twice', () => {
     ['not known, since somebody still read it', [{ event: 'begun', direction: 'aside', attempt: 'a', queues: { q: null } }, begun('aside', 'b', 3, 5), moved('aside', 'b', of('b', 3))], { ready: 0, held: 8 }, 0],
     ['what a former version has moved, too', [begun('back', 'x', 0, 5)], { ready: 3, held: 3 }, 1],
   ])('%s', (_, entries, now, repeats) => {
-    expect(repeatsIn(accountOf(entries)!, now)).toBe(repeats)
+    expect(repeatsIn(readFrom(entries).attemptsOf('q'), now)).toBe(repeats)
   })
 })

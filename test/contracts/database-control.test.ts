@@ -39,7 +39,7 @@ describe('PostgreSQL', () => {
     const fresh = await freshDatabase()
     await prepare(fresh)
     const controls = await openDatabaseControls([fresh.endpoint], { timeoutMs: 10_000 })
-    const failed = await failureOf(controls.source[0]!.releaseLock('public', { locked: true, lockGranted: null, lockedBy: 'x' }))
+    const failed = await failureOf(controls.source[0]!.releaseLock({ schema: 'public' }, { locked: true, lockGranted: null, lockedBy: 'x' }))
     await controls.close()
     await fresh.cleanup()
     return failed
@@ -63,7 +63,7 @@ describe('PostgreSQL', () => {
     const other = { ...fresh.endpoint, database: 'no_such_database' }
     const controls = await openDatabaseControls([fresh.endpoint, other], { timeoutMs: 10_000 })
     expect(controls.source.map(({ target }) => target.split('/')[1])).toEqual([fresh.name, 'no_such_database'])
-    expect(await failureOf(controls.source[1]!.insertLockRow('public'))).toMatch(/^UNAVAILABLE PostgreSQL at .*: database no_such_database does not exist$/)
+    expect(await failureOf(controls.source[1]!.insertLockRow({ schema: 'public' }))).toMatch(/^UNAVAILABLE PostgreSQL at .*: database no_such_database does not exist$/)
     await controls.close()
     await fresh.cleanup()
   })

@@ -16,12 +16,12 @@ const left: ChangelogLockRow = { ...held, id: 3 }
 /** What every control of a database keeps: what is not as it was seen is left alone. */
 export function databaseControlContract(open: (rows: readonly ChangelogLockRow[]) => Promise<OpenedControl>): void {
   type Change = (control: DatabaseControl) => Promise<string>
-  const release: Change = async (control) => control.releaseLock('public', held)
-  const restore: Change = async (control) => control.restoreLock('public', held)
-  const insert: Change = async (control) => control.insertLockRow('public')
-  const remove: Change = async (control) => control.deleteLockRow('public')
-  const removeOthers: Change = async (control) => control.removeOtherRows('public', [other, left])
-  const restoreOthers: Change = async (control) => control.restoreOtherRows('public', [other, left])
+  const release: Change = async (control) => control.releaseLock({ schema: 'public' }, held)
+  const restore: Change = async (control) => control.restoreLock({ schema: 'public' }, held)
+  const insert: Change = async (control) => control.insertLockRow({ schema: 'public' })
+  const remove: Change = async (control) => control.deleteLockRow({ schema: 'public' })
+  const removeOthers: Change = async (control) => control.removeOtherRows({ schema: 'public' }, [other, left])
+  const restoreOthers: Change = async (control) => control.restoreOtherRows({ schema: 'public' }, [other, left])
 
   describe.each<[what: string, change: Change, before: ChangelogLockRow[], compared: string, after: ChangelogLockRow[]]>([
     ['a lock is released', release, [held], 'set', [free]],
@@ -41,7 +41,7 @@ export function databaseControlContract(open: (rows: readonly ChangelogLockRow[]
     ['other rows, one of which has changed and stays', removeOthers, [free, other, { ...left, lockGranted: null }], 'set', [free, { ...left, lockGranted: null }]],
     ['other rows, one of which is gone', removeOthers, [free, other], 'set', [free]],
     ['other rows that are gone', removeOthers, [free], 'changed', [free]],
-    ['the row that counts is never removed with them', async (control) => control.removeOtherRows('public', [held, other]), [held, other], 'set', [held]],
+    ['the row that counts is never removed with them', async (control) => control.removeOtherRows({ schema: 'public' }, [held, other]), [held, other], 'set', [held]],
     ['rows that came since stay', removeOthers, [free, other, left, { ...other, id: 4 }], 'set', [free, { ...other, id: 4 }]],
     ['other rows are put back', restoreOthers, [free], 'set', [free, other, left]],
     ['other rows are put back but for an id that is in use again', restoreOthers, [free, { ...held, id: other.id }], 'set', [free, { ...held, id: other.id }, left]],
@@ -60,11 +60,11 @@ export function databaseControlContract(open: (rows: readonly ChangelogLockRow[]
   test('knows its own transactions, and takes back what the last of them set', async () => {
     const { control, rows, close } = await open([other])
     const marks: string[] = []
-    expect(await control.insertLockRow('public', async (mark) => void marks.push(mark))).toBe('set')
+    expect(await control.insertLockRow({ schema: 'public' }, async (mark) => void marks.push(mark))).toBe('set')
     expect(marks).toHaveLength(1)
     expect([await control.hasCommitted(marks), await control.hasCommitted([])]).toEqual([true, false])
-    expect(await control.deleteLockRow('public', ['3'])).toBe('changed')
-    expect(await control.deleteLockRow('public', marks)).toBe('set')
+    expect(await control.deleteLockRow({ schema: 'public' }, ['3'])).toBe('changed')
+    expect(await control.deleteLockRow({ schema: 'public' }, marks)).toBe('set')
     expect(await rows()).toEqual([other])
     await close()
   })

@@ -1,5 +1,5 @@
 import type { Contents } from '../../core/message-mover.ts'
-import type { Account, Counts } from './account.ts'
+import type { Account, Attempt, Counts } from './account.ts'
 import { own } from '../../core/own.ts'
 
 /** What went aside out of a queue beside what has come back. */
@@ -65,20 +65,22 @@ function compareMoved({ aside, back }: Account): Comparison | null {
 }
 
 /**
- * How many messages are in a queue or in its holding queue twice, since a move was cut off between confirmation and acknowledgement:
- * as many as there are more of, in both together, than there were before. `now`: before the next way back.
+ * How many messages are in a queue and in those that hold its messages twice, since moves were cut off between confirmation and
+ * acknowledgement: as many as there were more of, in all of them together, after each of these. `attempts`: in their order, any way;
+ * `now`: before the next one.
  */
-export function repeatsIn({ aside, back }: Account, now: Counts): number {
-  let once = aside.length > 0 ? (aside[0]?.counts?.held ?? NaN) : (back[0]?.counts?.held ?? NaN)
-  let isCut = false
-  for (const { attempt, counts, part } of aside) {
-    // what one that was cut off left is what the next one found
-    if (!isCut) once += part ? countIn(part.contents, attempt) : (counts?.ready ?? NaN)
-    isCut = part === null
+export function repeatsIn(attempts: readonly Attempt[], now: Counts): number {
+  let repeats = 0
+  for (const [index, { counts, part }] of attempts.entries()) {
+    const next = index + 1 < attempts.length ? attempts[index + 1]!.counts : now
+    if (part !== null) repeats -= part.leftOut ?? 0
+    else if (counts && next) repeats += sum(next) - sum(counts)
   }
-  const before = back.length > 0 ? (back[0]?.counts?.ready ?? NaN) : now.ready
-  const repeats = now.held + now.ready - once - before
-  return repeats > 0 ? repeats : 0
+  return Math.max(0, repeats)
+}
+
+function sum({ ready, held, beside = 0 }: Counts): number {
+  return ready + held + beside
 }
 
 /**

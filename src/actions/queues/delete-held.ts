@@ -1,5 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 import { backExchangePrefix } from '../../knowledge/broker.ts'
+import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { declaration, liveQueues } from './queues.ts'
 
@@ -7,19 +8,24 @@ export const deleteHeld: ActionHandler<'delete-held'> = {
   failpoints: ['deleted'],
   async isDone({ holding }, workshop) {
     const queues = await liveQueues(workshop)
-    return holding.every((name) => !queues.has(name)) && (await leftExchanges(workshop)).length === 0
+    return all(holding).every((name) => !queues.has(name)) && (await leftExchanges(workshop)).length === 0
   },
   async standsAs({ holding }, workshop) {
     const queues = await liveQueues(workshop)
-    return holding.some((name) => queues.has(name)) ? 'not-done' : 'done'
+    return all(holding).some((name) => queues.has(name)) ? 'not-done' : 'done'
   },
   async perform({ holding }, workshop) {
-    await deleteEmpty(holding, workshop)
+    await deleteEmpty(all(holding), workshop)
     await workshop.failpoint('deleted')
   },
   async undo({ holding }, { control }) {
     await (await control.broker()).declareQueues(holding.map(declaration))
   },
+}
+
+/** With those of an undo that went forward again. */
+function all(holding: readonly string[]): string[] {
+  return holding.flatMap((name) => [name, aheadOf(name)])
 }
 
 /** Throws INTERRUPTED where messages wait in one of them. */

@@ -3,11 +3,12 @@ import { counted, listed } from '../../checks/support/format.ts'
 import type { ActionOf, Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
+import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmpty } from './delete-held.ts'
 import { isThere, liveQueues, movesOf } from './queues.ts'
 import { missing } from './switch-exchanges.ts'
-import { move } from './move.ts'
+import { putAside, takeBackAside } from './move.ts'
 import { command } from '../../core/shell-command.ts'
 
 type Delete = ActionOf<'delete-queues'>
@@ -37,7 +38,7 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
   // what came between the emptying and the deletion was moved aside by this step, and what came since by the undoing of those after it
   async undo({ queues, bindings, discards }, workshop) {
     await putBack(queues, bindings, workshop)
-    if (discards) await deleteEmpty(movesOf(queues).map(({ holding }) => holding), workshop)
+    if (discards) await deleteEmpty(movesOf(queues).flatMap(({ holding }) => [holding, aheadOf(holding)]), workshop)
   },
   foreseeUndo: async ({ queues }, workshop) => assertTakesThem(queues, workshop),
 }
@@ -62,7 +63,7 @@ export async function putBack(queues: readonly Former[], bindings: readonly Bind
   const former = new Set((await present(queues, workshop)).map(({ queue }) => queue.name))
   const wanted = bindings.filter(({ destination }) => former.has(destination))
   await broker.bind(await missing(wanted, workshop))
-  await move('back', movesOf(queues), workshop)
+  await takeBackAside(movesOf(queues), workshop)
 }
 
 async function present(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
@@ -81,7 +82,7 @@ export async function deleteEmptied(queues: readonly Former[], workshop: Worksho
     const isRead = names.some((name) => (counts.get(name)?.consumers ?? 0) > 0)
     const isHeld = left.every(({ holding }) => holding !== null)
     if (!isHeld || isRead || round === rounds) throw inUse(names[0]!, isRead)
-    await move('aside', movesOf(left), workshop)
+    await putAside(movesOf(left), workshop)
   }
 }
 
@@ -90,7 +91,7 @@ async function deleteThose(queues: readonly Former[], workshop: Workshop, most: 
   const broker = await workshop.control.broker()
   const kept = queues.filter(({ queue }) => broker.kept().has(queue.name))
   // one that vanishes when it is let go of takes with it what has come since: its messages first, where they are wanted
-  if (kept.length > 0) await move('aside', movesOf(kept), workshop)
+  if (kept.length > 0) await putAside(movesOf(kept), workshop)
   for (const { queue } of kept) await broker.release(queue.name)
   const deleted = await broker.deleteQueues(queues.map(({ queue: { name } }) => ({ name, most })))
   return queues.filter(({ queue }) => deleted.get(queue.name) === 'in-use')

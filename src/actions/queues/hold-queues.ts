@@ -2,6 +2,7 @@ import type { Move } from '../../core/action.ts'
 import type { BrokerControl } from '../../core/broker-control.ts'
 import { AdminError } from '../../core/error.ts'
 import { backExchangePrefix } from '../../knowledge/broker.ts'
+import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { countsOf, declaration, isThere, liveQueues } from './queues.ts'
 import { deleteEmpty } from './delete-held.ts'
@@ -31,7 +32,7 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     ])
   },
   async undo({ moves }, workshop) {
-    await deleteEmpty(moves.map(({ holding }) => holding), workshop)
+    await deleteEmpty(moves.flatMap(({ holding }) => [holding, aheadOf(holding)]), workshop)
   },
 }
 

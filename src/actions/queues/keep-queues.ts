@@ -1,8 +1,9 @@
 import type { Former, Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
+import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { putBack } from './delete-queues.ts'
-import { move } from './move.ts'
+import { putAside } from './move.ts'
 import { countsOf, keepOpen, liveQueues, movesOf } from './queues.ts'
 
 /** A queue that vanishes with its last consumer stays while one of ours is there; it is done for this process alone. */
@@ -20,7 +21,7 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
   async letGo({ queues }, workshop) {
     const unsaved: string[] = []
     for (const it of await keptByNobodyElse(queues, workshop)) {
-      await move('aside', [it], withoutJournal(workshop)).catch((error: unknown) => {
+      await putAside([it], withoutJournal(workshop)).catch((error: unknown) => {
         if (!(error instanceof AdminError)) throw error
         unsaved.push(`the messages of ${it.queue} could not be moved aside, and vanish with this program: ${error.message}`)
       })
@@ -52,6 +53,8 @@ async function keptByNobodyElse(queues: readonly Former[], workshop: Workshop): 
 
 /** Those for which messages wait: what is not there for any other reason is the service's to declare. */
 async function awaited(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
-  const counts = await countsOf(movesOf(queues).map(({ holding }) => holding), workshop)
-  return queues.filter(({ holding }) => (counts.get(holding ?? '')?.ready ?? 0) > 0)
+  const places = ({ holding }: Move): string[] => [holding, aheadOf(holding)]
+  const counts = await countsOf(movesOf(queues).flatMap(places), workshop)
+  const isAwaited = (it: Former): boolean => movesOf([it]).flatMap(places).some((name) => (counts.get(name)?.ready ?? 0) > 0)
+  return queues.filter(isAwaited)
 }

@@ -1,5 +1,6 @@
 import type { ActionHandler } from '../handler.ts'
-import { move } from './move.ts'
+import { aheadOf } from '../../knowledge/held-queues.ts'
+import { bringBack, putAside, takeBackAside } from './move.ts'
 import { countsOf } from './queues.ts'
 
 export const moveMessages: ActionHandler<'move-messages'> = {
@@ -8,18 +9,13 @@ export const moveMessages: ActionHandler<'move-messages'> = {
   isDone: async () => false,
   // what came to a queue since it was emptied is moved with its deletion
   async standsAs({ direction, moves }, workshop) {
-    const there = await countsOf(moves.flatMap(({ queue, holding }) => [queue, holding]), workshop)
+    const there = await countsOf(moves.flatMap(({ queue, holding }) => [queue, holding, aheadOf(holding)]), workshop)
     const holds = (name: string): boolean => (there.get(name)?.ready ?? 0) > 0
-    if (direction === 'back') return moves.some(({ holding }) => holds(holding)) ? 'not-done' : 'done'
-    if (moves.some(({ holding }) => holds(holding))) return 'done'
+    const isWaiting = moves.some(({ holding }) => holds(holding) || holds(aheadOf(holding)))
+    if (direction === 'back') return isWaiting ? 'not-done' : 'done'
+    if (isWaiting) return 'done'
     return moves.some(({ queue }) => holds(queue)) ? 'not-done' : 'untold'
   },
-  async perform({ direction, moves }, workshop) {
-    await move(direction, moves, workshop, { verifies: 'all' })
-  },
-  async undo({ direction, moves }, workshop) {
-    // half a queue moved back behind its other half would not be in its order
-    await move(direction, moves, workshop)
-    await move(direction === 'aside' ? 'back' : 'aside', moves, workshop)
-  },
+  perform: async ({ direction, moves }, workshop) => (direction === 'aside' ? putAside(moves, workshop) : bringBack(moves, workshop, { verifies: 'all' })),
+  undo: async ({ direction, moves }, workshop) => (direction === 'aside' ? takeBackAside(moves, workshop) : putAside(moves, workshop, { isUndo: true })),
 }

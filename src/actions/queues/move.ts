@@ -3,11 +3,13 @@ import { counted } from '../../checks/support/format.ts'
 import { tolerant } from '../../checks/support/wanted.ts'
 import type { Move } from '../../core/action.ts'
 import type { MessageMover, Moved, Repeats } from '../../core/message-mover.ts'
-import type { QueueCounts } from '../../core/sources.ts'
+import type { BrokerQueue, QueueCounts } from '../../core/sources.ts'
+import { AdminError } from '../../core/error.ts'
 import { isBounded } from '../../knowledge/broker.ts'
+import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
-import type { Account, Counts, Direction, Entry, Part } from './account.ts'
+import type { Attempt, Counts, Entry, Part, Way } from './account.ts'
 import { repeatsIn } from './comparison.ts'
 import { countsOf, liveQueues } from './queues.ts'
 import { verifyMoved } from './verify-moved.ts'
@@ -16,34 +18,93 @@ import { verifyMoved } from './verify-moved.ts'
 const noteMs = 1000
 
 /** What is moved: a queue, how it stands before, and what this run has done with it. */
-interface Moving extends Move {
+interface Moving extends Move, Way {
   /** null: somebody else reads it */
   counts: Counts | null
-  account: Account | null
+  attempts: readonly Attempt[]
+  othersIds: boolean
+}
+
+interface Options {
+  /** on the way back, also of queues that are missing, which take nothing back later either; `there`: of the others alone */
+  verifies?: 'there' | 'all'
+  /** what is refused once some were moved is half done */
+  isUndo?: true
+}
+
+/** Moves aside what is there now, queue by queue; one that is missing has nothing to move. */
+export async function putAside(all: readonly Move[], workshop: Workshop, { isUndo }: Options = {}): Promise<void> {
+  const there = await liveQueues(workshop)
+  const moves = all.filter(({ queue }) => there.has(queue))
+  if (moves.length === 0) return
+  const vanishing = moves.filter(({ queue }) => there.get(queue)?.autoDelete)
+  // the mover's own consumer comes and goes: a queue that would go with it is held open meanwhile
+  if (vanishing.length > 0) await (await workshop.control.broker()).keep(vanishing.map(({ queue }) => queue))
+  const { lastOf } = accountsOf(workshop.journal.ofRun())
+  for (const ahead of [undefined, true] as const) {
+    await moveThose(moves.filter(({ queue }) => isAhead(there.get(queue), lastOf(queue)) === (ahead ?? false)), { direction: 'aside', ...(ahead && { ahead }) }, workshop, isUndo)
+  }
 }
 
 /**
- * Moves what is there now, queue by queue; one that is missing has nothing to move, and takes nothing back yet. On the way back, what
- * came is compared with what went: throws INTERRUPTED where it is not the same, once, so that whoever knows of it can go on. `verifies`:
- * also of queues that are missing, which take nothing back later either.
+ * What has come back already was before what still waits. After a move aside, what is in the queue came later; but an undo that was cut
+ * off while it emptied a queue that was declared anew has left the rest of it there.
  */
-export async function move(direction: Direction, all: readonly Move[], workshop: Workshop, { verifies = 'there' }: { verifies?: 'there' | 'all' } = {}): Promise<void> {
-  const { control, journal } = workshop
+function isAhead(queue: BrokerQueue | undefined, last: Way | null): boolean {
+  if (last?.direction === 'aside') return last.ahead === true && queue?.durable === true
+  return last !== null
+}
+
+/**
+ * Moves back what waits, queue by queue; one that is missing takes nothing back yet. What came is compared with what went: throws
+ * INTERRUPTED where it is not the same, once, so that whoever knows of it can go on.
+ */
+export async function bringBack(all: readonly Move[], workshop: Workshop, { verifies = 'there', isUndo }: Options = {}): Promise<void> {
   const there = await liveQueues(workshop)
   const moves = all.filter(({ queue }) => there.has(queue))
-  const counts = await countsOf(moves.flatMap(({ queue, holding }) => [queue, holding]), workshop)
-  await keepVanishing(direction, moves, workshop)
-  const kept = (await control.broker()).kept()
-  const accounts = accountsOf(journal.ofRun())
+  const { lastOf } = accountsOf(workshop.journal.ofRun())
+  // an undo that cannot be gone on with goes forward again
+  await putAside(moves.filter(({ queue }) => lastOf(queue)?.direction === 'aside' && isAhead(there.get(queue), lastOf(queue))), workshop, isUndo ? { isUndo } : {})
+  await moveThose(moves.filter(({ holding }) => there.has(aheadOf(holding))), { direction: 'back', ahead: true }, workshop, isUndo)
+  const before = await countsOf(moves.flatMap(placesOf), workshop)
+  await moveThose(moves, { direction: 'back' }, workshop, isUndo)
+  await verifyMoved(verifies === 'all' ? all : moves, before, workshop)
+}
+
+/**
+ * Moves back what waits for queues that are there as they were. What a move aside that was cut off has left in them follows it, and is
+ * moved behind it first; what has come back already is where it belongs, so that nothing is moved aside again.
+ */
+export async function takeBackAside(all: readonly Move[], workshop: Workshop): Promise<void> {
+  const there = await liveQueues(workshop)
+  const { lastOf } = accountsOf(workshop.journal.ofRun())
+  // one that vanishes with its last reader would do so now, and has nothing left of before: it was declared again since
+  const isRest = ({ queue }: Move): boolean => there.get(queue)?.autoDelete === false && lastOf(queue)?.direction !== 'back'
+  await putAside(all.filter(isRest), workshop, { isUndo: true })
+  await bringBack(all, workshop, { isUndo: true })
+}
+
+function placesOf({ queue, holding }: Move): string[] {
+  return [queue, holding, aheadOf(holding)]
+}
+
+async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, isUndo?: true): Promise<void> {
+  if (moves.length === 0) return
+  const counts = await countsOf(moves.flatMap(placesOf), workshop)
+  const kept = (await workshop.control.broker()).kept()
+  const accounts = accountsOf(workshop.journal.ofRun())
   const full = moves.flatMap((it): Moving[] => {
-    const source = counts.get(direction === 'aside' ? it.queue : it.holding)
-    const isKept = direction === 'aside' && kept.has(it.queue)
+    const [held, beside] = way.ahead ? [aheadOf(it.holding), it.holding] : [it.holding, aheadOf(it.holding)]
+    const source = counts.get(way.direction === 'aside' ? it.queue : held)
+    const isKept = way.direction === 'aside' && kept.has(it.queue)
     // a consumer that nobody knows of may hold what is not counted as ready: the mover says so
     if (!isKept && (source?.ready ?? 0) + (source?.consumers ?? 0) === 0) return []
-    return [{ ...it, counts: soundCounts(counts.get(it.queue), counts.get(it.holding), isKept), account: accounts.of(it.queue) }]
+    const othersIds = accounts.of(it.queue, way.ahead)?.aside.every(({ part }) => part?.othersIds === 0) !== true
+    const sound = soundCounts(counts.get(it.queue), counts.get(held), isKept)
+    const aside = counts.get(beside)?.ready ?? 0
+    return [{ queue: it.queue, holding: held, ...way, counts: sound && { ...sound, ...(aside > 0 && { beside: aside }) }, attempts: accounts.attemptsOf(it.queue), othersIds }]
   })
-  if (full.length > 0) await moveThose(direction, full, workshop)
-  if (direction === 'back') await verifyMoved(verifies === 'all' ? all : moves, counts, workshop)
+  if (full.length > 0) await attempt(full, way, workshop, isUndo)
 }
 
 function soundCounts(queue: QueueCounts | undefined, held: QueueCounts | undefined, isKept: boolean): Counts | null {
@@ -51,35 +112,43 @@ function soundCounts(queue: QueueCounts | undefined, held: QueueCounts | undefin
   return { ready: queue?.ready ?? 0, held: held?.ready ?? 0 }
 }
 
-async function moveThose(direction: Direction, full: readonly Moving[], workshop: Workshop): Promise<void> {
+async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, isUndo?: true): Promise<void> {
   const { control, journal, moving, failpoint } = workshop
-  const attempt = randomBytes(8).toString('hex')
+  const id = randomBytes(8).toString('hex')
   const note = async (entry: Entry): Promise<void> => journal.note(JSON.stringify(entry))
-  await note({ event: 'begun', direction, attempt, queues: Object.fromEntries(full.map(({ queue, counts }) => [queue, counts])) })
+  await note({ event: 'begun', ...way, attempt: id, queues: Object.fromEntries(full.map(({ queue, counts }) => [queue, counts])) })
   const mover = await (await control.broker()).mover()
-  const total = full.reduce((sum, { counts }) => sum + ((direction === 'aside' ? counts?.ready : counts?.held) ?? 0), 0)
+  const total = full.reduce((sum, { counts }) => sum + ((way.direction === 'aside' ? counts?.ready : counts?.held) ?? 0), 0)
   let unnoted = new Map<string, Part>()
   let since = performance.now()
   const noteMoved = async (): Promise<void> => {
     if (unnoted.size === 0) return
-    await note({ event: 'moved', direction, attempt, queues: Object.fromEntries(unnoted) })
+    await note({ event: 'moved', ...way, attempt: id, queues: Object.fromEntries(unnoted) })
     unnoted = new Map()
     since = performance.now()
     await failpoint('noted')
   }
   let before = 0
+  let done = 0
   try {
     for (const it of full) {
-      const onProgress = ({ moved }: { moved: number }): void => moving({ done: before + moved, total, unit: 'messages' })
-      const { moved, contents, othersIds, ...rest } = await moveOne(direction, it, { mover, attempt, onProgress }, workshop)
+      const onProgress = ({ moved }: { moved: number }): void => moving({ done: (done = before + moved), total, unit: 'messages' })
+      const { moved, contents, othersIds, ...rest } = await moveOne(it, { mover, attempt: id, onProgress }, workshop)
       before += moved
-      unnoted.set(it.queue, { contents, othersIds })
-      tell(direction, it, { othersIds, ...rest }, workshop)
+      unnoted.set(it.queue, { contents, othersIds, ...(rest.leftOut > 0 && { leftOut: rest.leftOut }) })
+      tell(it, { othersIds, ...rest }, workshop)
       if (performance.now() - since > noteMs) await noteMoved()
     }
+  } catch (error) {
+    throw isUndo && done > 0 && error instanceof AdminError && error.code === 'REFUSED' ? halfDone(error) : error
   } finally {
     await noteMoved()
   }
+}
+
+/** Whoever goes on has to go on the same way, or their order would be lost. */
+function halfDone(error: AdminError): AdminError {
+  return new AdminError('INTERRUPTED', error.message, error.suggestions, { cause: error, obstacle: error.obstacle })
 }
 
 interface Means {
@@ -88,41 +157,32 @@ interface Means {
   onProgress: (so: { moved: number }) => void
 }
 
-async function moveOne(direction: Direction, it: Moving, { mover, attempt, onProgress }: Means, workshop: Workshop): Promise<Moved> {
-  const { queue, holding, account } = it
+async function moveOne(it: Moving, { mover, attempt: id, onProgress }: Means, workshop: Workshop): Promise<Moved> {
+  const { queue, holding, direction, othersIds } = it
   const { control, signal, failpoint } = workshop
   const broker = await control.broker()
   // without a test that waits for it, nothing is held up
   const common = { onProgress, signal, ...(workshop.isTested && { failpoint }) }
   if (direction === 'aside') {
     const kept = broker.kept().has(queue) && { kept: { release: async () => broker.release(queue), keepAgain: async () => broker.keep([queue]) } }
-    return mover.aside({ from: queue, to: holding, attempt, ...common, ...kept })
+    return mover.aside({ from: queue, to: holding, attempt: id, ...common, ...kept })
   }
-  const othersIds = account?.aside.every(({ part }) => part?.othersIds === 0) !== true
   return mover.back({ from: holding, to: queue, othersIds, repeats: await repeatsOf(it, workshop), ...common })
 }
 
 /** What must not come back twice, since the queue would drop others for it, or refuse to take it. */
-async function repeatsOf({ queue, account, counts }: Moving, { open }: Workshop): Promise<Repeats | undefined> {
-  const most = counts && account ? repeatsIn(account, counts) : 0
-  if (account === null || most === 0) return undefined
+async function repeatsOf({ queue, attempts, counts }: Moving, { open }: Workshop): Promise<Repeats | undefined> {
+  const most = counts ? repeatsIn(attempts, counts) : 0
+  if (counts === null || most === 0) return undefined
   const of = (await liveQueues({ open })).get(queue)
   const policies = (await tolerant((await open.broker()).policies())) ?? null
-  return of && isBounded(of, policies) ? { most, isCut: account.back.length > 0 } : undefined
+  return of && isBounded(of, policies) ? { most, isCut: counts.ready > 0 } : undefined
 }
 
-function tell(direction: Direction, { queue, account }: Moving, { perhapsTwice, othersIds, leftOut }: Pick<Moved, 'perhapsTwice' | 'othersIds' | 'leftOut'>, { progress }: Workshop): void {
+function tell({ queue, direction, attempts }: Moving, { perhapsTwice, othersIds, leftOut }: Pick<Moved, 'perhapsTwice' | 'othersIds' | 'leftOut'>, { progress }: Workshop): void {
   // a message may have been delivered before to the service as well
-  const isCut = account?.[direction].some(({ part }) => part === null)
+  const isCut = attempts.some(({ part }) => part === null)
   if (isCut && perhapsTwice > leftOut) progress(`${queue}: ${counted(perhapsTwice, 'message')} had been delivered before, and may be there twice, since a move was cut off`)
   if (leftOut > 0) progress(`${queue}: ${counted(leftOut, 'message')} left out that a move which was cut off had put there already`)
   if (direction === 'back' && othersIds > 0) progress(`${queue}: ${counted(othersIds, 'message')} came back without user_id, which the broker takes from that user alone`)
-}
-
-/** The mover's own consumer comes and goes: a queue that would go with it is held open meanwhile. */
-async function keepVanishing(direction: Direction, moves: readonly Move[], { open, control }: Workshop): Promise<void> {
-  if (direction === 'back') return
-  const queues = await liveQueues({ open })
-  const vanishing = moves.filter(({ queue }) => queues.get(queue)?.autoDelete)
-  if (vanishing.length > 0) await (await control.broker()).keep(vanishing.map(({ queue }) => queue))
 }

@@ -1,9 +1,10 @@
 import type { Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
+import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmptied } from './delete-queues.ts'
-import { move } from './move.ts'
+import { putAside } from './move.ts'
 import { countsOf, isThere, liveQueues, movesOf } from './queues.ts'
 import { possible } from './switch-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
@@ -39,7 +40,7 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
     const durable = queues.map(({ queue }) => queue.name).filter((name) => there.get(name)?.durable === true)
     const former = queues.filter(({ queue }) => durable.includes(queue.name))
     // what has come since, of a queue that is held open as well
-    await move('aside', movesOf(former), workshop)
+    await putAside(movesOf(former), workshop, { isUndo: true })
     await deleteEmptied(former, workshop)
   },
 }
@@ -51,9 +52,8 @@ function bindingsTo(queues: readonly Former[], bindings: readonly Binding[]): Bi
 
 /** Those for which messages wait, and those that nobody else would declare. */
 async function awaited(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
-  const counts = await countsOf(queues.flatMap(({ holding }) => holding ?? []), workshop)
-  return queues.filter(({ holding, always }) => {
-    const { ready = 0, consumers = 0 } = counts.get(holding ?? '') ?? {}
-    return always || ready > 0 || consumers > 0
-  })
+  const places = ({ holding }: Former): string[] => (holding === null ? [] : [holding, aheadOf(holding)])
+  const counts = await countsOf(queues.flatMap(places), workshop)
+  const isInUse = (name: string): boolean => (counts.get(name)?.ready ?? 0) + (counts.get(name)?.consumers ?? 0) > 0
+  return queues.filter((it) => it.always || places(it).some(isInUse))
 }

@@ -3,6 +3,7 @@ import type { Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { QueueCounts } from '../../core/sources.ts'
 import type { Workshop } from '../handler.ts'
+import { aheadOf } from '../../knowledge/held-queues.ts'
 import { accountsOf } from './account.ts'
 import type { Entry } from './account.ts'
 import { compare } from './comparison.ts'
@@ -18,17 +19,21 @@ export async function verifyMoved(moves: readonly Move[], counts: ReadonlyMap<st
     const known = accounts.toldOf(queue)
     if (known !== null) result(known)
   }
-  const compared = moves.flatMap(({ queue, holding }) => {
-    const account = accounts.of(queue)
+  const compared = moves.flatMap(({ queue, holding: of }) => {
     const isKnown = accounts.toldOf(queue) !== null
-    return account === null ? [] : [{ queue, holding, so: isKnown ? null : compare(account, { ready: counts.get(queue)?.ready ?? 0, held: counts.get(holding)?.ready ?? 0 }) }]
+    return ([undefined, true] as const).flatMap((ahead) => {
+      const account = accounts.of(queue, ahead)
+      const holding = ahead ? aheadOf(of) : of
+      const now = { ready: counts.get(queue)?.ready ?? 0, held: counts.get(holding)?.ready ?? 0 }
+      return account === null ? [] : [{ queue, holding, so: isKnown ? null : compare(account, now) }]
+    })
   })
   if (compared.length === 0) return
   const differing = compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, isBefore: so.difference === 'before', said: differenceOf(queue, so) }] : []))
   const entry: Entry = {
     event: 'compared',
-    queues: compared.map(({ queue }) => queue),
-    differing: Object.fromEntries(differing.map(({ queue, said }) => [queue, said])),
+    queues: [...new Set(compared.map(({ queue }) => queue))],
+    differing: Object.fromEntries(differing.map(({ queue }) => [queue, differing.filter((it) => it.queue === queue).map(({ said }) => said).join('; ')])),
   }
   await journal.note(JSON.stringify(entry))
   if (differing.length > 0) {
@@ -41,7 +46,10 @@ export async function verifyMoved(moves: readonly Move[], counts: ReadonlyMap<st
       ],
     )
   }
-  const total = compared.reduce((sum, { so }) => sum + (so?.came ?? 0), 0)
+  // what an undo moved ahead had been counted with what it was ahead of
+  const came = new Map<string, number>()
+  for (const { queue, so } of compared) came.set(queue, Math.max(came.get(queue) ?? 0, so?.came ?? 0))
+  const total = [...came.values()].reduce((sum, count) => sum + count, 0)
   if (total === 0) return
   const text = compared.some(({ so }) => so?.isAtLeast)
     ? `${counted(total, 'message')} back, none is missing: a move was cut off, so some may be there twice`

@@ -1,6 +1,6 @@
 import type { Compared, DatabaseControl } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
-import type { ChangelogLockRow } from '../../core/sources.ts'
+import type { ChangelogLockRow, LockTableName } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import { asked, psql, sqlState } from './errors.ts'
 import type { DatabaseSession, Row } from './session.ts'
@@ -18,7 +18,7 @@ const seen = 'unnest($1::int[], $2::boolean[], $3::text[], $4::text[]) AS seen (
 const unchanged = new Error('the row is not as it was seen')
 
 interface Change {
-  schema: string
+  place: LockTableName
   sql: (table: string) => string
   values?: readonly unknown[]
   beforehand?: ((mark: string) => Promise<void>) | undefined
@@ -28,13 +28,13 @@ interface Change {
 
 /** Writes to Liquibase's lock, each by comparing and setting in one transaction (FIELD-NOTES.md 2). Throws FORBIDDEN, TIMED_OUT, UNREACHABLE, REFUSED. */
 export function databaseControl(session: DatabaseSession, alsoAt: readonly string[]): DatabaseControl {
-  const compare = async ({ schema, sql, values = [], beforehand, rows }: Change): Promise<Compared> => {
+  const compare = async ({ place, sql, values = [], beforehand, rows }: Change): Promise<Compared> => {
     const change = async (): Promise<void> =>
       session.change(async (run) => {
         if (beforehand) await beforehand((await run('SELECT txid_current()::text AS mark'))[0]?.['mark'] ?? '')
-        const found = await run(sql(tableIn(schema)), values)
+        const found = await run(sql(tableIn(place)), values)
         // Liquibase goes by the one row; more of them are none of ours
-        if (found.length > (rows ?? 1)) throw manyRows(schema, session, found)
+        if (found.length > (rows ?? 1)) throw manyRows(place, session, found)
         // a transaction that has set nothing must not be known as one that came to its end
         if (found.length === 0) throw unchanged
       })
@@ -43,15 +43,15 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
       return 'set'
     } catch (error) {
       if (error === unchanged) return 'changed'
-      throw error instanceof AdminError && sqlState(error.cause) === '42501' ? forbidden(schema, session, error) : error
+      throw error instanceof AdminError && sqlState(error.cause) === '42501' ? forbidden(place, session, error) : error
     }
   }
   return {
     target: session.peer.where,
     alsoAt,
-    releaseLock: async (schema, row, beforehand) =>
+    releaseLock: async (place, row, beforehand) =>
       compare({
-        schema,
+        place,
         sql: (table) =>
           `UPDATE ${table} SET ${locked} = FALSE, ${granted} = NULL, ${by} = NULL ${ofRow} ` +
           `AND ${sameGranted} AND ${by} IS NOT DISTINCT FROM $2::text AND ${locked} IS NOT DISTINCT FROM $3::boolean RETURNING ${id}`,
@@ -64,27 +64,27 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
       const sql = `SELECT 1 AS one FROM unnest(${bigints(marks)}) AS mark WHERE ${status} = 'committed'`
       return (await asked(session, async () => session.read(sql))).length > 0
     },
-    restoreLock: async (schema, row, setBy) =>
+    restoreLock: async (place, row, setBy) =>
       compare({
-        schema,
+        place,
         sql: (table) =>
           `UPDATE ${table} SET ${locked} = $3::boolean, ${granted} = $1::text::timestamp, ${by} = $2::text ${ofRow} AND ${isFree} ` +
           `${setLastBy(setBy)} RETURNING ${id}`,
         values: [row.lockGranted, row.lockedBy, row.locked],
       }),
-    insertLockRow: async (schema, beforehand) =>
+    insertLockRow: async (place, beforehand) =>
       compare({
-        schema,
+        place,
         sql: (table) =>
           `INSERT INTO ${table} (${id}, ${locked}) SELECT ${changelogLock.rowId}, FALSE ` +
           `WHERE NOT EXISTS (SELECT 1 FROM ${table} ${ofRow}) RETURNING ${id}`,
         beforehand,
       }),
-    deleteLockRow: async (schema, setBy) =>
-      compare({ schema, sql: (table) => `DELETE FROM ${table} ${ofRow} AND ${isFree} ${setLastBy(setBy)} RETURNING ${id}` }),
-    removeOtherRows: async (schema, rows, beforehand) =>
+    deleteLockRow: async (place, setBy) =>
+      compare({ place, sql: (table) => `DELETE FROM ${table} ${ofRow} AND ${isFree} ${setLastBy(setBy)} RETURNING ${id}` }),
+    removeOtherRows: async (place, rows, beforehand) =>
       compare({
-        schema,
+        place,
         sql: (table) =>
           `DELETE FROM ${table} WHERE ${id} <> ${changelogLock.rowId} AND EXISTS (SELECT 1 FROM ${seen} WHERE seen.number = ${table}.${id} ` +
           `AND seen.held = ${table}.${locked} AND seen.since IS NOT DISTINCT FROM ${grantedText} ` +
@@ -93,9 +93,9 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
         beforehand,
         rows: rows.length,
       }),
-    restoreOtherRows: async (schema, rows) =>
+    restoreOtherRows: async (place, rows) =>
       compare({
-        schema,
+        place,
         sql: (table) =>
           `INSERT INTO ${table} (${id}, ${locked}, ${granted}, ${by}) SELECT number, held, since::timestamp, holder FROM ${seen} ` +
           `WHERE number <> ${changelogLock.rowId} AND NOT EXISTS (SELECT 1 FROM ${table} other WHERE other.${id} = seen.number) RETURNING ${id}`,
@@ -123,17 +123,17 @@ function bigints(marks: readonly string[]): string {
   return `ARRAY[${marks.filter((mark) => /^\d{1,18}$/.test(mark)).join(', ')}]::bigint[]`
 }
 
-function tableIn(schema: string): string {
-  return `"${schema.replaceAll('"', '""')}".${changelogLock.table}`
+function tableIn({ schema, table = changelogLock.table }: LockTableName): string {
+  return [schema, table].map((name) => `"${name.replaceAll('"', '""')}"`).join('.')
 }
 
-function manyRows(schema: string, { peer }: DatabaseSession, rows: readonly Row[]): AdminError {
+function manyRows({ schema, table = changelogLock.table }: LockTableName, { peer }: DatabaseSession, rows: readonly Row[]): AdminError {
   const which = rows.every((row) => row[id] === String(changelogLock.rowId)) ? `${rows.length} rows with id ${changelogLock.rowId}` : 'rows twice'
-  return new AdminError('REFUSED', `${schema}.${changelogLock.table} at ${peer.where} has ${which}, and lacks its primary key: nothing was changed`)
+  return new AdminError('REFUSED', `${schema}.${table} at ${peer.where} has ${which}, and lacks its primary key: nothing was changed`)
 }
 
 /** The right to read that `databaseFailure` names does not do for one who writes. */
-function forbidden(schema: string, { peer, login }: DatabaseSession, error: AdminError): AdminError {
-  const grant = sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sqlNameInQuotes(schema)}.${sqlName(changelogLock.table)} TO ${sqlNameInQuotes(login.user)}`
+function forbidden({ schema, table = changelogLock.table }: LockTableName, { peer, login }: DatabaseSession, error: AdminError): AdminError {
+  const grant = sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sqlNameInQuotes(schema)}.${sqlName(table)} TO ${sqlNameInQuotes(login.user)}`
   return new AdminError('FORBIDDEN', error.message, [psql(peer, { user: 'postgres' }, login.database, grant)], { cause: error.cause })
 }

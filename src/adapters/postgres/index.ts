@@ -166,7 +166,7 @@ function databaseSource(session: DatabaseSession, identity: DatabaseIdentity, en
           return Number(row?.['now'])
         }),
       ),
-    changelogLocks: async () => ask(async () => readChangelogLocks(session, searchPath)),
+    changelogLocks: async (wanted) => ask(async () => readChangelogLocks(session, searchPath, wanted)),
     backends: async () => ask(async () => readBackends(session)),
     operator: async () => ask(async () => readOperator(session)),
     connections: async () => ask(async () => readConnections(session)),

@@ -1,5 +1,6 @@
+import pg from 'pg'
 import { AdminError } from '../../core/error.ts'
-import type { ChangelogLockRow, ChangelogLockTable } from '../../core/sources.ts'
+import type { ChangelogLockRow, ChangelogLockTable, LockTablesAsked } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import type { DatabaseSession, Row } from './session.ts'
 import { sql, sqlName } from '../../core/sql-text.ts'
@@ -7,8 +8,8 @@ import { sql, sqlName } from '../../core/sql-text.ts'
 const columns = ['id', 'locked', 'lockgranted', 'lockedby'] as const
 
 /** every table of Liquibase's that this database has, whoever may read it, with the types of its columns */
-const tables = `
-SELECT n.nspname AS schema, c.oid::text AS oid,
+const tablesNamed = (named: string | null): string => `
+SELECT n.nspname AS schema, c.relname AS name, c.oid::text AS oid,
   has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS readable,
   has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'INSERT') AS writable,
   has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'DELETE') AND has_table_privilege(c.oid, 'INSERT') AS removable,
@@ -16,42 +17,53 @@ SELECT n.nspname AS schema, c.oid::text AS oid,
   (SELECT json_object_agg(a.attname, a.atttypid::regtype::text) FROM pg_attribute a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relname = 'databasechangeloglock' AND c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\\_temp\\_%'
+WHERE (c.relname = ${pg.escapeLiteral(changelogLock.table)}${named === null ? '' : ` OR lower(c.relname) = ${pg.escapeLiteral(named.toLowerCase())}`}) AND c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\\_temp\\_%'
 ORDER BY n.nspname LIMIT 50`
+
+/** what PostgreSQL has as the search path of a role in this database, the strongest setting first */
+const pathOfRole = (user: string): string => `
+SELECT setting AS path FROM (
+  SELECT unnest(s.setconfig) AS setting, s.setrole <> 0 AS of_role, s.setdatabase <> 0 AS of_database FROM pg_db_role_setting s
+  WHERE (s.setrole = 0 OR s.setrole = (SELECT oid FROM pg_roles WHERE rolname = ${pg.escapeLiteral(user)}))
+    AND (s.setdatabase = 0 OR s.setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database()))
+) settings WHERE setting LIKE 'search_path=%' ORDER BY of_role DESC, of_database DESC LIMIT 1`
 
 /**
  * The change-log locks of all schemas (FIELD-NOTES.md 2). `searchPath`: schemas in which the service looks, as its
- * address names them; null: as this session does. Throws UNEXPECTED_ANSWER where the service's own table is not Liquibase's.
+ * address names them; null: as PostgreSQL has it for `user`, or for this session. Throws UNEXPECTED_ANSWER where the service's own table is not Liquibase's.
  */
 export async function readChangelogLocks(
   session: DatabaseSession,
   searchPath: readonly string[] | null,
+  { table: named, user }: LockTablesAsked = { table: null, user: null },
 ): Promise<ChangelogLockTable[]> {
-  const found = (await session.read(tables)).map((row) => ({
+  const path = searchPath ?? (user === null ? null : await pathOf(session, user))
+  const found = (await session.read(tablesNamed(named))).map((row) => ({
     schema: text(row, 'schema'),
+    name: text(row, 'name'),
     readable: row['readable'] === 't',
     writable: row['writable'] === 't',
     removable: row['removable'] === 't',
     visible: row['visible'] === 't',
     columns: JSON.parse(row['columns'] ?? '{}') as Partial<Record<string, string>>,
   }))
-  const first = searchPath?.find((schema) => found.some((table) => table.schema === schema))
-  const known = found.map((table) => ({ ...table, inSearchPath: searchPath === null ? table.visible : table.schema === first }))
+  const firstOf = (name: string): string | undefined => path?.find((schema) => found.some((table) => table.schema === schema && table.name === name))
+  const known = found.map((table) => ({ ...table, inSearchPath: path === null ? table.visible : table.schema === firstOf(table.name) }))
   const strange = known.find((table) => table.inSearchPath && !isLiquibases(table.columns))
   if (strange) {
     throw new AdminError(
       'UNEXPECTED_ANSWER',
-      `table ${strange.schema}.databasechangeloglock at ${session.peer.where} is not Liquibase's: ` +
+      `table ${strange.schema}.${strange.name} at ${session.peer.where} is not Liquibase's: ` +
         `it lacks ${missing(strange.columns).join(', ')}`,
-      [sql`\\d ${sqlName(strange.schema)}.databasechangeloglock   -- typed in psql`],
+      [sql`\\d ${sqlName(strange.schema)}.${sqlName(strange.name)}   -- typed in psql`],
     )
   }
   const wanted = known.filter((table) => isLiquibases(table.columns))
   const readable = wanted.filter((table) => table.readable)
-  const rows = readable.length === 0 ? [] : await session.readAll(readable.map((table) => select(table.schema, table.columns)))
-  return wanted.map(({ schema, inSearchPath, readable: mayRead, writable, removable }) => {
-    const at = readable.findIndex((table) => table.schema === schema)
-    return { schema, inSearchPath, rows: mayRead ? (rows[at] ?? []).map(lockRow) : null, writable, removable }
+  const rows = readable.length === 0 ? [] : await session.readAll(readable.map(select))
+  return wanted.map(({ schema, name, inSearchPath, readable: mayRead, writable, removable }) => {
+    const at = readable.findIndex((table) => table.schema === schema && table.name === name)
+    return { schema, ...(name !== changelogLock.table && { table: name }), inSearchPath, rows: mayRead ? (rows[at] ?? []).map(lockRow) : null, writable, removable }
   })
 }
 
@@ -63,15 +75,22 @@ function missing(types: Partial<Record<string, string>>): string[] {
   return columns.filter((column) => types[column] === undefined)
 }
 
-function select(schema: string, types: Partial<Record<string, string>>): string {
+/** Null: PostgreSQL has none of its own for that role, and looks into its usual one, or the role may not be seen. */
+async function pathOf(session: DatabaseSession, user: string): Promise<string[]> {
+  const [row] = await session.read(pathOfRole(user))
+  const path = row?.['path']?.slice('search_path='.length) ?? '"$user", public'
+  return path.split(',').map((one) => one.trim().replace(/^"(.*)"$/, '$1').replace('$user', user))
+}
+
+function select({ schema, name, columns: types }: { schema: string; name: string; columns: Partial<Record<string, string>> }): string {
   // the form of the date must not depend on the role's DateStyle
   const granted = types['lockgranted']?.startsWith('timestamp')
     ? `to_char(lockgranted, 'YYYY-MM-DD HH24:MI:SS.US')`
     : 'lockgranted'
-  const quoted = `"${schema.replaceAll('"', '""')}"`
+  const quoted = [schema, name].map((one) => `"${one.replaceAll('"', '""')}"`).join('.')
   return (
     `SELECT id::text AS id, locked::text AS locked, ${granted}::text AS lockgranted, lockedby::text AS lockedby ` +
-    `FROM ${quoted}.databasechangeloglock ORDER BY id::text <> '${changelogLock.rowId}', 1 LIMIT ${changelogLock.rowsRead}`
+    `FROM ${quoted} ORDER BY id::text <> '${changelogLock.rowId}', 1 LIMIT ${changelogLock.rowsRead}`
   )
 }
 

@@ -1,6 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Severity } from '../../core/check.ts'
-import type { ChangelogLockRow, ChangelogLockTable, DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import type { ChangelogLockRow, DatabaseSource, LockTableName, ServiceSource } from '../../core/sources.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
@@ -8,8 +8,9 @@ import { eachDatabase } from '../support/databases.ts'
 import { psql } from '../support/evidence.ts'
 import { listed } from '../support/format.ts'
 import { judgeHolder } from '../support/lock-holder.ts'
-import { countingRows, leaveOne, mayNotBeRead, nameOf, showRow, sortOut } from '../support/lock-row.ts'
-import type { LockTables } from '../support/lock-row.ts'
+import { askedFor, countingRows, leaveOne, mayNotBeRead, nameOf, showRow, sortOut } from '../support/lock-row.ts'
+import { waitsElsewhere } from '../support/lock-elsewhere.ts'
+import type { LockTables, LookedFor } from '../support/lock-row.ts'
 import { lockEvidence, zoneEvidence } from '../support/lock-evidence.ts'
 import { situationOf, surroundings } from '../support/lock-situation.ts'
 import type { Surroundings } from '../support/lock-situation.ts'
@@ -27,21 +28,20 @@ const makeSure: Remedy = {
   text: 'See to it that its holder has ended, then release the lock: whoever still migrates would be disturbed at work.',
   commands,
 }
+const settingsToCompare = 'compare its schema with SPRING_LIQUIBASE_LIQUIBASE_SCHEMA, SPRING_LIQUIBASE_DEFAULT_SCHEMA and currentSchema in SPRING_DATASOURCE_URL of the service'
 const restoreText = 'Leave the table as Liquibase expects it: one row with id 1, free, where the service looks.'
 
-/** What the repair leaves alone, since others may have a use for it, is done by hand: the table's place. */
 function restore({ target }: DatabaseSource, { own, row, found }: LockTables, user: string | null): Remedy {
   if (countingRows(own).length > 1) return keepOne(target, user, own)
-  const move = psql(target, user, sql`ALTER TABLE ${within(nameOf(own))} SET SCHEMA public`)
   const others = own.rows?.some(({ id }) => id !== changelogLock.rowId) ?? false
   const byRepair = row === null || others ? commands.slice(0, 1) : []
   return {
-    text: `${restoreText}${found ? '' : ' By hand, where nobody else uses it.'}`,
-    commands: [...byRepair, ...(found ? [] : [move]), byHand('database/changelog-lock')],
+    text: found ? restoreText : 'See where the service looks for its lock. The table stays where it is: another program may use it.',
+    commands: [...byRepair, ...(found ? [] : [settingsToCompare]), byHand('database/changelog-lock')],
   }
 }
 
-function keepOne(target: string, user: string | null, own: ChangelogLockTable): Remedy {
+function keepOne(target: string, user: string | null, own: LockTableName): Remedy {
   return {
     text: 'Stop the service, leave one row with id 1, and give the table its primary key back. By hand: which row goes is yours to say.',
     commands: [...leaveOne(target, user, own), byHand('database/changelog-lock')],
@@ -49,9 +49,9 @@ function keepOne(target: string, user: string | null, own: ChangelogLockTable): 
   }
 }
 
-function stray(schema: string): Remedy {
+function stray({ schema }: LockTableName): Remedy {
   return {
-    text: 'The service never looks at that lock: free it where no other program uses that table, or drop a table that is a mere copy.',
+    text: 'The service never looks at that lock: free it where no other program uses that table.',
     commands: [command`testops-admin unlock-changelog -d {deployment} --schema ${schema}`, byHand('database/changelog-lock')],
   }
 }
@@ -64,25 +64,32 @@ export const changelogLockCheck = defineCheck({
   explains: serviceFails,
   async run({ database: databases, service, logs, api }, deployment) {
     const around = await surroundings({ service, logs, api }, deployment)
-    return eachDatabase(databases, async (database) => judge(database, around, had(service)))
+    return eachDatabase(databases, async (database) => judge(database, around, { service: had(service), isMain: database === databases[0] }))
   },
 })
 
-async function judge(database: DatabaseSource, around: Surroundings, service: ServiceSource | null): Promise<Outcome> {
-  const [first, ...others] = await database.changelogLocks()
-  if (!first) return { status: 'skipped', reason: `${database.target} has no table ${changelogLock.table}` }
-  const tables = sortOut([first, ...others], around.user)
+/** `isMain`: the one into which the service's Liquibase looks. */
+async function judge(database: DatabaseSource, around: Surroundings, { service, isMain }: { service: ServiceSource | null; isMain: boolean }): Promise<Outcome> {
+  const looked: LookedFor = { user: around.user, liquibase: isMain ? around.liquibase : null }
+  const tables = sortOut(await database.changelogLocks(askedFor(looked)), looked)
+  if (tables === null) {
+    const reason = `${database.target} has no table ${looked.liquibase?.table ?? changelogLock.table}`
+    const elsewhere = isMain ? waitsElsewhere(database, around, { looked: reason, evidence: [], service, user: await userOf(database) }) : null
+    return elsewhere ? problem('error', elsewhere.finding, elsewhere.remedy) : { status: 'skipped', reason }
+  }
   if (tables.own.rows === null) throw mayNotBeRead(database.target, await userOf(database), tables.own)
   const { row, flaws } = tables
   const severity: Severity = around.up ? 'warning' : 'error'
   if (row?.locked !== true) {
+    const free = `${nameOf(tables.own)} at ${database.target} is ${row === null ? 'without its row' : 'free'}`
+    const waits = isMain ? waitsElsewhere(database, around, { looked: free, evidence: await evidenceOf(database, tables), service, user: await userOf(database) }) : null
     const elsewhere = await heldElsewhere(database, tables, around)
-    if (flaws.length === 0 && elsewhere === null)
-      return { status: 'ok', detail: `${nameOf(tables.own)} at ${database.target} is free` }
+    if (waits && row !== null && elsewhere === null) return problem('error', waits.finding, waits.remedy)
+    if (flaws.length === 0 && elsewhere === null) return { status: 'ok', detail: free }
     const grave = flaws.some(({ harmless }) => !harmless)
     const message = [...flaws.map((flaw) => flaw.message), ...(elsewhere === null ? [] : [elsewhere.message])].join('; ')
     const finding = { message, evidence: await evidenceOf(database, tables) }
-    return problem(grave ? severity : 'warning', finding, elsewhere === null || flaws.length > 0 ? restore(database, tables, await userOf(database)) : stray(elsewhere.schema))
+    return problem(grave ? severity : 'warning', finding, elsewhere === null || flaws.length > 0 ? restore(database, tables, await userOf(database)) : stray(elsewhere))
   }
   const situation = await situationOf(database, row, around)
   const holding = judgeHolder(situation)
@@ -125,16 +132,16 @@ async function heldElsewhere(
   database: DatabaseSource,
   { elsewhere }: LockTables,
   around: Surroundings,
-): Promise<{ message: string; schema: string } | null> {
-  const dead: { schema: string; row: ChangelogLockRow }[] = []
+): Promise<({ message: string } & LockTableName) | null> {
+  const dead: (LockTableName & { row: ChangelogLockRow })[] = []
   for (const held of elsewhere) {
     const holding = judgeHolder(await situationOf(database, held.row, around))
     if (holding.holder !== 'live') dead.push(held)
   }
   const [first] = dead
   if (!first) return null
-  const shown = dead.map(({ schema, row }) => `${nameOf({ schema })} (held by ${row.lockedBy ?? 'nobody that is named'})`)
-  return { message: `another table holds a lock, in a schema that the service does not look at: ${listed(shown)}`, schema: first.schema }
+  const shown = dead.map(({ row, ...table }) => `${nameOf(table)} (held by ${row.lockedBy ?? 'nobody that is named'})`)
+  return { message: `another table holds a lock, in a schema that the service does not look at: ${listed(shown)}`, schema: first.schema, ...(first.table !== undefined && { table: first.table }) }
 }
 
 async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTables): Promise<string[]> {
@@ -144,8 +151,8 @@ async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTabl
   return [
     psql(database.target, user, sql`SELECT id, locked, lockgranted, lockedby FROM ${within(nameOf(own))}`),
     ...shown,
-    ...elsewhere.flatMap(({ schema, row }) => [
-      psql(database.target, user, sql`SELECT id, locked, lockgranted, lockedby FROM ${within(nameOf({ schema }))}`),
+    ...elsewhere.flatMap(({ row, ...table }) => [
+      psql(database.target, user, sql`SELECT id, locked, lockgranted, lockedby FROM ${within(nameOf(table))}`),
       showRow(row),
     ]),
   ]

@@ -1,8 +1,10 @@
 import { AdminError } from '../../core/error.ts'
-import type { ChangelogLockRow, ChangelogLockTable } from '../../core/sources.ts'
+import type { ChangelogLockRow, ChangelogLockTable, LockTableName, LockTablesAsked } from '../../core/sources.ts'
+import type { LiquibaseSettings } from '../../knowledge/liquibase-settings.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import { psql } from './evidence.ts'
 import { listed } from './format.ts'
+import type { Surroundings } from './lock-situation.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 import { sql, sqlName, sqlNameInQuotes, within } from '../../core/sql-text.ts'
 import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
@@ -22,24 +24,38 @@ export interface LockTables {
   found: boolean
   flaws: readonly LockFlaw[]
   /** held rows of tables that the service does not look at */
-  elsewhere: readonly { schema: string; row: ChangelogLockRow }[]
+  elsewhere: readonly (LockTableName & { row: ChangelogLockRow })[]
+}
+
+/** Where the service looks for its lock table, as far as it is known. */
+export interface LookedFor extends Pick<Surroundings, 'user'> {
+  /** of the main database alone; null: nothing is known of it */
+  liquibase: LiquibaseSettings | null
+}
+
+/** What the database is asked for. */
+export function askedFor({ user, liquibase }: LookedFor): LockTablesAsked {
+  return { table: liquibase?.table ?? null, user }
 }
 
 /**
- * Sorts out the tables of one database; there must be one at least. Only the row with id 1 counts (FIELD-NOTES.md 2).
- * `user`: as whom the service signs in, whose own schema PostgreSQL looks at too.
+ * Sorts out the tables of one database. Only the row with id 1 counts (FIELD-NOTES.md 2). Null: there is none of the name that the
+ * service's settings have.
  */
-export function sortOut(tables: readonly [ChangelogLockTable, ...ChangelogLockTable[]], user: string | null): LockTables {
-  const seen = tables.find(({ inSearchPath }) => inSearchPath) ?? tables.find(({ schema }) => schema === user)
+export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }: LookedFor): LockTables | null {
+  const wanted = (liquibase?.table ?? changelogLock.table).toLowerCase()
+  const tables = all.filter(({ table = changelogLock.table }) => table.toLowerCase() === wanted)
+  const seen = seenIn(tables, user, liquibase)
   const own = seen ?? tables[0]
+  if (!own) return null
   const rows = own.rows ?? []
   const counting = countingRows(own)
   const row = counting.find(({ locked }) => locked) ?? counting[0] ?? null
   const flaws: LockFlaw[] = []
   if (!seen) {
     const schemas = listed(tables.map(({ schema }) => schema))
-    const message = `the table ${changelogLock.table} lies in schema ${schemas}, where the service's search path does not find it`
-    flaws.push({ message, harmless: false })
+    const where = liquibase !== null && liquibase.shown.length > 0 ? `the service's settings say ${listed(liquibase.shown)}` : 'nothing that is known of the service says that it looks there'
+    flaws.push({ message: `the table ${own.table ?? changelogLock.table} is in schema ${schemas}, and ${where}`, harmless: false })
   }
   if (own.rows !== null && row === null)
     flaws.push({ message: `${nameOf(own)} has no row with id ${changelogLock.rowId}`, harmless: false })
@@ -57,10 +73,18 @@ export function sortOut(tables: readonly [ChangelogLockTable, ...ChangelogLockTa
   }
   const elsewhere = tables
     .filter((table) => table !== own)
-    .flatMap(({ schema, rows: others }) =>
-      (others ?? []).filter(({ id, locked }) => locked && id === changelogLock.rowId).map((held) => ({ schema, row: held })),
+    .flatMap(({ schema, table, rows: others }) =>
+      (others ?? []).filter(({ id, locked }) => locked && id === changelogLock.rowId).map((held) => ({ schema, ...(table !== undefined && { table }), row: held })),
     )
   return { own, row, found: seen !== undefined, flaws, elsewhere }
+}
+
+/** The one that the service's Liquibase finds first; undefined: none, as far as is known. */
+function seenIn(tables: readonly ChangelogLockTable[], user: string | null, liquibase: LiquibaseSettings | null): ChangelogLockTable | undefined {
+  const isIn = (schema: string) => (table: ChangelogLockTable) => table.schema === schema || table.schema === schema.toLowerCase()
+  if (liquibase?.schema) return tables.find(isIn(liquibase.schema))
+  if (liquibase?.searchPath) return liquibase.searchPath.map((schema) => tables.find(isIn(schema))).find((table) => table !== undefined)
+  return tables.find(({ inSearchPath }) => inSearchPath) ?? tables.find(({ schema }) => schema === user)
 }
 
 /** The rows that Liquibase looks at: one, as long as the table has its primary key. */
@@ -74,17 +98,17 @@ export function tellTwice(own: ChangelogLockTable, target?: string): string {
 }
 
 /** What is typed so that one row is left of several with one id. */
-export function leaveOne(target: string, user: string | null, own: Pick<ChangelogLockTable, 'schema'>): ShellCommand[] {
+export function leaveOne(target: string, user: string | null, own: LockTableName): ShellCommand[] {
   return [
     psql(target, user, sql`SELECT ctid, * FROM ${within(nameOf(own))}`),
     psql(target, user, sql`DELETE FROM ${within(nameOf(own))} WHERE ctid = ${within("'…'")}`),
-    psql(target, user, sql`ALTER TABLE ${within(nameOf(own))} ADD CONSTRAINT ${sqlName(`${changelogLock.table}_pkey`)} PRIMARY KEY (${sqlName(changelogLock.columns.id)})`),
+    psql(target, user, sql`ALTER TABLE ${within(nameOf(own))} ADD CONSTRAINT ${sqlName(`${own.table ?? changelogLock.table}_pkey`)} PRIMARY KEY (${sqlName(changelogLock.columns.id)})`),
   ]
 }
 
 /** As SQL takes it. */
-export function nameOf({ schema }: Pick<ChangelogLockTable, 'schema'>): QuotedSql {
-  return sql`${sqlName(schema)}.${sqlName(changelogLock.table)}`
+export function nameOf({ schema, table = changelogLock.table }: LockTableName): QuotedSql {
+  return sql`${sqlName(schema)}.${sqlName(table)}`
 }
 
 /** A row as psql shows it. */
@@ -93,12 +117,12 @@ export function showRow({ id, locked, lockGranted, lockedBy }: ChangelogLockRow)
 }
 
 /** `user`: as whom it was asked; null: not known. */
-export function mayNotBeRead(target: string, user: string | null, table: Pick<ChangelogLockTable, 'schema'>): AdminError {
+export function mayNotBeRead(target: string, user: string | null, table: LockTableName): AdminError {
   return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(table)} at ${target}`, [grantTo(target, user, table, 'SELECT')])
 }
 
 /** What a superuser types, so that the user may do that with the table. */
-export function grantTo(target: string, user: string | null, { schema }: Pick<ChangelogLockTable, 'schema'>, rights: SqlText): ShellCommand {
+export function grantTo(target: string, user: string | null, table: LockTableName, rights: SqlText): ShellCommand {
   const grantee = user === null ? within('PUBLIC') : sqlNameInQuotes(user)
-  return psql(target, 'postgres', sql`GRANT USAGE ON SCHEMA ${sqlNameInQuotes(schema)} TO ${grantee}; GRANT ${within(rights)} ON ${within(nameOf({ schema }))} TO ${grantee}`)
+  return psql(target, 'postgres', sql`GRANT USAGE ON SCHEMA ${sqlNameInQuotes(table.schema)} TO ${grantee}; GRANT ${within(rights)} ON ${within(nameOf(table))} TO ${grantee}`)
 }

@@ -18,6 +18,8 @@ import type {
 import { changelogLock, jdbcApplication, parseLockedBy } from '../../knowledge/lock.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { namedTimeZone } from '../../knowledge/jvm-time-zone.ts'
+import { liquibaseSettings } from '../../knowledge/liquibase-settings.ts'
+import type { LiquibaseSettings } from '../../knowledge/liquibase-settings.ts'
 import type { NamedTimeZone } from '../../knowledge/jvm-time-zone.ts'
 import { datasourcePrefixes, springSettings } from '../../knowledge/settings.ts'
 import { readGranted } from './lock-time.ts'
@@ -83,6 +85,8 @@ export interface Surroundings {
   origins: () => Promise<readonly ServiceOrigin[] | null>
   /** where its settings have the main database */
   datasource: string | null
+  /** what they say of its Liquibase there; null: they cannot be read */
+  liquibase: LiquibaseSettings | null
   /** as whom the service uses its main database */
   user: string | null
   /** as whom it uses all of its databases; null: not known */
@@ -113,21 +117,23 @@ export async function surroundings({ service, logs, api }: Around, deployment: D
 async function zoneAndUsers(
   service: ServiceSource | null,
   deployment: Deployment,
-): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'datasource' | 'user' | 'users'>> {
+): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'datasource' | 'liquibase' | 'user' | 'users'>> {
   const environment = service && (await tolerant(service.environment()))
   const plain = (name: string): string | null => {
     const value = environment?.get(name)
     return value === undefined || value instanceof Secret || value === '' ? null : value
   }
-  const ownTimeZone = namedTimeZone((name) => {
+  // options of the JVM and the address may hold a password too; nothing but the zone, and names of schemas and of a table, is taken from them
+  const revealed = (name: string): string | undefined => {
     const value = environment?.get(name)
-    // options of the JVM may hold a password too; nothing but the zone is taken from them
     return value instanceof Secret ? value.reveal() : value
-  })
+  }
+  const ownTimeZone = namedTimeZone(revealed)
   return {
     timeZone: deployment.timeZone ?? ownTimeZone?.zone ?? null,
     ownTimeZone,
     datasource: plain(springSettings.datasourceUrl),
+    liquibase: environment ? liquibaseSettings(revealed) : null,
     user: plain(springSettings.datasourceUsername),
     users: usersIn((name) => environment?.has(name) ?? false, plain),
   }
@@ -255,7 +261,7 @@ const lagMs = 5000
 const quarterMs = 900_000
 
 /** The last that the log has to say of the lock, where that is that the service does not get it: who waits may get it yet. */
-function lastWait(records: readonly LogRecord[]): LogRecord | null {
+export function lastWait(records: readonly LogRecord[]): LogRecord | null {
   const { lockWaiting, lockRefused, lockTaken } = logSignatures
   const last = records.findLast(({ text }) => [lockWaiting, lockRefused, lockTaken].some((signature) => signature.test(text)))
   return last === undefined || lockTaken.test(last.text) ? null : last

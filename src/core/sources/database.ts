@@ -8,8 +8,8 @@ export interface DatabaseSource {
   readonly alsoAt: readonly string[]
   identity(): Promise<DatabaseIdentity>
   clock(): Promise<ClockReading>
-  /** every table named databasechangeloglock that this user can see, in whatever schema */
-  changelogLocks(): Promise<readonly ChangelogLockTable[]>
+  /** every lock table of Liquibase's that this user can see, in whatever schema: of its usual name, and of the one that is asked for */
+  changelogLocks(asked?: LockTablesAsked): Promise<readonly ChangelogLockTable[]>
   /** client backends of this database without our own; of one that the user may not look into, all is null but its name */
   backends(): Promise<readonly DatabaseBackend[]>
   /** who holds the lock that keeps a second operator of this program out; null: nobody */
@@ -35,8 +35,22 @@ export interface DatabaseIdentity {
   pooled: boolean
 }
 
-export interface ChangelogLockTable {
+/** Where the service's Liquibase may look, as far as it is known. */
+export interface LockTablesAsked {
+  /** a name of the service's own; null: the usual one */
+  table: string | null
+  /** as whom the service signs in, where that is not this user: PostgreSQL may set another search path for it */
+  user: string | null
+}
+
+/** A lock table by its place in the database. */
+export interface LockTableName {
   schema: string
+  /** absent: the usual name, databasechangeloglock */
+  table?: string
+}
+
+export interface ChangelogLockTable extends LockTableName {
   /** true where the service's own search path finds this table first */
   inSearchPath: boolean
   /** null: this user may not read the table */

@@ -2,6 +2,9 @@ import type { Action } from '../../core/action.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { RunHistory } from '../../core/run.ts'
 import type { ChangelogLockRow } from '../../core/sources.ts'
+import { Secret } from '../../core/secret.ts'
+import { tolerant } from '../../checks/support/wanted.ts'
+import { liquibaseSettings } from '../../knowledge/liquibase-settings.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import type { Comparison } from './comparison.ts'
 
@@ -16,17 +19,28 @@ export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Com
     action.kind === 'release-lock' || action.kind === 'insert-lock-row' || action.kind === 'remove-lock-rows' ? [action] : [],
   )
   const awaited = plan.steps.flatMap(({ action }) => (action.kind === 'start-service' ? (action.locks ?? []) : []))
-  const isKnown = (place: { database: string; schema: string }): boolean => actions.some((it) => it.database === place.database && it.schema === place.schema)
+  const isKnown = (place: { database: string; schema: string; table?: string }): boolean => actions.some((it) => it.database === place.database && it.schema === place.schema && it.table === place.table)
   const found = awaited.filter((it) => !isKnown(it)).map(({ database, schema }) => `it waits for a lock that it does not release: ${schema} at ${database}`)
   for (const action of actions) found.push(...ofRows(action, plan))
   if (actions.length === 0 || found.length > 0) return found
   const databases = await open.database()
-  for (const { database, schema } of actions) {
+  const liquibase = await ownTables(open)
+  for (const { database, schema, table = changelogLock.table } of actions) {
     const own = databases.find(({ target, alsoAt }) => target === database || alsoAt.includes(database))
     if (!own) found.push(`${database} is not a database of this deployment`)
-    else if (!(await own.changelogLocks()).some((table) => table.schema === schema)) found.push(`schema ${schema} at ${database} has no table ${changelogLock.table}`)
+    else if (table !== changelogLock.table && table.toLowerCase() !== liquibase?.toLowerCase()) found.push(`${schema}.${table} at ${database} is not the table of the service's change-log lock`)
+    else if (!(await own.changelogLocks({ table, user: null })).some((it) => it.schema === schema && (it.table ?? changelogLock.table) === table)) found.push(`schema ${schema} at ${database} has no table ${table}`)
   }
   return found
+}
+
+/** The name that the service's settings have for its lock table; null: the usual one. */
+async function ownTables(open: Comparison['open']): Promise<string | null> {
+  const environment = await tolerant((async () => (await open.service()).environment())())
+  return liquibaseSettings((name) => {
+    const value = environment?.get(name)
+    return value instanceof Secret ? value.reveal() : value
+  }).table
 }
 
 function ofRows(action: LockAction, { risks }: Plan): string[] {

@@ -1,5 +1,5 @@
 import { AdminError } from '../../core/error.ts'
-import { isHeldQueue } from '../../knowledge/broker.ts'
+import { isHeldQueue } from '../../knowledge/held-queues.ts'
 import type { Comparison } from './comparison.ts'
 
 /**

@@ -3,7 +3,8 @@ import { psql } from '../../checks/support/evidence.ts'
 import { lockEvidence, zoneEvidence } from '../../checks/support/lock-evidence.ts'
 import { judgeHolder } from '../../checks/support/lock-holder.ts'
 import { countingRows, mayNotBeRead, nameOf, showRow, sortOut } from '../../checks/support/lock-row.ts'
-import type { LockTables } from '../../checks/support/lock-row.ts'
+import type { LockTables, LookedFor } from '../../checks/support/lock-row.ts'
+import { listed } from '../../checks/support/format.ts'
 import { situationOf } from '../../checks/support/lock-situation.ts'
 import type { Surroundings } from '../../checks/support/lock-situation.ts'
 import type { Risk, Step } from '../../core/plan.ts'
@@ -32,6 +33,7 @@ export interface Asked {
   tables: readonly [ChangelogLockTable, ...ChangelogLockTable[]]
   /** the schema that was named; null: where the service looks */
   schema: string | null
+  /** with what its settings say of this database */
   around: Surroundings
   service: ServiceSource | null
   isMain: boolean
@@ -45,9 +47,10 @@ export const nothing: Part = { steps: [], removals: [], risks: [], evidence: [],
  */
 export async function partOf(asked: Asked): Promise<Part> {
   const { database, identity, tables, schema, around, isMain } = asked
-  const sorted = sortOut(tables, around.user)
-  const own = tables.find((table) => table.schema === schema) ?? sorted.own
-  const { row, flaws } = own === sorted.own ? sorted : sortOut([own], own.schema)
+  const sorted = sortOut(tables, around)
+  const own = tables.find((table) => table.schema === schema) ?? sorted?.own
+  if (own === undefined) return leftAlone(noTable(database, around))
+  const { row, flaws } = sorted !== null && own === sorted.own ? sorted : ofOne(own)
   if (own.rows === null) throw mayNotBeRead(database.target, identity.user, own)
   const isFree = row !== null && !row.locked
   // a further data source may well be a standby of the main one, from which it gets its row
@@ -59,12 +62,23 @@ export async function partOf(asked: Asked): Promise<Part> {
   const removals = own.removable ? unneeded : []
   const saved = removals.flatMap(({ action }) => (action.kind === 'remove-lock-rows' ? action.rows : []))
   const shown = [select, ...(own.rows.length === 0 ? ['(0 rows)'] : own.rows.slice(0, Math.max(5, saved.length + 1)).map(showRow))]
-  const odd = [...flaws.map(({ message }) => message), ...(own === sorted.own ? heldElsewhere(sorted) : [])]
+  const odd = [...flaws.map(({ message }) => message), ...(sorted !== null && own === sorted.own ? heldElsewhere(sorted) : [])]
   if ((!isFree || removals.length > 0) && identity.readOnly) throw readOnly(database, identity)
   if (isFree ? unneeded.length > removals.length : !own.writable) throw mayNotBeChanged(database, identity, own)
   if (isFree) return { ...nothing, removals, evidence: shown, notes: [`${nameOf(own)} at ${database.target} is free`, ...odd] }
   const part = row === null ? await insert(asked, own, shown) : await release(asked, own, row, shown)
   return { ...part, removals, notes: [...part.notes, ...odd] }
+}
+
+/** The table that was named by its schema: nothing is odd about where it lies. */
+function ofOne(own: ChangelogLockTable): LockTables {
+  return sortOut([own], { user: null, liquibase: { table: own.table ?? null, schema: own.schema, searchPath: null, shown: [] } })!
+}
+
+/** That the database has no table of the name that the service's settings have, or of the usual one. */
+export function noTable({ target }: DatabaseSource, { liquibase }: LookedFor): string {
+  const { table, shown = [] } = liquibase ?? {}
+  return `${target} has no table ${table ?? changelogLock.table}${table == null ? '' : ` (${listed(shown)})`}`
 }
 
 /** A database that is left as it is, and why: further ones do not keep the lock of another from being released. */
@@ -73,12 +87,13 @@ export function leftAlone(note: string): Part {
 }
 
 /** Rows that Liquibase never looks at, where all of them were read: nothing is removed that was not seen and saved. */
-function removalsOf({ target }: DatabaseSource, { schema, rows }: ChangelogLockTable): Step[] {
+function removalsOf({ target }: DatabaseSource, { schema, table, rows }: ChangelogLockTable): Step[] {
   const others = (rows ?? []).filter(({ id }) => id !== changelogLock.rowId)
   if (others.length === 0 || rows!.length >= changelogLock.rowsRead) return []
   const which = others.length === 1 ? `row with id ${others[0]!.id}` : `${others.length} rows with other ids than ${changelogLock.rowId}`
-  const action = { kind: 'remove-lock-rows', database: target, schema, rows: others } as const
-  return [{ title: `remove the ${which} from ${nameOf({ schema })} at ${target}, which Liquibase never looks at`, action, interrupts: false }]
+  const place = { schema, ...(table !== undefined && { table }) }
+  const action = { kind: 'remove-lock-rows', database: target, ...place, rows: others } as const
+  return [{ title: `remove the ${which} from ${nameOf(place)} at ${target}, which Liquibase never looks at`, action, interrupts: false }]
 }
 
 /** Without a row nobody is named, and a migration that took the lock while there was one may still be at work. */
@@ -88,7 +103,7 @@ async function insert({ database, identity, around, service }: Asked, own: Chang
   const holding = judgeHolder(situation)
   const risk = holding.holder === 'live' && holding.sessions.length > 0 ? riskOf(holding, nobody, identity) : null
   const title = `insert the free row with id ${changelogLock.rowId} that Liquibase expects into ${nameOf(own)} at ${database.target}`
-  const action = { kind: 'insert-lock-row', database: database.target, schema: own.schema } as const
+  const action = { kind: 'insert-lock-row', database: database.target, schema: own.schema, ...(own.table !== undefined && { table: own.table }) } as const
   const evidence = risk === null ? shown : [...shown, ...lockEvidence(database, situation, around, service, identity.user)]
   return { ...nothing, steps: [{ title, action, interrupts: false }], risks: risk === null ? [] : [risk], evidence }
 }
@@ -110,6 +125,7 @@ async function release(
     kind: 'release-lock',
     database: database.target,
     schema: own.schema,
+    ...(own.table !== undefined && { table: own.table }),
     row: { locked, lockGranted, lockedBy },
     accepts,
   } as const
@@ -128,7 +144,7 @@ async function release(
 
 function heldElsewhere({ elsewhere }: LockTables): string[] {
   return elsewhere.map(
-    ({ schema, row }) =>
-      `${nameOf({ schema })} is held by ${row.lockedBy ?? 'nobody that is named'}, in a schema that the service does not look at: ${typed(['--schema', schema])} releases that one`,
+    ({ row, ...table }) =>
+      `${nameOf(table)} is held by ${row.lockedBy ?? 'nobody that is named'}, in a schema that the service does not look at: ${typed(['--schema', table.schema])} releases that one`,
   )
 }

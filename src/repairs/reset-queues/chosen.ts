@@ -6,7 +6,8 @@ import type { BrokerExchange, BrokerQueue, LogRecord } from '../../core/sources.
 import type { Binding } from '../../core/topology.ts'
 import { alwaysDurable, isBuiltIn } from '../../knowledge/broker.ts'
 import { declaredExchanges, durableConflicts } from '../../knowledge/log-signatures.ts'
-import { command } from '../../core/shell-command.ts'
+import { command, nested, typed } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 export interface ChosenQueue {
   queue: BrokerQueue
@@ -22,6 +23,8 @@ export interface Chosen {
   exchanges: readonly BrokerExchange[]
   /** the service's own transient queues that --queue leaves out */
   leftOut: readonly string[]
+  /** other transient queues, which are left as they are, and why */
+  others: readonly { name: string; why: string }[]
   /** transient exchanges that feed the service's queues and others' too, so that they are not known to be its own */
   shared: readonly string[]
 }
@@ -31,13 +34,14 @@ export interface Held {
   exchanges: readonly BrokerExchange[]
   bindings: readonly Binding[]
   records: readonly LogRecord[]
-  /** queues that another user than the service's reads */
-  readByOthers: ReadonlySet<string>
+  /** queues that other users than the service's read, and who they are */
+  readByOthers: ReadonlyMap<string, readonly string[]>
 }
 
 /**
  * Transient queues that are provably the service's own, or that `patterns` name (DESIGN.md 6.9), and the transient exchanges that
- * feed its queues alone. Throws REFUSED where nothing proves which queues are its own, USAGE where a pattern names none.
+ * feed its queues alone. Throws REFUSED where nothing proves which queues are its own, or that one that is used as they are is not;
+ * USAGE where a pattern names none.
  */
 export function choose(situation: QueueSituation, held: Held, vhost: string, patterns: readonly string[]): Chosen {
   const movable = situation.all.filter(({ type, durable }) => !durable && !alwaysDurable.includes(type))
@@ -55,7 +59,11 @@ export function choose(situation: QueueSituation, held: Held, vhost: string, pat
   })
   const chosen = new Set(queues.map(({ queue }) => queue.name))
   const leftOut = movable.map(({ name }) => name).filter((name) => own.has(name) && !chosen.has(name))
-  return { queues, leftOut, ...exchangesOf(new Set([...own.keys(), ...chosen]), held) }
+  const rest = movable.map(({ name }) => name).filter((name) => !own.has(name) && !chosen.has(name))
+  const doubtful = patterns.length > 0 ? undefined : rest.map((name) => doubtOf(name, own, situation, held)).find((it) => it !== null)
+  if (doubtful) throw doubtful
+  const others = rest.map((name) => ({ name, why: whyNot(name, held) }))
+  return { queues, leftOut, others, ...exchangesOf(new Set([...own.keys(), ...chosen]), held) }
 }
 
 /**
@@ -75,6 +83,34 @@ function withDeadLetters({ queues, all }: QueueSituation, { bindings, readByOthe
     }
   }
   return own
+}
+
+/** Of a queue that is used as the service's own are, and read by nobody: null: it is not. If the service declares it, the broker refuses it that afterwards. */
+function doubtOf(name: string, own: ReadonlyMap<string, unknown>, { all }: QueueSituation, { bindings, readByOthers }: Held): AdminError | null {
+  if (readByOthers.has(name)) return null
+  const exchanges = new Set(bindings.filter((it) => it.destinationKind === 'queue' && it.destination === name && it.source !== '').map(({ source }) => source))
+  const shared = bindings.find((it) => it.destinationKind === 'queue' && own.has(it.destination) && exchanges.has(it.source))?.source
+  const sender = all.find((queue) => own.has(queue.name) && deadLettersOf(queue, bindings).includes(name))?.name
+  if (shared === undefined && sender === undefined) return null
+  const how = shared === undefined ? `dead letters of ${sender!} go there` : `it is bound to exchange ${shared}, as the service's own queues are`
+  const message = `queue ${name} is transient, and whose it is is not known: ${how}, and neither the log nor a reader tells. If it is the service's and stays as it is, the broker refuses the service that queue (406)`
+  const naming = (names: readonly string[]): Suggestion => command`testops-admin reset-queues -d {deployment} ${nested(typed(names.map((it) => `--queue=${it}`)))}`
+  return new AdminError(
+    'REFUSED',
+    message,
+    own.size > mostNamed
+      ? ['testops-admin reset-queues -d {deployment} --queue PATTERN   # name those that are the service\'s']
+      : [command`${nested(naming([...own.keys(), name]))}   # where it is the service's`, command`${nested(naming([...own.keys()]))}   # where it is not`],
+  )
+}
+
+/** how many queues are named in a command that is to be typed */
+const mostNamed = 12
+
+/** Why a transient queue is not known to be the service's, for people. */
+function whyNot(name: string, { readByOthers }: Held): string {
+  const users = readByOthers.get(name)
+  return users ? `read by ${listed(users)}` : 'nothing shows that it is the service\'s'
 }
 
 /** Queues that its dead letters go to. */

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Definitions, Former, Move } from '../../core/action.ts'
 import type { Step } from '../../core/plan.ts'
 import type { BrokerQueue } from '../../core/sources.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/topology.ts'
 import { counted, listed } from '../../checks/support/format.ts'
-import { heldQueue, isDroppedArgument } from '../../knowledge/broker.ts'
+import { isDroppedArgument } from '../../knowledge/broker.ts'
+import { holdingOf } from '../../knowledge/held-queues.ts'
 import type { Chosen } from './chosen.ts'
 
 export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges'> {
@@ -42,10 +42,6 @@ export function stepsOf(wanted: Wanted): Step[] {
     ...afterwards(wanted),
     starting,
   ]
-}
-
-export function holdingOf(queue: string): string {
-  return heldQueue(queue, (text) => createHash('sha256').update(text).digest('hex'))
 }
 
 function namesOf({ queues }: Wanted): string[] {
@@ -173,7 +169,7 @@ function afterwards(wanted: Wanted): Step[] {
       action: { kind: 'move-messages', direction: 'back', moves, counts: { messages } },
       interrupts: false,
       loses:
-        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew)' +
+        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), whether it had been delivered before' +
         (keepsUserIds ? '' : ", and its user_id where that is another user's"),
     },
     {

@@ -1,6 +1,6 @@
 import { listed } from '../../checks/support/format.ts'
 import { judgeHolder } from '../../checks/support/lock-holder.ts'
-import { sortOut } from '../../checks/support/lock-row.ts'
+import { askedFor, sortOut } from '../../checks/support/lock-row.ts'
 import { situationOf, surroundings } from '../../checks/support/lock-situation.ts'
 import type { Around, Surroundings } from '../../checks/support/lock-situation.ts'
 import { had } from '../../checks/support/wanted.ts'
@@ -49,15 +49,13 @@ async function migrations(database: Wanted<readonly DatabaseSource[]>, around: S
     const why = database instanceof AdminError ? database.message : 'it is not known'
     return { risks: [], notes: around.answers ? [] : [`whether it migrates is not known, since its database cannot be asked: ${why}`] }
   }
-  const found = await Promise.all(databases.map(async (it) => holderAt(it, around)))
+  const found = await Promise.all(databases.map(async (it, index) => holderAt(it, index === 0 ? around : { ...around, liquibase: null })))
   return { risks: found.flatMap(({ risk }) => risk ?? []).slice(0, 1), notes: found.flatMap(({ note }) => note ?? []) }
 }
 
 async function holderAt(database: DatabaseSource, around: Surroundings): Promise<{ risk?: Risk; note?: string }> {
   try {
-    const tables = await database.changelogLocks()
-    const [first, ...others] = tables
-    const { row } = first ? sortOut([first, ...others], around.user) : { row: null }
+    const { row = null } = sortOut(await database.changelogLocks(askedFor(around)), around) ?? {}
     if (!row?.locked) return {}
     const holding = judgeHolder(await situationOf(database, row, around))
     if (holding.holder === 'dead' || (holding.holder === 'unproven' && around.answers)) return {}

@@ -8,6 +8,7 @@ import { halfCleared } from './changelog-lock/half-cleared.ts'
 import { hiddenOnes } from './changelog-lock/hidden.ts'
 import { live } from './changelog-lock/live.ts'
 import { database, dead, down, held } from './changelog-lock/situation.ts'
+import { ownPlace } from './changelog-lock/own-place.ts'
 import { otherZone } from './changelog-lock/other-zone.ts'
 import { stuck } from './changelog-lock/stuck.ts'
 import { wrongZone } from './changelog-lock/wrong-zone.ts'
@@ -59,5 +60,5 @@ const unreadable: Case[] = [
 
 export const changelogLockTable: CheckTable = {
   check: changelogLockCheck,
-  cases: [...fine, ...stuck, ...zones, ...otherZone, ...wrongZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
+  cases: [...fine, ...stuck, ...zones, ...ownPlace, ...otherZone, ...wrongZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
 }

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
-import { queueDeployment } from './own-broker.ts'
+import { queueDeployment, withOwn } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 
 /** What stands in the way, what is said of it, and with which exit code; nothing is changed by any of them. */
@@ -60,6 +60,15 @@ const refusals: readonly Refusal[] = [
     message: /^--queue leaves out export: once VENDOR_RABBIT_DURABLE=true, the broker refuses the service those$/,
   },
   {
+    name: 'a transient queue beside its own, of which nothing tells whose it is',
+    set: async ({ vhost }) => {
+      await vhost.manage('PUT', `/api/queues/${vhost.vhost}/audit`, { durable: false })
+      await vhost.manage('POST', `/api/bindings/${vhost.vhost}/e/work/q/audit`, { routing_key: 'upload.#' })
+    },
+    code: 4,
+    message: /^queue audit is transient, and whose it is is not known: it is bound to exchange work, as the service's own queues are, .*\(406\)$/,
+  },
+  {
     name: 'a pattern that names nothing',
     words: ['--queue', 'nope*'],
     code: 64,
@@ -104,6 +113,37 @@ test.concurrent('a risk that is accepted by name is taken', async () => {
   } finally {
     await own.end()
   }
+})
+
+test.concurrent('each transient queue that is left is named, and why', async () => {
+  const own = await queueDeployment('3')
+  try {
+    const { vhost, connect } = own
+    for (const name of ['billing', 'reports']) await vhost.manage('PUT', `/api/queues/${vhost.vhost}/${name}`, { durable: false })
+    const other = `${vhost.vhost}-other`
+    await vhost.manage('PUT', `/api/users/${other}`, { password: 'other', tags: '' })
+    await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${other}`, { configure: '.*', write: '.*', read: '.*' })
+    const { host, port } = vhost.endpoint
+    const client = await amqp.connect(`amqp://${other}:other@${host}:${port}/${vhost.vhost}`)
+    ;(await connect()).once('close', () => void client.close().then(async () => vhost.manage('DELETE', `/api/users/${other}`)).catch(() => undefined))
+    await (await client.createChannel()).consume('billing', () => undefined)
+    // lists of consumers lag (FIELD-NOTES.md 3)
+    await expect.poll(async () => vhost.manage('GET', `/api/consumers/${vhost.vhost}`), { timeout: 20_000 }).not.toEqual([])
+    const { plan } = (await own.operator.run(['reset-queues', '--drain', '0', '--dry-run', '--json'])).json<RepairDocument>()
+    expect(plan.notes).toContainEqual(`transient, and left as they are: billing (read by ${other}), reports (nothing shows that it is the service's)`)
+  } finally {
+    await own.end()
+  }
+})
+
+test.concurrent('a queue with brackets in its name is known by the log', async () => {
+  const name = "upload (retry) of o'clock"
+  await withOwn('3', async (own) => {
+    await own.fill(name, ['1', '2'])
+    const done = await own.operator.repair(['reset-queues', '--drain', '0'])
+    const { queues } = await own.state()
+    expect({ code: done.code, queue: queues[name] }, done.stderr).toMatchObject({ code: 0, queue: { durable: true, texts: ['1', '2'] } })
+  }, { declares: { exchanges: [], queues: [{ name }], bindings: [] } })
 })
 
 test.concurrent('a saved plan is refused once the queues are others', async () => {

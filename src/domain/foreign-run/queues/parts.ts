@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Action, ActionKind, ActionOf, Former } from '../../../core/action.ts'
 import type { Plan } from '../../../core/plan.ts'
@@ -6,7 +5,6 @@ import type { RunHistory } from '../../../core/run.ts'
 import { notesOfStep } from '../../../core/run-state.ts'
 import type { BrokerExchange, BrokerQueue } from '../../../core/sources.ts'
 import type { Binding, QueueDeclaration } from '../../../core/topology.ts'
-import { heldQueue } from '../../../knowledge/broker.ts'
 import { stageOf } from '../stages.ts'
 import type { Stage } from '../stages.ts'
 
@@ -66,11 +64,6 @@ function notedIn({ record: { plan }, events }: RunHistory): Binding[] {
 /** The only step of that kind; null: there is none. */
 export function stepOf<K extends ActionKind>({ steps }: Plan, kind: K): ActionOf<K> | null {
   return (steps.map(({ action }): Action => action).find((action) => action.kind === kind) as ActionOf<K> | undefined) ?? null
-}
-
-/** The queue in which that queue's messages wait. */
-export function holdingOf(queue: string): string {
-  return heldQueue(queue, (text) => createHash('sha256').update(text).digest('hex'))
 }
 
 /** Whether the broker deletes a queue by itself when nobody uses it. */

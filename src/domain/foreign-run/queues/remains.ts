@@ -1,5 +1,5 @@
 import type { Comparison } from '../comparison.ts'
-import { holdingOf } from './parts.ts'
+import { aheadOf, holdingOf } from '../../../knowledge/held-queues.ts'
 import type { Live, Parts } from './parts.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { Live, Parts } from './parts.ts'
  */
 export async function doesRunStand({ plan, names, quiet, stages }: Parts, { queues }: Live, { open }: Pick<Comparison, 'open'>): Promise<boolean> {
   const holds = plan.steps.some(({ action }) => action.kind === 'hold-queues')
-  const isHeld = names.some((name) => queues.get(holdingOf(name))?.durable === true)
+  const isHeld = names.some((name) => [holdingOf(name), aheadOf(holdingOf(name))].some((held) => queues.get(held)?.durable === true))
   if (isHeld) return true
   // they are there from before the service is stopped until the step that deletes them
   if (holds && stages.deleteHeld.at === 'before') return false

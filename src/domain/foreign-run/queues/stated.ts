@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { counted } from '../../../checks/support/format.ts'
 import type { QueueDeclaration } from '../../../core/topology.ts'
 import { alwaysDurable, isBuiltIn, queueArguments } from '../../../knowledge/broker.ts'
-import { areSameBindings, holdingOf, isSameQueue, stepOf } from './parts.ts'
+import { holdingOf } from '../../../knowledge/held-queues.ts'
+import { areSameBindings, isSameQueue, stepOf } from './parts.ts'
 import type { Parts } from './parts.ts'
 
 /** more than any service declares */

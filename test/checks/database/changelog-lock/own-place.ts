@@ -1,0 +1,73 @@
+import { fakeService, lockRow, lockTable, record, fakeLogs, ago, running, settings } from '../../../fakes/index.ts'
+import type { Case } from '../../table.ts'
+import { database, down, held, minute, waits } from './situation.ts'
+
+const started = running({ instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(10 * minute) }] })
+const set = (values: Record<string, string>): ReturnType<typeof fakeService> => fakeService({ status: started, environment: settings(values) })
+const free = lockTable([lockRow()])
+const heldIn = (schema: string, table?: string): ReturnType<typeof lockTable> => ({ ...held(), schema, inSearchPath: false, ...(table !== undefined && { table }) })
+const starting = fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Successfully acquired change log lock', { at: ago(5000) })] } })
+
+/** The service's settings have Liquibase's tables elsewhere than PostgreSQL finds them first. */
+export const ownPlace: readonly Case[] = [
+  ...[
+    { SPRING_LIQUIBASE_LIQUIBASE_SCHEMA: 'migrations' },
+    { SPRING_LIQUIBASE_LIQUIBASESCHEMA: 'migrations', SPRING_LIQUIBASE_DEFAULT_SCHEMA: 'public' },
+    { SPRING_LIQUIBASE_DEFAULT_SCHEMA: 'MIGRATIONS' },
+    { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db:5432/testops?ssl=false&currentSchema=migrations,public' },
+    { JAVA_OPTS: '-Xmx2g -Dliquibase.liquibaseSchemaName=migrations' },
+    { JAVA_TOOL_OPTIONS: '-Dspring.liquibase.liquibase-schema=migrations', SPRING_LIQUIBASE_LIQUIBASE_SCHEMA: 'public' },
+  ].map(
+    (values): Case => ({
+      situation: `${Object.keys(values).join(' and ')}: its table there is held`,
+      sources: { database: database([free, heldIn('migrations')]), service: set(values), logs: waits, ...down },
+      status: 'problem',
+      severity: 'error',
+      says: ['holds the change-log lock since', 'FROM migrations.databasechangeloglock'],
+      silentOn: ['does not look', 'ALTER', 'DROP'],
+    }),
+  ),
+  {
+    situation: 'its table has a name of its own, and is held',
+    sources: { database: database([free, heldIn('public', 'migration_lock')]), service: set({ SPRING_LIQUIBASE_DATABASE_CHANGE_LOG_LOCK_TABLE: 'MIGRATION_LOCK' }), logs: waits, ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['holds the change-log lock since', 'FROM public.migration_lock'],
+  },
+  {
+    situation: 'its table has a name of its own, and is free, while the one of the usual name is held',
+    sources: {
+      database: database([held(), { ...free, table: 'migration_lock' }]),
+      service: set({ SPRING_LIQUIBASE_DATABASE_CHANGE_LOG_LOCK_TABLE: 'migration_lock' }),
+    },
+    status: 'ok',
+    says: ['public.migration_lock at db.example.org:5432/testops is free'],
+  },
+  {
+    situation: 'its schema has no such table, and it waits for one',
+    sources: { database: database([]), service: set({ SPRING_LIQUIBASE_LIQUIBASE_SCHEMA: 'migrations' }), logs: waits, ...down },
+    status: 'problem',
+    severity: 'error',
+    says: [
+      "the service's log says that it waits for the change-log lock, and db.example.org:5432/testops has no table databasechangeloglock: it looks in another table, schema or database",
+      'its settings say SPRING_LIQUIBASE_LIQUIBASE_SCHEMA=migrations',
+    ],
+    silentOn: ['ALTER', 'DROP', 'testops-admin unlock-changelog'],
+  },
+  {
+    situation: 'it waits, and the table that it is known to look at is free',
+    sources: { database: database([free]), service: set({}), logs: waits, ...down },
+    status: 'problem',
+    severity: 'error',
+    says: [
+      'it waits for the change-log lock, and public.databasechangeloglock at db.example.org:5432/testops is free',
+      'its settings name no schema or table of its own',
+      'unless the lock was given back just now',
+      'Waiting for changelog lock....',
+      "tablename ILIKE '%lock%'",
+    ],
+    silentOn: ['ALTER', 'DROP', 'testops-admin unlock-changelog'],
+  },
+  { situation: 'it has got its lock, and given it back', sources: { database: database([free]), service: set({}), logs: starting, ...down }, status: 'ok' },
+  { situation: 'it waited once, and works', sources: { database: database([free]), service: set({}), logs: waits }, status: 'ok' },
+]
