@@ -74,17 +74,22 @@ async function untilItsHolderIsGone(action: Release, row: ChangelogLockRow, work
   const end = performance.now() + Math.min(settleMs, workshop.patienceMs)
   for (;;) {
     const holding = await judged(action, row, workshop)
-    if (holding.holder === 'dead' || (holding.holder === 'unproven' && action.accepts === 'unproven-holder')) return
-    if (!mayEnd(holding) || performance.now() > end) throw holding.holder === 'live' ? lives(holding) : unproven(holding)
+    if (holding.holder === 'dead' || (holding.holder === 'unproven' && isAccepted(holding, action))) return
+    if (!mayEnd(holding, action.lacks ?? []) || performance.now() > end) throw holding.holder === 'live' ? lives(holding) : unproven(holding)
     if (workshop.signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the holder of the lock to end')
     workshop.progress(`waiting until the holder of the lock has ended: ${holding.holder === 'live' ? holding.who : holding.why.join('; ')}`)
     await sleep(pollMs, undefined, { signal: workshop.signal }).catch(() => undefined)
   }
 }
 
+/** What was accepted is what was shown: a session that is there although the service is stopped is another matter. */
+function isAccepted({ lacks }: Extract<LockHolding, { holder: 'unproven' }>, action: Release): boolean {
+  return action.accepts === 'unproven-holder' && (action.lacks === undefined || lacks.every((lack) => action.lacks!.includes(lack)))
+}
+
 /** Whether time may settle it: sessions end, what cannot be seen stays so. */
-function mayEnd(holding: Exclude<LockHolding, { holder: 'dead' }>): boolean {
-  return holding.holder === 'live' ? holding.sessions.length > 0 : holding.lacks.every((lack) => lack === 'open-session')
+function mayEnd(holding: Exclude<LockHolding, { holder: 'dead' }>, accepted: readonly string[]): boolean {
+  return holding.holder === 'live' ? holding.sessions.length > 0 : holding.lacks.every((lack) => lack === 'open-session' || accepted.includes(lack))
 }
 
 function lives({ who }: Extract<LockHolding, { holder: 'live' }>): AdminError {

@@ -94,7 +94,7 @@ function changed({ name }: Change): AdminError {
 
 function unkept({ name }: Change): AdminError {
   return new AdminError('UNAVAILABLE', `the former value of ${name} cannot be kept, without which this cannot be taken back`, [
-    'export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder',
+    'free space on the disk of the state folder, or make it writable; then resume: the run goes on from that folder alone',
   ])
 }
 

@@ -57,7 +57,7 @@ export function runFolder(directory: string): RunStore {
         for (const above of parents(folder, dirname(topmost ?? folder))) await syncFolder(above)
         return await journal(join(folder, journalFile))
       } catch (error) {
-        throw unwritable(folder, error)
+        throw unwritable(folder, error, 'new')
       }
     },
     async reopen(run) {
@@ -231,11 +231,16 @@ function noSuchRun(run: string, directory: string): AdminError {
   return new AdminError('USAGE', `there is no run \`${run}\` in ${directory}`, ['testops-admin history -d {deployment}'])
 }
 
-function unwritable(where: string, error: unknown): AdminError {
+/** `new`: of a run that has not begun, which may be kept elsewhere as well; one that is under way is found again only where it was begun. */
+function unwritable(where: string, error: unknown, kind: 'new' | 'begun' = 'begun'): AdminError {
   if (error instanceof AdminError) return error
+  const folder = asPath(dirname(where))
+  const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')
   return new AdminError('UNAVAILABLE', `the journal cannot be written: ${messageOf(error)}`, [
-    typed(['ls', '-ld', asPath(dirname(where))]),
-    'export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder',
+    isFull ? typed(['df', '-h', folder]) : typed(['ls', '-ld', folder]),
+    ...(kind === 'new'
+      ? (['export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder'] as const)
+      : ([isFull ? 'free some space there: the run goes on from this folder, so keep XDG_STATE_HOME as it is' : 'make the folder writable again: the run goes on from there, so keep XDG_STATE_HOME as it is'] as const)),
   ], { cause: error })
 }
 

@@ -40,6 +40,7 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
     table: optional(text),
     row: objectOf({ locked: flag, lockGranted: nullable(text), lockedBy: nullable(text) }),
     accepts: nullable(oneOf('live-holder', 'unproven-holder')),
+    lacks: optional(listOf(text)),
   },
   'insert-lock-row': { database: text, schema: text, table: optional(text) },
   'remove-lock-rows': {

@@ -47,6 +47,8 @@ export type Action =
       row: Pick<ChangelogLockRow, 'locked' | 'lockGranted' | 'lockedBy'>
       /** what was accepted about its holder; null: the holder has to be shown to be dead */
       accepts: 'live-holder' | 'unproven-holder' | null
+      /** what was missing for a proof when that was accepted: nothing else may be missing once the service is stopped. Absent: a former version made the plan */
+      lacks?: readonly string[]
     }
   /** the row with id 1, which Liquibase expects and does not make in a table that has others */
   | { kind: 'insert-lock-row'; database: string; schema: string; table?: string }

@@ -48,6 +48,25 @@ export function parseLockedBy(text: string): LockHolder {
   }
 }
 
+/** As it is shown to people: 255 characters of it would hide what is said of it. */
+export function holderText(lockedBy: string | null): string {
+  if (lockedBy === null) return 'nobody that is named'
+  const signs = [...lockedBy]
+  return signs.length <= mostShown ? lockedBy : `${signs.slice(0, mostShown - 20).join('')}… (${signs.length} characters)`
+}
+
+const mostShown = 120
+
+/** Why an address of `lockedby` tells nothing of the machine that wrote it, for people; null: it may be that machine's alone. */
+export function commonAddress(address: string): string | null {
+  const plain = address.toLowerCase().replace(/%.*$/, '').replace(/^::ffff:/, '')
+  if (plain === '::1' || plain === '0:0:0:0:0:0:0:1' || plain.startsWith('127.')) return 'every machine has it for itself'
+  if (plain.startsWith('169.254.') || /^fe[89ab]/.test(plain)) return 'it is link-local, so that other machines may have it as well'
+  // the pools from which Docker gives its bridges and containers their addresses, unless told otherwise
+  if (/^172\.(?:1[7-9]|2\d|3[01])\./.test(plain)) return 'each Docker host gives the same addresses to its bridges and containers'
+  return null
+}
+
 /** Whether a statement only asks for the lock or gives it back: whoever waits for it looks like that (SERVERS.md, PostgreSQL). */
 export function isLockStatement(query: string): boolean {
   return /\bdatabasechangeloglock\b/i.test(query)

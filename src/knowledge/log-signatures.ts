@@ -5,8 +5,7 @@ export const logSignatures = {
   lockWaiting: patternOf('lock-waiting'),
   lockRefused: patternOf('lock-refused'),
   lockTaken: patternOf('lock-taken'),
-  /** FIELD-NOTES.md 2 */
-  lockReleased: /Successfully released change log lock/,
+  lockReleased: patternOf('lock-released'),
   transientRefused: patternOf('transient-refused'),
   preconditionFailed: patternOf('precondition-failed'),
   cpuLevel: patternOf('cpu-level'),

@@ -91,6 +91,16 @@ export const signatures = [
     source: 'FIELD-NOTES.md 2',
   },
   {
+    id: 'lock-released',
+    title: 'the service gave the change-log lock back',
+    check: 'database/changelog-lock',
+    severity: 'info',
+    pattern: /Successfully released change log lock/,
+    remedy: null,
+    explain: 'database/changelog-lock',
+    source: 'FIELD-NOTES.md 2',
+  },
+  {
     id: 'transient-refused',
     title: 'the broker refuses transient queues',
     check: 'broker/queues-durable',

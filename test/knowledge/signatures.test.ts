@@ -14,7 +14,7 @@ const lines: readonly (readonly [string, readonly SignatureId[]])[] = [
   ['Waiting for changelog lock...', ['lock-waiting']],
   ['liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by vm (fd00::2) since 11/21/26, 2:12 AM', ['lock-refused']],
   ['Successfully acquired change log lock', ['lock-taken']],
-  ['Successfully released change log lock', []],
+  ['Successfully released change log lock', ['lock-released']],
   ['INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.', ['transient-refused']],
   ["PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q1' in vhost '/': received 'true' but current is 'false'", ['precondition-failed']],
   ['Fatal glibc error: CPU does not support x86-64-v3', ['cpu-level']],

@@ -1,7 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Severity } from '../../core/check.ts'
 import type { ChangelogLockRow, DatabaseSource, LockTableName, ServiceSource } from '../../core/sources.ts'
-import { changelogLock } from '../../knowledge/lock.ts'
+import { changelogLock, holderText } from '../../knowledge/lock.ts'
 import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -93,7 +93,7 @@ async function judge(database: DatabaseSource, around: Surroundings, { service, 
   }
   const situation = await situationOf(database, row, around)
   const holding = judgeHolder(situation)
-  const holder = row.lockedBy ?? 'nobody that is named'
+  const holder = holderText(row.lockedBy)
   const since = situation.granted === null ? '' : ` since ${situation.granted.text}`
   const odd = flaws.map(({ message }) => message)
   if (holding.holder === 'live' && flaws.every(({ harmless }) => harmless)) {
@@ -140,7 +140,7 @@ async function heldElsewhere(
   }
   const [first] = dead
   if (!first) return null
-  const shown = dead.map(({ row, ...table }) => `${nameOf(table)} (held by ${row.lockedBy ?? 'nobody that is named'})`)
+  const shown = dead.map(({ row, ...table }) => `${nameOf(table)} (held by ${holderText(row.lockedBy)})`)
   return { message: `another table holds a lock, in a schema that the service does not look at: ${listed(shown)}`, schema: first.schema, ...(first.table !== undefined && { table: first.table }) }
 }
 

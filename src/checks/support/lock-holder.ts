@@ -1,5 +1,5 @@
 import type { DatabaseBackend, ServiceInstance } from '../../core/sources.ts'
-import { isSameHost } from '../../knowledge/lock.ts'
+import { commonAddress, holderText, isSameHost } from '../../knowledge/lock.ts'
 import { listed, moment } from './format.ts'
 import { describeSession, isBusy, isOrdinary, isWorking, mayHold, openSessions, ownSessions } from './lock-sessions.ts'
 import type { LockSituation } from './lock-situation.ts'
@@ -66,28 +66,30 @@ interface Missing {
 /** What the platform shows of the process that took the lock. `own`: sessions of the service's instances. */
 function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[]): { gone: string } | { lives: ServiceInstance } | Missing {
   const { host, address, instances, waits, took, answers, granted } = situation
+  const named = host === null ? null : holderText(host)
   if (instances === null) return { lack: 'platform', text: "the platform could not be asked for the service's instances" }
   if (address !== null) {
-    const text = `the lock names no host, only the address ${address}, which other machines may have as well: it does not show which process took the lock`
+    const why = commonAddress(address) ?? 'another machine may have it as well'
+    const text = `the lock names no host, only the address ${address} (${why}): it does not show which process took the lock`
     return { lack: 'address', text }
   }
   if (host !== null && !isKnown(situation)) {
     const names = hostsOf(situation)
     const text =
       instances.length > 0
-        ? `${host} is none of the service's instances (${listed(instances.map((instance) => instance.host))})`
-        : `no instance of the service runs ${names.length > 0 ? `on ${listed(names)}` : 'here'}, and what runs on ${host} is not known`
+        ? `${named} is none of the service's instances (${listed(instances.map((instance) => instance.host))})`
+        : `no instance of the service runs ${names.length > 0 ? `on ${listed(names)}` : 'here'}, and what runs on ${named} is not known`
     return { lack: 'another-host', text }
   }
   if (instances.length === 0) return { gone: 'no instance of the service runs' }
   const there = host === null ? instances : instances.filter((instance) => isSameHost(instance.host, host))
-  const one = host ?? there[0]!.host
+  const one = named ?? there[0]!.host
   // by a time zone that may be another, an instance that has a session may be the holder; not once it is past its start
   const isNoMigration = own.length === 0 || (answers && own.every((session) => isOrdinary(session, situation)))
   const isAfter = (instance: ServiceInstance): boolean => startedAfter(instance, situation, 'anywhere') || (isNoMigration && startedAfter(instance, situation, 'named'))
   if (there.every(isAfter)) {
     const starts = listed(there.map(({ startedAt }) => moment(startedAt!)))
-    return { gone: `the process that took it is gone: ${host ?? 'the service'} was started again at ${starts}` }
+    return { gone: `the process that took it is gone: ${named ?? 'the service'} was started again at ${starts}` }
   }
   if (answers && instances.length === 1) {
     if (took || granted === null) return { gone: `${one} is past its start: the service answers, and migrates before it does` }

@@ -1,7 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import type { ChangelogLockRow, ChangelogLockTable, LockTableName, LockTablesAsked } from '../../core/sources.ts'
 import type { LiquibaseSettings } from '../../knowledge/liquibase-settings.ts'
-import { changelogLock } from '../../knowledge/lock.ts'
+import { changelogLock, holderText } from '../../knowledge/lock.ts'
 import { psql } from './evidence.ts'
 import { listed } from './format.ts'
 import type { Surroundings } from './lock-situation.ts'
@@ -113,7 +113,7 @@ export function nameOf({ schema, table = changelogLock.table }: LockTableName): 
 
 /** A row as psql shows it. */
 export function showRow({ id, locked, lockGranted, lockedBy }: ChangelogLockRow): string {
-  return [id, locked ? 't' : 'f', lockGranted ?? 'null', lockedBy ?? 'null'].join(' | ')
+  return [id, locked ? 't' : 'f', lockGranted ?? 'null', lockedBy === null ? 'null' : holderText(lockedBy)].join(' | ')
 }
 
 /** `user`: as whom it was asked; null: not known. */

@@ -54,8 +54,9 @@ function wholeDocument(result: ScanResult, about: About, isCut: boolean): ScanDo
 }
 
 function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
-  const { id, severity, count, records, untimed, first, last, overBy, samples, hosts, conflicts, agents, rate } = cause
-  const { title, check, remedy, explain } = signatures.find((it) => it.id === id)!
+  const { id, severity, count, records, untimed, first, last, overBy, partOf, samples, hosts, conflicts, agents, rate } = cause
+  const known = signatures.find((it) => it.id === id)!
+  const { title, check, remedy, explain } = partOf === undefined ? known : { ...known, ...beside[partOf] }
   return {
     signature: id,
     title,
@@ -74,6 +75,11 @@ function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
     explain: command`testops-admin explain ${explain}`,
   }
 }
+
+/** What is told of a signature that is a part of another fault than it is alone. */
+const beside = {
+  'lock-stolen': { title: 'the service waited for the change-log lock in vain, and released it: its holder may still be at work', remedy: null, explain: 'lock-stolen' },
+} as const
 
 /** The most frequent first; what is written where a host should be may be a secret, and several of these look alike then. */
 function shownHosts(hosts: ReadonlyMap<string, number>, hide: About['hide']): Record<string, number> {

@@ -40,6 +40,11 @@ const texts: Readonly<Record<ToldHere, SignatureText>> = {
     cause: 'The service was started.',
     behind: 'database/changelog-lock',
   },
+  'lock-released': {
+    meaning: 'The service has given the change-log lock back. That is how a start ends, whether it had something to change or not. Right before "Could not acquire change log lock" it is another thing: see lock-stolen.',
+    cause: 'The service was started, and has made its changes.',
+    behind: 'database/changelog-lock',
+  },
   'precondition-failed': {
     meaning: 'The broker refuses to declare a queue or exchange that is there already with another value of an argument. The line names the queue, the argument and both values.',
     cause: 'The setting VENDOR_RABBIT_DURABLE differs from what the queues were made with.',

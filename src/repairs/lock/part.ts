@@ -9,7 +9,7 @@ import { situationOf } from '../../checks/support/lock-situation.ts'
 import type { Surroundings } from '../../checks/support/lock-situation.ts'
 import type { Risk, Step } from '../../core/plan.ts'
 import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSource, ServiceSource } from '../../core/sources.ts'
-import { changelogLock } from '../../knowledge/lock.ts'
+import { changelogLock, holderText } from '../../knowledge/lock.ts'
 import { inRecovery, mayNotBeChanged, notOne, readOnly } from './refusals.ts'
 import { riskOf } from './risk.ts'
 import { sql, within } from '../../core/sql-text.ts'
@@ -118,7 +118,7 @@ async function release(
   const holding = judgeHolder(situation)
   const risk = riskOf(holding, row, identity)
   const { locked, lockGranted, lockedBy } = row
-  const holder = lockedBy ?? 'nobody that is named'
+  const holder = holderText(lockedBy)
   const since = situation.granted === null ? ', since when is not written' : ` since ${situation.granted.text}`
   const accepts = holding.holder === 'dead' ? null : (`${holding.holder}-holder` as const)
   const action = {
@@ -128,6 +128,7 @@ async function release(
     ...(own.table !== undefined && { table: own.table }),
     row: { locked, lockGranted, lockedBy },
     accepts,
+    ...(holding.holder === 'unproven' && { lacks: [...new Set(holding.lacks)].sort() }),
   } as const
   return {
     ...nothing,
@@ -145,6 +146,6 @@ async function release(
 function heldElsewhere({ elsewhere }: LockTables): string[] {
   return elsewhere.map(
     ({ row, ...table }) =>
-      `${nameOf(table)} is held by ${row.lockedBy ?? 'nobody that is named'}, in a schema that the service does not look at: ${typed(['--schema', table.schema])} releases that one`,
+      `${nameOf(table)} is held by ${holderText(row.lockedBy)}, in a schema that the service does not look at: ${typed(['--schema', table.schema])} releases that one`,
   )
 }

@@ -9,6 +9,8 @@ export interface ScannedCause extends Omit<Cause, 'samples'> {
   readonly samples: readonly string[]
   /** why it is no problem, where its kind usually is one */
   readonly overBy?: Date
+  /** the fault that it is a part of, where its kind alone would tell of another one */
+  readonly partOf?: 'lock-stolen'
 }
 
 /** What one file, container or stream held. */

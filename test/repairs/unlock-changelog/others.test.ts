@@ -89,6 +89,25 @@ test('a statement that outlives its JVM is refused, also once the service was st
   await at.database.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'PostgreSQL JDBC Driver' AND datname = current_database()")
 }, timeoutMs)
 
+test('what was accepted is what was shown: a session that is there once the service is stopped is refused all the same', async () => {
+  await at.reset()
+  const held = { locked: true, lockgranted: new Date().toISOString().replace('T', ' ').replace('Z', '000'), lockedby: 'elsewhere (10.0.0.9)' }
+  await at.write(held)
+  const here = await at.someone.elsewhere()
+  const begun = here.begin([...confirmed, '--patience', '2', '--accept-risk', 'unproven-holder'], { failpoint: 'stop-service:after=stop' })
+  await begun.untilStopped()
+  const session = await at.session()
+  await session.query('BEGIN; SHOW SEARCH_PATH')
+  begun.goOn()
+  const { code, json } = await begun.ended
+  const { plan, error } = json<RepairDocument>()
+  expect({ code, lacks: plan.steps.flatMap(({ action }) => (action.kind === 'release-lock' ? action.lacks : [])), said: /a session that may be the holder's is open: database session/.test(error!.message), row: await at.row(), runs: await at.service.isRunning() }).toEqual({
+    code: 4, lacks: ['another-host'], said: true, row: held, runs: true,
+  })
+  await session.query('ROLLBACK')
+  await session.end()
+}, timeoutMs)
+
 test('a JVM in another time zone than the settings name is not taken for one of former times while a session is at work', async () => {
   const session = await at.session()
   await at.reset()

@@ -141,7 +141,7 @@ export const otherZone: readonly Case[] = [
     deployment: { timeZone: 'UTC' },
     status: 'problem',
     severity: 'error',
-    says: ['whether its holder lives is not shown: the lock names no host, only the address 172.17.0.1, which other machines may have as well'],
+    says: ['whether its holder lives is not shown: the lock names no host, only the address 172.17.0.1 (each Docker host gives the same addresses to its bridges and containers): it does not show'],
     silentOn: ['is dead'],
   },
 ]

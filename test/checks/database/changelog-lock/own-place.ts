@@ -1,12 +1,15 @@
 import { fakeService, lockRow, lockTable, record, fakeLogs, ago, running, settings } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
-import { database, down, held, minute, waits } from './situation.ts'
+import { database, dead, down, held, minute, waits } from './situation.ts'
 
 const started = running({ instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(10 * minute) }] })
 const set = (values: Record<string, string>): ReturnType<typeof fakeService> => fakeService({ status: started, environment: settings(values) })
 const free = lockTable([lockRow()])
 const heldIn = (schema: string, table?: string): ReturnType<typeof lockTable> => ({ ...held(), schema, inSearchPath: false, ...(table !== undefined && { table }) })
 const starting = fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Successfully acquired change log lock', { at: ago(5000) })] } })
+
+/** VARCHAR(255) */
+const long = `${'testops-'.repeat(28)}1 (10.0.0.7)`
 
 /** The service's settings have Liquibase's tables elsewhere than PostgreSQL finds them first. */
 export const ownPlace: readonly Case[] = [
@@ -67,6 +70,31 @@ export const ownPlace: readonly Case[] = [
       "tablename ILIKE '%lock%'",
     ],
     silentOn: ['ALTER', 'DROP', 'testops-admin unlock-changelog'],
+  },
+  ...[
+    ['127.0.0.1 (127.0.0.1)', 'every machine has it for itself'],
+    ['0:0:0:0:0:0:0:1 (0:0:0:0:0:0:0:1)', 'every machine has it for itself'],
+    ['fe80::1%eth0 (fe80::1%eth0)', 'link-local'],
+    ['169.254.3.4 (169.254.3.4)', 'link-local'],
+    ['172.18.0.5 (172.18.0.5)', 'each Docker host gives the same addresses'],
+    ['10.0.0.7 (10.0.0.7)', 'another machine may have it as well'],
+  ].map(
+    ([lockedBy, why]): Case => ({
+      situation: `held by ${lockedBy} alone, with no session and no instance left`,
+      sources: { database: database([held({ lockedBy })]), service: dead, ...down },
+      status: 'problem',
+      severity: 'error',
+      says: ['whether its holder lives is not shown', why!],
+      silentOn: ['is dead'],
+    }),
+  ),
+  {
+    situation: 'a holder with a very long name',
+    sources: { database: database([held({ lockedBy: long })]), service: dead, ...down },
+    status: 'problem',
+    severity: 'error',
+    says: ['… (236 characters) holds the change-log lock'],
+    silentOn: [long.slice(0, 130)],
   },
   { situation: 'it has got its lock, and given it back', sources: { database: database([free]), service: set({}), logs: starting, ...down }, status: 'ok' },
   { situation: 'it waited once, and works', sources: { database: database([free]), service: set({}), logs: waits }, status: 'ok' },
