@@ -4,21 +4,26 @@ import { firstLine, span } from './format.ts'
 import type { LockSituation } from './lock-situation.ts'
 
 /**
- * Sessions of the service's users that may be the holder's: all but those of other programs, those that are younger than the lock
- * wherever that was taken, and those of the service's own instances, of which the platform tells more. Null: they cannot be seen.
+ * Sessions of the service's users that may be the holder's, whatever they do and however old they are (a pooler that nobody knows of may
+ * have lent out a young one): all but those of other programs, and those of the service's own instances, of which the platform tells
+ * more. Null: they cannot be seen.
  */
 export function openSessions(situation: LockSituation): DatabaseBackend[] | null {
-  return situation.backends?.filter((session) => mayHold(session, situation) && !isOwn(session, situation)) ?? null
+  return situation.backends?.filter((session) => !isOfAnother(session) && !isOwn(session, situation)) ?? null
 }
 
 /** Sessions of the service's instances, by where they come from. */
 export function ownSessions(situation: LockSituation): DatabaseBackend[] {
-  return (situation.backends ?? []).filter((session) => mayHold(session, situation) && isOwn(session, situation))
+  return (situation.backends ?? []).filter((session) => !isOfAnother(session) && isOwn(session, situation))
 }
 
-/** Whether nothing shows that the session is another's than the holder's: what it does shows nothing, nor does how old it is behind a pooler. */
+function isOfAnother({ application }: DatabaseBackend): boolean {
+  return otherPrograms.test(application)
+}
+
+/** Whether a session of another user than the service's may be the holder's: not where it is younger than the lock, wherever that was taken, and no pooler is known. */
 export function mayHold(session: DatabaseBackend, { granted, pooler }: Pick<LockSituation, 'granted' | 'pooler'>): boolean {
-  if (otherPrograms.test(session.application)) return false
+  if (isOfAnother(session)) return false
   return pooler !== null || granted === null || session.startedAt === null || session.startedAt <= granted.latestAnywhere
 }
 

@@ -112,10 +112,13 @@ export const otherZone: readonly Case[] = [
     silentOn: ['is dead'],
   },
   {
-    situation: 'the lock is so old that whoever is at work came later wherever it was taken',
+    situation: 'the lock is older than the session of whoever is at work, wherever it was taken: a pooler that nobody knows of may have lent it out',
     sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], { identity: { ...restartedDatabase.identity, startedAt: ago(48 * hour) } }), service: restarted },
     deployment: assumed,
-    ...isDead('the process that took it is gone'),
+    status: 'problem',
+    severity: 'warning',
+    says: ["whether its holder lives is not shown: a session that may be the holder's is open"],
+    silentOn: ['is dead'],
   },
   {
     situation: 'a pooler stands before the database, and no session is seen',
