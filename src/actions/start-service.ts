@@ -6,7 +6,11 @@ import type { ApiSource } from '../core/sources.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
 import { withLastWords } from './last-words.ts'
 import { hasDatabase, rowOf } from './lock-row.ts'
+import type { Binding } from '../core/topology.ts'
+import { bindingsNoted } from './queues/account.ts'
+import { exact } from './queues/exact-bindings.ts'
 import { keepOpen } from './queues/queues.ts'
+import { missing, possible } from './queues/switch-exchanges.ts'
 
 const pollMs = 500
 const wasLate: readonly ErrorCode[] = ['TIMED_OUT', 'FAILED']
@@ -15,7 +19,7 @@ export const startService: ActionHandler<'start-service'> = {
   failpoints: ['started'],
   async isDone(action, workshop) {
     const { state } = await (await workshop.open.service()).status()
-    return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop))
+    return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop)) && (await unbound(action, workshop)).length === 0
   },
   // one that was started and has not answered yet, or has failed since, was started all the same: the checks judge it
   async standsAs(_, { open }) {
@@ -34,6 +38,7 @@ export const startService: ActionHandler<'start-service'> = {
       if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to answer')
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     }
+    await bindAgain(action, workshop)
   },
   // what was started stays up, but for steps that cannot be taken back under it: the stopping before them starts it again
   isTakenBack: ({ stopsOnUndo }) => stopsOnUndo === true,
@@ -41,6 +46,34 @@ export const startService: ActionHandler<'start-service'> = {
     if (keeps.length > 0) await keepOpen(keeps, { open, control })
     await (await control.service()).stop({ timeoutMs, signal })
   },
+}
+
+/** The service declares what is its own as soon as it is connected to the broker, which may be a moment after it answers. */
+const declaredMs = 10_000
+
+/** Bindings of others to its queues, which the service does not make. What it declares no more stays unbound, and is told. */
+async function bindAgain(action: ActionOf<'start-service'>, workshop: Workshop): Promise<void> {
+  const { open, control, signal, result } = workshop
+  const all = [...(action.binds ?? []), ...(action.binds ? bindingsNoted(workshop.journal.ofRun()) : [])]
+  if (all.length === 0) return
+  const end = performance.now() + Math.min(declaredMs, workshop.patienceMs)
+  let left = await withoutEnd(all, { open })
+  while (left.length > 0 && performance.now() < end && !signal.aborted) {
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+    left = await withoutEnd(all, { open })
+  }
+  await (await control.broker()).bind(await exact(await missing(all, workshop), workshop))
+  for (const { source, destination } of left) result(`${destination} is not bound to exchange ${source} again: one of the two is not there`)
+}
+
+/** Those that are there no more, of the ones that could be. */
+async function unbound({ binds = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<Binding[]> {
+  return binds.length === 0 ? [] : missing([...binds, ...bindingsNoted(workshop.journal.ofRun())], workshop)
+}
+
+async function withoutEnd(all: readonly Binding[], { open }: Pick<Workshop, 'open'>): Promise<Binding[]> {
+  const both = new Set(await possible(all, { open }))
+  return all.filter((it) => !both.has(it))
 }
 
 async function start(workshop: Workshop): Promise<void> {

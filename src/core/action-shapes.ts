@@ -8,7 +8,7 @@ const counts = objectOf({ messages: amount })
 const args = mapOf(anything)
 const queue = objectOf({ name: text, durable: flag, autoDelete: flag, arguments: args })
 const exchange = objectOf({ name: text, type: text, durable: flag, autoDelete: flag, internal: flag, arguments: args })
-const binding = objectOf({ source: text, destination: text, destinationKind: oneOf('queue', 'exchange'), routingKey: text, arguments: args })
+const binding = objectOf({ source: text, destination: text, destinationKind: oneOf('queue', 'exchange'), routingKey: text, arguments: args, key: optional(text), typed: optional(args) })
 const policy = objectOf({ name: text, isOperators: flag, pattern: text, appliesTo: text, priority: anything, definition: args })
 const former = objectOf({ queue, holding: nullable(text), always: optional(oneOf(true)) })
 const names = listOf(text)
@@ -17,7 +17,7 @@ const moves = listOf(objectOf({ queue: text, holding: text }))
 /** What each kind of action holds where it is read from a journal or a saved plan, besides its kind. */
 export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } = {
   'stop-service': { wasRunning: flag },
-  'start-service': { locks: optional(listOf(objectOf({ database: text, schema: text, table: optional(text) }))), stopsOnUndo: optional(oneOf(true)), keeps: optional(listOf(text)) },
+  'start-service': { binds: optional(listOf(binding)), locks: optional(listOf(objectOf({ database: text, schema: text, table: optional(text) }))), stopsOnUndo: optional(oneOf(true)), keeps: optional(listOf(text)) },
   'edit-values': {
     file: text,
     edits: listOf(objectOf({ path: listOf(text), from: nullable(text), to: nullable(text), at: amount, was: text, is: text })),

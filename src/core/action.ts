@@ -18,6 +18,8 @@ export type Action =
       kind: 'start-service'
       /** done once the service answers, where it has an API that is known, else once it runs, and these locks are free */
       locks?: readonly { database: string; schema: string; table?: string }[]
+      /** bound again once it has started, where the service has not done so itself */
+      binds?: readonly Binding[]
       /** undoing it stops the service again, since the steps before it cannot be taken back under a service that runs */
       stopsOnUndo?: true
       /** queues that would vanish with the service's connection then, and are held open before */

@@ -21,12 +21,13 @@ const range: Shape = (value, at) => {
   return Number.isSafeInteger(first) && Number.isSafeInteger(last) && (first as number) >= 0 && (last as number) >= (first as number) ? null : `${at} is no range`
 }
 
-const binding = objectOf({ source: text, destination: text, destinationKind: oneOf('queue', 'exchange'), routingKey: text, arguments: mapOf(anything) })
+const binding = objectOf({ source: text, destination: text, destinationKind: oneOf('queue', 'exchange'), routingKey: text, arguments: mapOf(anything), key: optional(text), typed: optional(mapOf(anything)) })
 
 /** What notes in JSON hold, by their `event`. */
 const events: Readonly<Record<string, Shape>> = {
   begun: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(nullable(counts)) }),
   moved: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(part) }),
+  bound: objectOf({ event: text, bindings: listOf(binding) }),
   compared: objectOf({ event: text, queues: listOf(text), differing: mapOf(text) }),
   answered: objectOf({ event: text, accepted: listOf(place), failed: listOf(failure), asking: optional(listOf(range)), unasked: optional(listOf(range)) }),
   'jobs-undone': objectOf({ event: text, states: listOf(objectOf({ status: text, count: amount, names: text })), words: nullable(text) }),
@@ -34,7 +35,7 @@ const events: Readonly<Record<string, Shape>> = {
 
 const eventsOf: { readonly [K in ActionKind]?: readonly string[] } = {
   'move-messages': ['begun', 'moved', 'compared'],
-  'delete-queues': ['begun', 'moved', 'compared'],
+  'delete-queues': ['begun', 'moved', 'compared', 'bound'],
   'redeclare-queues': ['begun', 'moved', 'compared'],
   'keep-queues': ['begun', 'moved', 'compared'],
   'migrate-trees': ['answered'],

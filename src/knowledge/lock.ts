@@ -14,8 +14,11 @@ export const changelogLock = {
 /** How a session of Java's driver is named that was not told otherwise: Liquibase's, whoever runs it (FIELD-NOTES.md 1.3). */
 export const jdbcApplication = 'PostgreSQL JDBC Driver'
 
-/** Programs that name themselves so in a session, and are no Liquibase, whoever runs them. */
-export const otherPrograms = /^(?:psql|pg_dump|pg_dumpall|pg_restore|pg_basebackup|pgAdmin 4\b.*|postgres_exporter|walreceiver)$/
+/** Programs that name themselves so in a session, and never change a database by a change log. */
+export const otherPrograms = /^(?:pg_dump|pg_dumpall|pg_restore|pg_basebackup|postgres_exporter|walreceiver)$/
+
+/** Programs that run what they are given, such as the script of `liquibase update-sql`, which takes the lock like any other. */
+export const shells = /^(?:psql|pgAdmin 4\b.*)$/
 
 /** What Liquibase logs; SPEC.md 7 writes the first two with other dots and blanks, so match loosely (`logSignatures`). */
 export const lockMessages = {

@@ -15,9 +15,10 @@ type Description = readonly [title: string, ...details: string[]]
 
 const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Description } = {
   'stop-service': ({ wasRunning }) => ['stop the service', ...(wasRunning ? ['undo starts it again'] : [])],
-  'start-service': ({ locks = [], stopsOnUndo, keeps = [] }) => [
+  'start-service': ({ locks = [], stopsOnUndo, keeps = [], binds = [] }) => [
     'start the service',
     ...locks.map(({ schema, database }) => `waits until the change-log lock in ${schema} at ${database} is free`),
+    ...binds.map((it) => `binds again: ${bindingText(it)}`),
     ...(stopsOnUndo ? ['undo stops it again'] : []),
     ...(keeps.length === 0 ? [] : [`undo holds ${keeps.join(', ')} open first`]),
   ],

@@ -30,13 +30,14 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       controllers: [],
       health: health(),
       origins: [],
+      hasEnded: false,
       lastWords: null,
       proxies: [],
       drift: drift(),
       commands,
       settingsFiles: ['/etc/testops/testops.env'],
     },
-    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'health', 'origins', 'lastWords', 'drift', 'proxies'],
+    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'health', 'origins', 'hasEnded', 'lastWords', 'drift', 'proxies'],
     answers,
   )
 }

@@ -1,5 +1,6 @@
 import type { Contents } from '../../core/message-mover.ts'
 import { isObject } from '../../core/shape.ts'
+import type { Binding } from '../../core/topology.ts'
 
 export type Direction = 'aside' | 'back'
 
@@ -14,6 +15,7 @@ export interface Way {
 export type Entry =
   | ({ event: 'begun'; attempt: string; queues: Readonly<Record<string, Counts | null>> } & Way)
   | ({ event: 'moved'; attempt: string; queues: Readonly<Record<string, Part>> } & Way)
+  | { event: 'bound'; bindings: readonly Binding[] }
   | { event: 'compared'; queues: readonly string[]; differing: Readonly<Record<string, string>> }
 
 /** Messages that are ready in a queue, and in the one that holds its messages. */
@@ -80,7 +82,7 @@ export function accountsOf(notes: readonly string[]): Accounts {
       for (const [queue, said] of Object.entries(entry.differing)) told.set(queue, said)
     } else if (entry.event === 'begun') {
       for (const [queue, counts] of Object.entries(entry.queues)) attemptOf(queue, entry, counts)
-    } else {
+    } else if (entry.event === 'moved') {
       for (const [queue, part] of Object.entries(entry.queues)) attemptOf(queue, entry, null).part = part
     }
   }
@@ -96,11 +98,26 @@ export function accountsOf(notes: readonly string[]): Accounts {
   }
 }
 
+/** Bindings of its queues and exchanges that came after the plan was made, as they were noted before these were deleted. */
+export function bindingsNoted(notes: readonly string[]): Binding[] {
+  return notes.flatMap((note) => {
+    const value = valueOf(note)
+    // the step that declares exchanges anew notes a mere list
+    const list: unknown = isObject(value) && value['event'] === 'bound' ? value['bindings'] : value
+    return Array.isArray(list) ? (list as Binding[]).filter((it) => isObject(it) && typeof it.source === 'string') : []
+  })
+}
+
 function entryIn(note: string): Entry[] {
+  const value = valueOf(note)
+  return isObject(value) && 'event' in value ? [value as unknown as Entry] : []
+}
+
+/** Null: it is no JSON. */
+function valueOf(note: string): unknown {
   try {
-    const value: unknown = JSON.parse(note)
-    return isObject(value) && 'event' in value ? [value as unknown as Entry] : []
+    return JSON.parse(note)
   } catch {
-    return []
+    return null
   }
 }

@@ -6,6 +6,8 @@ import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmptied } from './delete-queues.ts'
 import { putAside } from './move.ts'
 import { countsOf, isThere, liveQueues, movesOf } from './queues.ts'
+import { bindingsNoted } from './account.ts'
+import { exact } from './exact-bindings.ts'
 import { possible } from './switch-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
 
@@ -32,7 +34,8 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
       ])
     }
     await workshop.failpoint('declared')
-    await broker.bind(await possible(bindingsTo(awaiting, bindings), workshop))
+    const all = [...bindings, ...bindingsNoted(workshop.journal.ofRun())]
+    await broker.bind(await exact(await possible(bindingsTo(awaiting, all), workshop), workshop))
     await workshop.failpoint('bound')
   },
   async undo({ queues }, workshop) {
@@ -47,7 +50,7 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
 
 function bindingsTo(queues: readonly Former[], bindings: readonly Binding[]): Binding[] {
   const names = new Set(queues.map(({ queue }) => queue.name))
-  return bindings.filter(({ destination }) => names.has(destination))
+  return bindings.filter(({ destination, destinationKind }) => destinationKind === 'queue' && names.has(destination))
 }
 
 /** Those for which messages wait, and those that nobody else would declare. */

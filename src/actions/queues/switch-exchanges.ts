@@ -1,6 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import type { Binding, ExchangeDeclaration } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { exact } from './exact-bindings.ts'
 import { command } from '../../core/shell-command.ts'
 
 /** An exchange's own `durable` cannot be changed: it is deleted and declared anew, and its bindings with it. */
@@ -22,6 +23,8 @@ async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readon
   const { control, failpoint } = workshop
   const broker = await control.broker()
   const all = [...bindings, ...(await notedMeanwhile(wanted, bindings, workshop))]
+  // before one is deleted: what cannot be bound again stays
+  await exact(await possible(all, workshop), workshop)
   for (const exchange of wanted) {
     if (await areThere([exchange], workshop)) continue
     await broker.deleteExchange(exchange.name)
@@ -33,7 +36,7 @@ async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readon
   }
   await failpoint('declared')
   // where its other end has gone meanwhile, whoever declares that anew binds it too
-  await broker.bind(await missing(all, workshop))
+  await broker.bind(await exact(await missing(all, workshop), workshop))
   await failpoint('bound')
 }
 
@@ -44,9 +47,9 @@ async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readon
 async function notedMeanwhile(wanted: readonly ExchangeDeclaration[], known: readonly Binding[], { open, journal }: Workshop): Promise<Binding[]> {
   const names = new Set(wanted.map(({ name }) => name))
   const noted = journal.notes.flatMap((note) => JSON.parse(note) as Binding[])
-  const keys = new Set([...known, ...noted].map(keyOf))
+  const keys = new Set([...known, ...noted].map(bindingKey))
   const others = (await (await open.broker()).bindings()).filter(
-    (it) => (names.has(it.source) || (it.destinationKind === 'exchange' && names.has(it.destination))) && !keys.has(keyOf(it)),
+    (it) => (names.has(it.source) || (it.destinationKind === 'exchange' && names.has(it.destination))) && !keys.has(bindingKey(it)),
   )
   if (others.length > 0) await journal.note(JSON.stringify(others))
   return [...noted, ...others]
@@ -58,9 +61,12 @@ async function areThere(wanted: readonly ExchangeDeclaration[], { open }: Worksh
 }
 
 /** Bindings that are not there, of those whose both ends are. */
-export async function missing(bindings: readonly Binding[], workshop: Workshop): Promise<Binding[]> {
-  const there = new Set((await (await workshop.open.broker()).bindings()).map(keyOf))
-  return possible(bindings.filter((it) => !there.has(keyOf(it))), workshop)
+export async function missing(bindings: readonly Binding[], workshop: Pick<Workshop, 'open'>): Promise<Binding[]> {
+  const there = await (await workshop.open.broker()).bindings()
+  const [exactly, alike] = [new Set(there.map(bindingKey)), new Set(there.map(shownKey))]
+  // what a former version wrote down has no key
+  const isThere = (it: Binding): boolean => (it.key === undefined ? alike.has(shownKey(it)) : exactly.has(bindingKey(it)))
+  return possible(bindings.filter((it) => !isThere(it)), workshop)
 }
 
 /** Those whose ends are both there. */
@@ -75,6 +81,16 @@ export async function possible(bindings: readonly Binding[], { open }: Pick<Work
   )
 }
 
-function keyOf({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
-  return JSON.stringify([source, destinationKind, destination, routingKey, Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))])
+/** The same for the same binding: two whose arguments look the same may be of other types. */
+export function bindingKey(binding: Binding): string {
+  return binding.key === undefined ? shownKey(binding) : JSON.stringify([...placeOf(binding), binding.key])
+}
+
+/** The same for bindings that lists show alike. */
+function shownKey(binding: Binding): string {
+  return JSON.stringify([...placeOf(binding), Object.entries(binding.arguments).sort(([a], [b]) => (a < b ? -1 : 1))])
+}
+
+function placeOf({ source, destination, destinationKind, routingKey }: Binding): string[] {
+  return [source, destinationKind, destination, routingKey]
 }

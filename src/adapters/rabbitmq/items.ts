@@ -39,7 +39,14 @@ export function binding(item: Item): Binding {
     destinationKind: item['destination_type'] === 'exchange' ? 'exchange' : 'queue',
     routingKey: text(item, 'routing_key'),
     arguments: record(item, 'arguments'),
+    ...keyOf(item),
   }
+}
+
+/** The routing key comes before it; without arguments, it is all of it. */
+function keyOf(item: Item): Pick<Binding, 'key'> {
+  const key = /~([^~]*)$/.exec(text(item, 'properties_key'))?.[1]
+  return key === undefined || key === '' || Object.keys(record(item, 'arguments')).length === 0 ? {} : { key }
 }
 
 export function policy(item: Item, isOperators: boolean): BrokerPolicy {

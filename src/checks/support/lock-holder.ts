@@ -18,19 +18,16 @@ export type LockHolding =
  * hangs on the time zone in which the lock was taken. Whatever cannot be seen leaves it unproven.
  */
 export function judgeHolder(situation: LockSituation): LockHolding {
-  const { databaseStartedAt, now } = situation
-  if (isOfFormerDatabase(situation)) {
-    return {
-      holder: 'dead',
-      why: [`PostgreSQL has been restarted since, at ${moment(databaseStartedAt)}: no session of that time is left`],
-    }
-  }
+  const { now } = situation
   const open = openSessions(situation)
   const own = ownSessions(situation)
   const process = judgeProcess(situation, own)
   const working = [...(open ?? []), ...('gone' in process || situation.answers ? [] : own)].filter((session) => isWorking(session) && isAsOld(session, situation))
   if (working.length > 0)
     return { holder: 'live', who: listed(working.map((session) => describeSession(session, now))), sessions: working }
+  // whoever took it before PostgreSQL was started has no session of that time; one at work may be of a script that wrote an old time
+  const former = isOfFormerDatabase(situation) && situation.pooler === null ? [`PostgreSQL has been restarted since, at ${moment(situation.databaseStartedAt)}: no session of that time is left`] : null
+  if (former && !(open ?? []).some((session) => isBusy(session))) return { holder: 'dead', why: former }
   if ('lives' in process) return { holder: 'live', who: describeInstance(process.lives), sessions: [] }
   const doubts = unseen(situation, open)
   const missing = [...('lack' in process ? [process] : []), ...doubts]
@@ -73,6 +70,7 @@ function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[])
     const text = `the lock names no host, only the address ${address} (${why}): it does not show which process took the lock`
     return { lack: 'address', text }
   }
+  if (situation.hasEnded) return { gone: `the process that took it is gone: nothing runs in ${named!} any more` }
   if (host !== null && !isKnown(situation)) {
     const names = hostsOf(situation)
     const text =
@@ -83,6 +81,7 @@ function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[])
   }
   if (instances.length === 0) return { gone: 'no instance of the service runs' }
   const there = host === null ? instances : instances.filter((instance) => isSameHost(instance.host, host))
+  if (there.length === 0) return { lack: 'another-host', text: `none of the service's instances bears the name ${named!} (${listed(instances.map((instance) => instance.host))}), and what else runs there is not known` }
   const one = named ?? there[0]!.host
   // by a time zone that may be another, an instance that has a session may be the holder; not once it is past its start
   const isNoMigration = own.length === 0 || (answers && own.every((session) => isOrdinary(session, situation)))
@@ -92,7 +91,7 @@ function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[])
     return { gone: `the process that took it is gone: ${named ?? 'the service'} was started again at ${starts}` }
   }
   if (answers && instances.length === 1) {
-    if (took || granted === null) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
+    if ((took || granted === null) && isNoMigration) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
     if (!there.some((instance) => startedBefore(instance, situation))) return { lack: 'zone', text: beforeOrAfter(one) }
     const text = `${one} took it after the service was started there, which answers, and by its own log does not hold it: another process may be at work on it`
     return { lack: 'another-process', text }
@@ -152,7 +151,9 @@ function isAsOld({ startedAt }: DatabaseBackend, { granted, pooler }: LockSituat
   return pooler !== null || granted === null || startedAt === null || startedAt <= granted.latest
 }
 
-function startedAfter({ startedAt }: ServiceInstance, { granted, clock }: LockSituation, by: 'named' | 'anywhere'): boolean {
+function startedAfter({ startedAt }: ServiceInstance, { granted, clock, now }: LockSituation, by: 'named' | 'anywhere'): boolean {
+  // a clock that is ahead
+  if (startedAt !== null && startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > now.getTime()) return false
   const latest = by === 'named' ? granted?.latest : granted?.latestAnywhere
   return latest !== undefined && startedAt !== null && startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > latest.getTime()
 }

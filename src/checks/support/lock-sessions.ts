@@ -1,5 +1,5 @@
 import type { DatabaseBackend, ServiceOrigin } from '../../core/sources.ts'
-import { isLockStatement, otherPrograms } from '../../knowledge/lock.ts'
+import { isLockStatement, otherPrograms, shells } from '../../knowledge/lock.ts'
 import { firstLine, span } from './format.ts'
 import type { LockSituation } from './lock-situation.ts'
 
@@ -17,8 +17,8 @@ export function ownSessions(situation: LockSituation): DatabaseBackend[] {
   return (situation.backends ?? []).filter((session) => !isOfAnother(session) && isOwn(session, situation))
 }
 
-function isOfAnother({ application }: DatabaseBackend): boolean {
-  return otherPrograms.test(application)
+function isOfAnother({ application, state }: DatabaseBackend): boolean {
+  return otherPrograms.test(application) || (state === 'idle' && shells.test(application))
 }
 
 /** Whether a session of another user than the service's may be the holder's: not where it is younger than the lock, wherever that was taken, and no pooler is known. */
@@ -32,9 +32,16 @@ function isOwn(session: DatabaseBackend, situation: LockSituation): boolean {
   return originOf(session, situation) !== undefined
 }
 
-function originOf({ clientAddress, clientPort }: DatabaseBackend, { origins, ports, pooler }: LockSituation): ServiceOrigin | undefined {
+function originOf({ clientAddress, clientPort, startedAt }: DatabaseBackend, { origins, ports, pooler, instances, clock }: LockSituation): ServiceOrigin | undefined {
   if (pooler !== null || clientAddress === null) return undefined
-  return origins?.find((it) => it.address === clientAddress.toLowerCase() && (it.port === null || (it.port === clientPort && (it.to === null || ports.includes(it.to)))))
+  const found = origins?.find((it) => it.address === clientAddress.toLowerCase() && (it.port === null || (it.port === clientPort && (it.to === null || ports.includes(it.to)))))
+  // of a process that was there before the container was started again, and left a statement behind
+  return found?.port === null && isOlder(startedAt, found, { instances, clock }) ? undefined : found
+}
+
+function isOlder(startedAt: Date | null, { instance }: ServiceOrigin, { instances, clock }: Pick<LockSituation, 'instances' | 'clock'>): boolean {
+  const began = instances?.find(({ name }) => name === instance)?.startedAt
+  return startedAt !== null && began != null && startedAt.getTime() < began.getTime() + clock.offsetMs - clock.uncertaintyMs - 2000
 }
 
 /** a statement of the service's daily work takes no longer, as a rule */
@@ -42,9 +49,11 @@ const ordinaryMs = 5000
 
 /** Whether a session of an instance that is past its start is at its daily work: somebody may run Liquibase in the same container or pod. */
 export function isOrdinary(session: DatabaseBackend, situation: LockSituation): boolean {
-  if (!isBusy(session) || typeof originOf(session, situation)?.port === 'number') return true
-  const since = session.queryStartedAt ?? session.transactionStartedAt
-  return session.state === 'active' && (since === null || situation.now.getTime() - since.getTime() < ordinaryMs)
+  if (!isBusy(session)) return true
+  const isItsOwn = typeof originOf(session, situation)?.port === 'number'
+  const since = isItsOwn ? (session.transactionStartedAt ?? session.queryStartedAt) : (session.queryStartedAt ?? session.transactionStartedAt)
+  // of a process of its own it is known that it is no other's, not that it is past its start
+  return (isItsOwn || session.state === 'active') && (since === null || situation.now.getTime() - since.getTime() < ordinaryMs)
 }
 
 /** At work on something else than getting the lock: whoever waits for it sits in a transaction too (SERVERS.md, PostgreSQL). */

@@ -15,7 +15,7 @@ import type {
   ServiceSource,
   ServiceStatus,
 } from '../../core/sources.ts'
-import { changelogLock, jdbcApplication, parseLockedBy } from '../../knowledge/lock.ts'
+import { changelogLock, isSameHost, jdbcApplication, parseLockedBy } from '../../knowledge/lock.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { namedTimeZone } from '../../knowledge/jvm-time-zone.ts'
 import { liquibaseSettings } from '../../knowledge/liquibase-settings.ts'
@@ -51,6 +51,8 @@ export interface LockSituation {
   instances: readonly ServiceInstance[] | null
   /** names of the machines on which the platform sees the service; null: not known */
   machines: readonly string[] | null
+  /** the host was a container or pod of the service's, and nothing runs in it any more */
+  hasEnded: boolean
   /** how far the database's clock is ahead of that of the instances, and how sure that is */
   clock: { offsetMs: number; uncertaintyMs: number }
   /** the running service's own log shows it waiting for this very lock */
@@ -81,6 +83,8 @@ export interface Surroundings {
   timeZone: string | null
   /** as the service's own settings have it; the configuration's stands above it */
   ownTimeZone: NamedTimeZone | null
+  /** as `ServiceSource.hasEnded`; false where that cannot be told */
+  hasEnded: (host: string) => Promise<boolean>
   /** from where its instances connect, asked anew; null: that cannot be seen */
   origins: () => Promise<readonly ServiceOrigin[] | null>
   /** where its settings have the main database */
@@ -110,7 +114,8 @@ export async function surroundings({ service, logs, api }: Around, deployment: D
     zoneAndUsers(platform, deployment),
   ])
   const origins = async (): Promise<readonly ServiceOrigin[] | null> => (platform ? tolerant(platform.origins()) : null)
-  return { status, records, up, answers: up && had(api) !== null, machines: machines?.map(({ name }) => name) ?? null, origins, ...known }
+  const hasEnded = async (host: string): Promise<boolean> => (platform ? ((await tolerant(platform.hasEnded(host))) ?? false) : false)
+  return { status, records, up, answers: up && had(api) !== null, machines: machines?.map(({ name }) => name) ?? null, hasEnded, origins, ...known }
 }
 
 /** The service's time zone and database users: from the deployment, else from its settings, where they can be read. */
@@ -147,7 +152,7 @@ function usersIn(has: (name: string) => boolean, plain: (name: string) => string
 }
 
 /** names that every machine has for itself, and Java's for one without a name */
-const unnamed = ['localhost', 'unknown', '']
+const unnamed = ['localhost', 'localhost.localdomain', 'unknown', '']
 
 /** Asks the database for what is needed to judge who holds this row, and whether the holder lives. */
 export async function situationOf(database: DatabaseSource, row: ChangelogLockRow, around: Surroundings): Promise<LockSituation> {
@@ -160,11 +165,14 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
   const users = new Set([identity.user, ...(around.users ?? []), ...(around.user === null ? [] : [around.user])])
   const isOwn = ({ user }: DatabaseBackend): boolean => user === null || users.has(user)
   const own = sessions?.filter(isOwn) ?? null
-  const others = sessions?.filter((session) => !isOwn(session) && (around.users === null || mayBeJava(session))) ?? []
+  const others = sessions?.filter((session) => !isOwn(session) && (around.users === null || mayMigrate(session))) ?? []
   const host = row.lockedBy === null ? '' : parseLockedBy(row.lockedBy).host
   const recent = sinceStart(around.records, around.status)
+  const isNamed = !unnamed.includes(host.toLowerCase()) && isIP(host) === 0
+  const instances = instancesOf(around)
+  const isRunning = instances?.some((instance) => isSameHost(instance.host, host)) ?? true
   return {
-    host: unnamed.includes(host.toLowerCase()) || isIP(host) !== 0 ? null : host,
+    host: isNamed ? host : null,
     address: isIP(host) === 0 ? null : host,
     granted,
     now,
@@ -175,7 +183,8 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
     hidden: others.filter(isHidden),
     usersKnown: around.users !== null,
     machines: around.machines,
-    instances: instancesOf(around),
+    instances,
+    hasEnded: isNamed && !isRunning && (await around.hasEnded(host)),
     clock,
     waits: recent !== null && waitedSince(recent, row.lockGranted, { now, clock }),
     took: recent !== null && tookIt(recent, granted, clock),
@@ -202,6 +211,8 @@ function waitedSince(records: readonly LogRecord[], lockGranted: string | null, 
   const wait = lastWait(records)
   const { offsetMs, uncertaintyMs } = at.clock
   if (wait === null || mayBeNew(lockGranted, at)) return false
+  // a log in another time zone than it is read in
+  if (wait.at !== null && wait.at.getTime() + offsetMs > at.now.getTime() + uncertaintyMs + lagMs) return false
   const age = leastAgeMs(lockGranted, at.now)
   return age === null || wait.at === null || wait.at.getTime() + offsetMs - uncertaintyMs > at.now.getTime() - age
 }
@@ -234,10 +245,9 @@ export async function untilLogged({ lockGranted }: ChangelogLockRow, database: D
 /** Of PgBouncer and its like: it is between this program and the server, or the service's settings lead to another port or to one by its name. */
 function poolerBefore(isPooled: boolean, ports: readonly number[], { datasource }: Surroundings): string | null {
   if (isPooled) return 'a pooler (PgBouncer or the like) before the database'
-  const found = /^jdbc:[a-z]{1,20}:\/\/([^/?#,]{1,300})/i.exec(datasource ?? '')?.[1]
-  if (found === undefined) return null
-  const port = /:(\d{1,5})$/.exec(found)?.[1] ?? '5432'
-  return !ports.includes(Number(port)) || /bounce|pool|odyssey|pgcat|supavisor/i.test(found) ? `what is at ${found}, where the service's settings lead, may be a pooler that` : null
+  const hosts = /^jdbc:[a-z:-]{1,60}:\/\/([^/?#]{1,1000})/i.exec(datasource ?? '')?.[1]?.split(',') ?? []
+  const found = hosts.map((one) => one.replace(/^.*@/, '')).find((one) => !ports.includes(Number(/:(\d{1,5})$/.exec(one)?.[1] ?? '5432')) || /bounce|pool|proxy|odyssey|pgcat|supavisor/i.test(one))
+  return found === undefined ? null : `what is at ${found}, where the service's settings lead, may be a pooler that`
 }
 
 /** `target` as `DatabaseSource` has it: host:port/database. */
@@ -246,9 +256,9 @@ function portOf(target: string): number | null {
   return port === undefined ? null : Number(port)
 }
 
-/** By its name, which is told of any session; who hides all else and bears none may be anything. */
-function mayBeJava(session: DatabaseBackend): boolean {
-  return session.application === jdbcApplication || (session.application === '' && isHidden(session))
+/** Whoever migrates by hand may do so as any user, and call the session what they like: one that does nothing and is none of Java's is no migration. */
+function mayMigrate(session: DatabaseBackend): boolean {
+  return session.application === jdbcApplication || isHidden(session) || session.state !== 'idle'
 }
 
 function isHidden({ query }: DatabaseBackend): boolean {
@@ -281,7 +291,8 @@ function tookIt(records: readonly LogRecord[], granted: Granted | null, { offset
 /** A platform may know that the service runs and no more. */
 function instancesOf({ status, machines }: Surroundings): readonly ServiceInstance[] | null {
   if (status === null) return null
-  if (status.state !== 'running') return []
+  // what fails again and again may run at this instant
+  if (status.state !== 'running') return status.instances
   const [name = 'this machine'] = machines ?? []
   return status.instances.length > 0 ? status.instances : [{ name: 'the service', host: name, pid: null, startedAt: null }]
 }

@@ -13,6 +13,11 @@ export interface ServiceSource {
   resolve(host: string): Promise<boolean | null>
   /** from where its instances connect to other servers, as those see it; null: that cannot be seen. Throws as `status` */
   origins(): Promise<readonly ServiceOrigin[] | null>
+  /**
+   * whether a container or pod of the service's own bore that host name, and nothing runs in it any more; false: no, or that cannot be told.
+   * Throws as `status`
+   */
+  hasEnded(host: string): Promise<boolean>
   /** how its processes, containers or pods fare. Throws NOT_CONFIGURED where nothing tells that */
   health(): Promise<ServiceHealth>
   /** the newest of what the last run of one of them printed that has ended; null: the log holds it among the rest */

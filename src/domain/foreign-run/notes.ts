@@ -20,6 +20,12 @@ function ofNote(action: Action, note: string): string[] {
       const isOwn = ({ source, destination, destinationKind }: Binding): boolean => own.has(source) || (destinationKind === 'exchange' && own.has(destination))
       return (JSON.parse(note) as Binding[]).every(isOwn) ? [] : ['a note of it binds what is not its own']
     }
+    case 'delete-queues': {
+      const own = new Set(action.queues.map(({ queue }) => queue.name))
+      const { event, bindings = [] } = JSON.parse(note) as { event: string; bindings?: Binding[] }
+      const isOwn = ({ destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && own.has(destination)
+      return event !== 'bound' || bindings.every(isOwn) ? [] : ['a note of it binds what is not its own']
+    }
     default:
       return []
   }

@@ -15,6 +15,7 @@ import { imageNameOf } from './find.ts'
 import { healthOf } from './health.ts'
 import { assignmentsIn, pendingSettings } from './pending.ts'
 import type { ComposeSettings } from './settings.ts'
+import { isSameHost } from '../../knowledge/lock.ts'
 import { originsOf } from './origins.ts'
 import { runs, statusOf } from './status.ts'
 import { settingsFilesOf } from './view.ts'
@@ -35,6 +36,10 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
     },
     health: async () => healthOf(await own(), engine.program),
     origins: async () => originsOf((await own()).filter(runs)),
+    async hasEnded(host) {
+      const named = (await own()).filter(({ hostname }) => isSameHost(hostname, host))
+      return named.length > 0 && !named.some(runs)
+    },
     // a proxy that it has there says nothing to its engine
     proxies: async () => [],
     // the engine keeps all runs of a container in one log

@@ -52,6 +52,8 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
       if (!manager) throw withoutManager()
       return originsOf((await manager.status()).instances)
     },
+    // a machine does not end with the service
+    hasEnded: async () => false,
     // a proxy on this machine tells by its log alone
     proxies: async () => [],
     // one log holds all its runs

@@ -39,7 +39,17 @@ export function originsOf(pods: readonly Pod[]): readonly ServiceOrigin[] | null
   })
 }
 
-function mayRun(pod: Pod): boolean {
+/** Whether a pod of that name is, or was, one of the workload's: a Deployment gives each name once, a StatefulSet to one pod at a time. */
+export function isPodOf({ resource, name }: { resource: string; name: string }, pod: string): boolean {
+  if (!pod.startsWith(`${name}-`)) return false
+  const rest = pod.slice(name.length + 1)
+  // Kubernetes leaves out what could make words (k8s.io/apimachinery, "rand")
+  if (resource === 'deployments') return /^[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(rest)
+  return resource === 'statefulsets' && /^\d{1,5}$/.test(rest)
+}
+
+/** Whether something of the service's runs in it, or may. */
+export function mayRun(pod: Pod): boolean {
   if (isOver(pod)) return false
   return isEnding(pod) || statusIn(pod)?.state?.running !== undefined
 }

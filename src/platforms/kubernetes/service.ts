@@ -15,7 +15,8 @@ import { lastWordsOf } from './last-words.ts'
 import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
 import { resolvesIn } from './names.ts'
-import { canRun, originsOf, podsOf } from './pods.ts'
+import { isRefusal } from './refusal.ts'
+import { canRun, isPodOf, mayRun, originsOf, podsOf } from './pods.ts'
 import type { WorkloadRef } from './scale.ts'
 import type { KubernetesSettings } from './settings.ts'
 import { failingOf, statusOf } from './status.ts'
@@ -59,6 +60,15 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
       return { ...status, ...(evidence.length > 0 && { evidence }) }
     },
     origins: async () => originsOf(await podsOf(client, found, await workload())),
+    async hasEnded(host) {
+      // without its labels, a pod is none of the workload's any more, and runs on
+      if (!isPodOf(place, host)) return false
+      const pod = await client.get<Pod>({ resource: 'pods', namespace, name: host }).catch((error: unknown) => {
+        if (isRefusal(error, 404)) return null
+        throw error
+      })
+      return pod === null || !mayRun(pod)
+    },
     async health() {
       const now = await workload()
       const pods = await podsOf(client, found, now)

@@ -30,7 +30,8 @@ export function stepsOf(wanted: Wanted): Step[] {
   const stopping = exclusive.length === 0 ? stop : { ...stop, loses: `${listed(exclusive)} with what is in them: exclusive to the service's connection, they go with each stop of it` }
   const keeps = vanishingOf(wanted).map(({ name }) => name)
   // a setting that is taken back takes effect with another start, too
-  const starting: Step = { ...start, action: { kind: 'start-service', stopsOnUndo: true, ...(keeps.length > 0 && { keeps }) } }
+  const binds = wanted.saved.bindings
+  const starting: Step = { ...start, action: { kind: 'start-service', stopsOnUndo: true, ...(keeps.length > 0 && { keeps }), ...(binds.length > 0 && { binds }) } }
   if (queues.length + exchanges.length === 0) return [stopping, ...settingStep(setting), starting]
   return [
     ...beforeStop(wanted),

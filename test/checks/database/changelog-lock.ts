@@ -4,6 +4,7 @@ import type { Sources } from '../../../src/core/sources.ts'
 import { fakeDatabase, lockRow, lockTable, unreachable } from '../../fakes/index.ts'
 import type { Case, CheckTable } from '../table.ts'
 import { beside } from './changelog-lock/beside.ts'
+import { byHand } from './changelog-lock/by-hand.ts'
 import { halfCleared } from './changelog-lock/half-cleared.ts'
 import { hiddenOnes } from './changelog-lock/hidden.ts'
 import { live } from './changelog-lock/live.ts'
@@ -60,5 +61,5 @@ const unreadable: Case[] = [
 
 export const changelogLockTable: CheckTable = {
   check: changelogLockCheck,
-  cases: [...fine, ...stuck, ...zones, ...ownPlace, ...otherZone, ...wrongZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
+  cases: [...fine, ...stuck, ...zones, ...ownPlace, ...byHand, ...otherZone, ...wrongZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
 }

@@ -132,3 +132,17 @@ test('how its containers fare', async () => {
   expect(await fares('exited')).toMatchObject({ isUp: false, ended: { reason: '', exitCode: expect.any(Number) as number, at: expect.any(Date) as Date } })
   expect(await fares('stopped')).toMatchObject({ isUp: false, ended: null })
 })
+
+test.each([
+  ['running', 'own', false],
+  ['exited', 'own', true],
+  ['restarting', 'own', true],
+  ['paused', 'own', false],
+  ['exited', 'another', false],
+] as const)('a container that is %s has ended for its %s host name: %s', async (status, whose, expected) => {
+  const container = await recorded('testops')
+  ;(container['State'] as Record<string, unknown>)['Status'] = status
+  const { service } = await composeWorld({ containers: [container] }).then(async (world) => ({ service: await (await world.open()).service() }))
+  const hostname = (container['Config'] as { Hostname: string }).Hostname
+  expect(await service.hasEnded(whose === 'own' ? hostname : '0123456789ab')).toBe(expected)
+})

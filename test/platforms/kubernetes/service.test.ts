@@ -288,3 +288,28 @@ describe('a platform that cannot be asked', () => {
     })
   })
 })
+
+describe('whether a pod of its own has ended', () => {
+  const hasEnded = async (host: string, prepare?: (world: Cluster) => void): Promise<boolean> => (await (await platformOf(prepare)).service()).hasEnded(host)
+
+  it.each<[string, string, (world: Cluster) => void, boolean]>([
+    ['one that runs', first, () => undefined, false],
+    ['one that crashes, and waits for its next start', first, pods(crash, first), true],
+    ['one that ends', first, pods(({ metadata }) => void (metadata.deletionTimestamp = '2026-11-21T03:00:00Z'), first), false],
+    ['one that was deleted', first, scale(0), true],
+    ['one of an earlier version', 'testops-testops-7d9f8c5b6-q8zkn', () => undefined, true],
+    ['one of another workload', 'testops-other-7d9f8c5b6-q8zkn', () => undefined, false],
+    ['a name that no Deployment gives', 'testops-testops-migration', () => undefined, false],
+    ['a machine', 'node-1', () => undefined, false],
+    [
+      'one that was taken out of the workload by its labels, and runs on',
+      first,
+      (world) => {
+        for (const pod of world.pods) if (pod.metadata.name === first) pod.metadata.labels = { debug: 'yes' }
+      },
+      false,
+    ],
+  ])('%s', async (_, host, prepare, expected) => {
+    expect(await hasEnded(host, prepare)).toBe(expected)
+  })
+})

@@ -60,7 +60,7 @@ const withUser = (service: ServiceSource, user: string): ServiceSource => ({
   environment: async () => settings({ SPRING_DATASOURCE_URL: `jdbc:postgresql://db:${serverPort}/testops`, SPRING_DATASOURCE_USERNAME: user }),
 })
 /** started again right after the lock was taken, in milliseconds from now */
-const restarted = (user: string, inMs = 1000): Partial<Around> => ({ service: withUser(instance(new Date(Date.now() + inMs)), user) })
+const restarted = (user: string, inMs = -50): Partial<Around> => ({ service: withUser(instance(new Date(Date.now() + inMs)), user) })
 /** has run for an hour */
 const older = (user: string): Partial<Around> => ({ service: withUser(instance(ago(3_600_000)), user), api: unreachable('api') })
 const off = (user: string): Partial<Around> => ({ service: withUser(fakeService({ status: stopped() }), user), api: unreachable('api') })
@@ -124,10 +124,10 @@ const cases: readonly Case[] = [
   { situation: 'no row at all, and nothing tells where the service is', rows: '', expected: 'insert' },
   { situation: 'no row at all, and a migration is at work', rows: '', around: off, after: [work], expected: 'live-holder', says: /database session \d+ \(active for .*SELECT pg_sleep/ },
   { situation: 'a DBA migrates by Java as another user', around: restarted, foreign: [work], expected: 'unproven-holder', says: /has a session open \(\d+ of PostgreSQL JDBC Driver\).*\nsee what that session does/ },
-  { situation: 'a report of another program is at work', around: restarted, foreign: [`${work} /* of psql */`], expected: 'dead' },
+  { situation: 'a report of another program is at work', around: restarted, foreign: [`${work} /* of pg_dump */`], expected: 'dead' },
   { situation: 'a DBA migrates by Java as another user, and hides it', around: off, hidden: [work], expected: 'unproven-holder', says: /^(?![^]*no database session)[^]*what \S+ does in the database may not be seen, nor since when \(\d+ of PostgreSQL JDBC Driver; [^]*\nGRANT pg_read_all_stats TO "/ },
   { situation: 'a DBA works by Java as another user, and hides it; as whom the service signs in is not known', around: () => ({ service: fakeService({ status: stopped() }), api: unreachable('api') }), hidden: [work], expected: 'unproven-holder', says: /GRANT pg_read_all_stats TO "/ },
-  { situation: 'a report of another program is at work, and hides it', around: off, hidden: [`${work} /* of psql */`], expected: 'dead', says: /no database session is open that may be the holder's/ },
+  { situation: 'a report of another program is at work, and hides it', around: off, hidden: [`${work} /* of pg_dump */`], expected: 'dead', says: /no database session is open that may be the holder's/ },
   { situation: 'two rows with id 1', rows: `${held}, (1, false, NULL, NULL)`, around: off, expected: /^REFUSED public\.databasechangeloglock at \S+ has 2 rows with id 1, and lacks its primary key: .*\(1 \| t \| \S+ \S+ \| testops-1 \(10\.0\.0\.7\), 1 \| f \| null \| null\)$/ },
   { situation: 'no table', sql: 'DROP TABLE databasechangeloglock', expected: /^UNEXPECTED_ANSWER no table databasechangeloglock is in \S+: no Liquibase has run there yet, or the service uses another database$/ },
   { situation: 'the table lies where the service does not look', around: off, sql: 'CREATE SCHEMA attic AUTHORIZATION {user}; ALTER TABLE databasechangeloglock SET SCHEMA attic', expected: 'dead', says: /is in schema attic, and nothing that is known of the service says that it looks there/ },
@@ -249,6 +249,8 @@ async function planned({ rows = held, before = [], foreign = [], hidden = [], af
   for (const statement of after) await ofService(statement)
   if (sql !== undefined) await fresh.query(sql.replaceAll('{user}', user))
   if (before.some((statement) => statement.includes('6 s'))) await new Promise((resolve) => setTimeout(resolve, 5500))
+  // clocks are known to a few milliseconds
+  await new Promise((resolve) => setTimeout(resolve, 200))
   const database = await opened(asks ? await fresh.role(asks) : fresh.endpoint, atEnd)
   const given: Parts = { database, service: fakeService(), logs: fakeLogs(), api: unreachable('api'), ...around?.(user) }
   const parts: Parts = given.service instanceof AdminError ? given : { ...given, service: { ...given.service, origins: async () => own } }
@@ -274,7 +276,7 @@ async function opened(endpoint: DatabaseEndpoint, atEnd: AtEnd): Promise<Sources
 
 /** At work on the statement, or in the state that it leaves. */
 async function session({ hosts, user, password, database }: DatabaseEndpoint, statement: string, atEnd: AtEnd): Promise<number> {
-  const application_name = statement.includes('of psql') ? 'psql' : 'PostgreSQL JDBC Driver'
+  const application_name = statement.includes('of pg_dump') ? 'pg_dump' : 'PostgreSQL JDBC Driver'
   const client = new pg.Client({ ...hosts[0]!, database, user: user!, password: password!.reveal(), application_name })
   client.on('error', () => undefined)
   await client.connect()

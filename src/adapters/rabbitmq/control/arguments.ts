@@ -19,6 +19,18 @@ export function typedInEachWay(given: Readonly<Record<string, unknown>>): Record
   return [...new Map(all.map((it) => [JSON.stringify(it), it])).values()]
 }
 
+/** Arguments with their types (`Binding.typed`), as amqplib takes them: bytes are a buffer. */
+export function withBytes(typed: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const one = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(one)
+    if (typeof value !== 'object' || value === null) return value
+    const { '!': type, value: held } = value as { '!'?: unknown; value?: unknown }
+    if (type === 'bytes') return Buffer.from(String(held), 'base64')
+    return type === undefined ? withBytes(value as Record<string, unknown>) : value
+  }
+  return Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, one(value)]))
+}
+
 const widths = [8, 16, 32, 64] as const
 
 function holds(bits: number, value: number): boolean {

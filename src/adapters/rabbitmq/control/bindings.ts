@@ -2,7 +2,7 @@ import type { Channel } from 'amqplib'
 import type { Binding } from '../../../core/topology.ts'
 import type { Reply } from '../reply.ts'
 import { refusal } from '../refusal.ts'
-import { typedArguments, typedInEachWay } from './arguments.ts'
+import { typedArguments, typedInEachWay, withBytes } from './arguments.ts'
 import type { On } from './queues.ts'
 
 export async function bindAll({ link, endpoint }: On, bindings: readonly Binding[]): Promise<void> {
@@ -28,8 +28,8 @@ export async function unbindAll({ link, endpoint }: On, bindings: readonly Bindi
   )
 }
 
-async function bindOne(channel: Channel, { source, destination, destinationKind, routingKey, arguments: given }: Binding): Promise<void> {
-  const typed = typedArguments(given)
+async function bindOne(channel: Channel, { source, destination, destinationKind, routingKey, arguments: given, typed: known }: Binding): Promise<void> {
+  const typed = known ? withBytes(known) : typedArguments(given)
   if (destinationKind === 'queue') await channel.bindQueue(destination, source, routingKey, typed)
   else await channel.bindExchange(destination, source, routingKey, typed)
 }

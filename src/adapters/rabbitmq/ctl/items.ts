@@ -24,6 +24,7 @@ export function binding(item: Item): Binding {
     destinationKind: item['destination_kind'] === 'exchange' ? 'exchange' : 'queue',
     routingKey: text(item, 'routing_key'),
     arguments: table(item['arguments'], `the binding of ${destination} to ${source}`),
+    ...typedIn(item['arguments']),
   }
 }
 
@@ -75,6 +76,26 @@ function table(value: unknown, of: string): Item {
     return [String(name), valueOf(type, held, of)]
   })
   return Object.fromEntries(entries)
+}
+
+/** What amqplib calls the types that `rabbitmqctl` names; of the others, nothing is told. */
+const types: Readonly<Record<string, (held: unknown) => unknown>> = {
+  longstr: (held) => held,
+  bool: (held) => held,
+  void: () => null,
+  binary: (held) => ({ '!': 'bytes', value: Buffer.from(String(held)).toString('base64') }),
+  ...Object.fromEntries(
+    Object.entries({ signedint: 'int32', long: 'int64', short: 'int16', byte: 'int8', unsignedint: 'uint32', unsignedshort: 'uint16', unsignedbyte: 'uint8', timestamp: 'timestamp', double: 'double', float: 'float' }).map(
+      ([name, type]) => [name, (held: unknown): unknown => ({ '!': type, value: held })],
+    ),
+  ),
+}
+
+/** With their types, where each is known. */
+function typedIn(value: unknown): Pick<Binding, 'typed'> {
+  const all = Array.isArray(value) ? (value as unknown[]).map((it) => (Array.isArray(it) ? (it as unknown[]) : [])) : []
+  if (all.length === 0 || all.some(([, type]) => !Object.hasOwn(types, String(type)))) return {}
+  return { typed: Object.fromEntries(all.map(([name, type, held]) => [String(name), types[String(type)]!(held)])) }
 }
 
 /** A list comes as one value for each type in it: what it held, nobody can tell any more. */

@@ -55,10 +55,15 @@ export function partsOf(history: RunHistory): Parts {
   }
 }
 
-/** Bindings that came after the plan was made: they are bound again with the exchange. */
+/** Bindings that came after the plan was made: they are bound again with their exchange or queue. */
 function notedIn({ record: { plan }, events }: RunHistory): Binding[] {
-  const step = plan.steps.findIndex(({ action }) => action.kind === 'switch-exchanges')
-  return step < 0 ? [] : notesOfStep(events, step).flatMap((note) => JSON.parse(note) as Binding[])
+  return plan.steps.flatMap(({ action: { kind } }, step) => {
+    if (kind !== 'switch-exchanges' && kind !== 'delete-queues') return []
+    return notesOfStep(events, step).flatMap((note) => {
+      const value = JSON.parse(note) as Binding[] | { event: string; bindings?: Binding[] }
+      return Array.isArray(value) ? value : value.event === 'bound' ? (value.bindings ?? []) : []
+    })
+  })
 }
 
 /** The only step of that kind; null: there is none. */
@@ -72,6 +77,7 @@ export function vanishes({ autoDelete, arguments: values }: QueueDeclaration): b
 }
 
 /** The same for the same binding. */
+/** With `key`, types count as well; one of a former version has none. */
 export function bindingKey({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
   return JSON.stringify([source, destinationKind, destination, routingKey, Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))])
 }

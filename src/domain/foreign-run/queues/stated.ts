@@ -91,6 +91,7 @@ function ofBindings({ bindings, names, exchanges, plan }: Parts): string[] {
     [deleted, saved.filter(toOwnQueue)],
     [switched, saved.filter(ofOwnExchange)],
     [stepOf(plan, 'redeclare-queues')?.bindings ?? deleted, deleted],
+    [stepOf(plan, 'start-service')?.binds ?? saved, saved],
     [kept?.bindings ?? [], deleted.filter(({ destination }) => isKept.has(destination))],
   ] as const
   return steps.every(([one, same]) => areSameBindings(one, same)) ? [] : ['its steps bind its queues and exchanges in different ways']

@@ -43,7 +43,7 @@ export const hiddenOnes: readonly Case[] = [
   },
   {
     situation: 'one of another program is none that migrates',
-    sources: { database: beside(hidden({ application: 'psql' })), service: withUser, ...down },
+    sources: { database: beside(hidden({ application: 'pg_dump' })), service: withUser, ...down },
     ...dead,
   },
   {

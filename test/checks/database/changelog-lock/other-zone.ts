@@ -98,9 +98,27 @@ export const otherZone: readonly Case[] = [
   },
   {
     situation: 'the lock is so old that PostgreSQL was restarted since wherever it was taken',
-    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], restartedDatabase), service: restarted },
+    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [{ ...young(), state: 'idle' }], restartedDatabase), service: restarted },
     deployment: assumed,
     ...isDead('PostgreSQL has been restarted since'),
+  },
+  {
+    situation: 'the same, and somebody is at work, who may run a script that writes the time at which it was made',
+    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], restartedDatabase), service: restarted },
+    deployment: assumed,
+    status: 'problem',
+    severity: 'warning',
+    says: ["whether its holder lives is not shown: a session that may be the holder's is open"],
+    silentOn: ['is dead'],
+  },
+  {
+    situation: 'the same, behind a pooler that has kept its clients over the restart',
+    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [], { identity: { ...restartedDatabase.identity, pooled: true } }), service: off, ...down },
+    deployment: assumed,
+    status: 'problem',
+    severity: 'error',
+    says: ['whether its holder lives is not shown: a pooler'],
+    silentOn: ['is dead'],
   },
   {
     situation: 'the same, on a standby, which has a start of its own',
