@@ -62,7 +62,7 @@ const mostShown = 120
 
 /** Why an address of `lockedby` tells nothing of the machine that wrote it, for people; null: it may be that machine's alone. */
 export function commonAddress(address: string): string | null {
-  const plain = address.toLowerCase().replace(/%.*$/, '').replace(/^::ffff:/, '')
+  const plain = (address.toLowerCase().split('%')[0] ?? '').replace(/^::ffff:/, '')
   if (plain === '::1' || plain === '0:0:0:0:0:0:0:1' || plain.startsWith('127.')) return 'every machine has it for itself'
   if (plain.startsWith('169.254.') || /^fe[89ab]/.test(plain)) return 'it is link-local, so that other machines may have it as well'
   // the pools from which Docker gives its bridges and containers their addresses, unless told otherwise

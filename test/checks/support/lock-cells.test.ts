@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { judgeHolder } from '../../../src/checks/support/lock-holder.ts'
 import { situationOf, surroundings } from '../../../src/checks/support/lock-situation.ts'
-import type { Deployment } from '../../../src/core/deployment.ts'
 import type { DatabaseBackend, ServiceSource } from '../../../src/core/sources.ts'
 import { ago, backend, fakeApi, fakeDatabase, fakeLogs, fakeService, lockRow, record, running, settings, stopped, unreachable } from '../../fakes/index.ts'
 
@@ -103,7 +102,7 @@ async function verdictOf({ zone, session, pooler, host, server, age, service }: 
   const database = fakeDatabase({ identity, backends: [...holder, ...(service.service === 'stopped' ? [] : [own])] })
   const around = await surroundings(
     { service: source, logs: service.logs, api: service.answers ? fakeApi() : unreachable('api') },
-    { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: zone.named } as Deployment,
+    { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: zone.named },
   )
   const row = lockRow({ locked: true, lockedBy: host.lockedBy, lockGranted: written(taken, zone.east) })
   return judgeHolder(await situationOf(database, row, around)).holder

@@ -141,7 +141,7 @@ test.each([
   ['exited', 'another', false],
 ] as const)('a container that is %s has ended for its %s host name: %s', async (status, whose, expected) => {
   const container = await recorded('testops')
-  ;(container['State'] as Record<string, unknown>)['Status'] = status
+  container['State']['Status'] = status
   const { service } = await composeWorld({ containers: [container] }).then(async (world) => ({ service: await (await world.open()).service() }))
   const hostname = (container['Config'] as { Hostname: string }).Hostname
   expect(await service.hasEnded(whose === 'own' ? hostname : '0123456789ab')).toBe(expected)

@@ -41,11 +41,11 @@ async function administrated(own: QueueDeployment): Promise<void> {
   await channel.assertExchange('mirror', 'topic', { durable: true })
   for (const queue of ['upload', 'export']) {
     await channel.bindQueue(queue, 'mirror', `${queue}.copy`)
-    for (const [name, value] of Object.entries(typed)) await channel.bindQueue(queue, 'audit', name, { 'x-match': 'all', value } as never)
+    for (const [name, value] of Object.entries(typed)) await channel.bindQueue(queue, 'audit', name, { 'x-match': 'all', value })
     // they look the same, and are two
-    for (const type of ['int32', 'int64']) await channel.bindQueue(queue, 'audit', 'same', { 'x-match': 'any', value: { '!': type, value: 1 } } as never)
+    for (const type of ['int32', 'int64']) await channel.bindQueue(queue, 'audit', 'same', { 'x-match': 'any', value: { '!': type, value: 1 } })
   }
-  await channel.bindExchange('work', 'mirror', 'all.#', { hops: { '!': 'int64', value: 3 } } as never)
+  await channel.bindExchange('work', 'mirror', 'all.#', { hops: { '!': 'int64', value: 3 } })
   await connection.close()
 }
 
