@@ -75,10 +75,22 @@ export function progressOf(events: readonly RunEvent[]): Progress {
   return { done, begun, touched: [...touched].sort((a, b) => a - b), ended, isGoingBack, isCopied }
 }
 
-/** What is on record of one step and still counts (`redo`), oldest first. */
+/** What is on record and still counts (`redo`), oldest first. */
+export function eventsThatCount(events: readonly RunEvent[]): RunEvent[] {
+  // of each step, the earliest event from which on a later `redo` lets it count no more
+  const since = new Map<number, number>()
+  const counting: RunEvent[] = []
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const event = events[index]!
+    if (!('step' in event) || index < (since.get(event.step) ?? Infinity)) counting.push(event)
+    if (event.event === 'redo') since.set(event.step, Math.min(event.since, since.get(event.step) ?? Infinity))
+  }
+  return counting.reverse()
+}
+
+/** The same of one step alone. */
 export function eventsOfStep(events: readonly RunEvent[], step: number): RunEvent[] {
-  const redone = events.flatMap((event, at) => (event.event === 'redo' && event.step === step ? [{ at, since: event.since }] : []))
-  return events.filter((event, index) => 'step' in event && event.step === step && !redone.some(({ at, since }) => index >= since && index < at))
+  return eventsThatCount(events).filter((event) => 'step' in event && event.step === step)
 }
 
 /** The notes among them. */

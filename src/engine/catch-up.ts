@@ -18,7 +18,10 @@ type Found = { history: RunHistory } | { absent: AdminError } | { unreadable: Ad
 
 /** What both places have on record of a run, of which the longer holds. */
 export interface Standing {
+  /** without the ends that others have written: whoever may write to the deployment may call a run over */
   history: RunHistory
+  /** to the letter, as both journals are to have it */
+  whole: RunHistory
   /** as they were found */
   here: Found
   there: Found
@@ -36,12 +39,15 @@ export interface Standing {
 export async function standingOf(journals: Journals, run: string, { adopt }: { adopt: boolean }): Promise<Standing> {
   const [here, there] = await Promise.all([lookInto(async () => journals.here, run), lookInto(journals.there, run)])
   if ('unreached' in here) throw here.unreached
-  if ('history' in here && !isUnfinished(here.history) && isSpoiled(here.history, there, journals)) return { history: here.history, here, there, isGone: false, foreign: 0 }
+  // what this machine knows to be over is over, whatever was made of the copy
+  if ('history' in here && !isUnfinished(here.history)) return { history: here.history, whole: here.history, here, there, isGone: false, foreign: 0 }
   if ('unreadable' in there) throw 'history' in here ? spoiled(there.unreadable, run) : there.unreadable
   const copy = 'history' in there ? there.history : null
   if ('history' in here) {
-    const history = copy === null ? here.history : longer({ here: here.history, there: copy }, journals.here.where)
-    return { history, here, there, isGone: isGone(history, there), foreign: history.events.length - here.history.events.length }
+    const whole = copy === null ? here.history : longer({ here: here.history, there: copy }, journals.here.where)
+    const foreign = whole.events.length - here.history.events.length
+    const history = withoutEnds(whole, foreign)
+    return { history, whole, here, there, isGone: isGone(history, there), foreign }
   }
   if (copy === null) {
     const isEmpty = 'absent' in there && there.absent.code === 'REFUSED'
@@ -51,7 +57,13 @@ export async function standingOf(journals: Journals, run: string, { adopt }: { a
     const { code, message } = faultOf(here)
     throw new AdminError(code, `${message}; the deployment keeps a copy`, [command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`])
   }
-  return { history: copy, here, there, isGone: false, foreign: copy.events.length }
+  return { history: withoutEnds(copy, copy.events.length), whole: copy, here, there, isGone: false, foreign: copy.events.length }
+}
+
+/** The same, with no end among the last events, so many: `redo` counts events, so that each keeps its place. */
+function withoutEnds({ record, events }: RunHistory, foreign: number): RunHistory {
+  const since = events.length - foreign
+  return { record, events: events.map((event, index) => (index >= since && event.event === 'ended' ? { at: event.at, by: event.by, event: 'copied' } : event)) }
 }
 
 /** Every run that is on record. */
@@ -77,8 +89,8 @@ export async function onRecord(journals: Journals): Promise<OnRecord> {
     const whole = 'record' in copy ? merged(it, copy, journals.here.where) : copy
     // what this machine knows to be over is over, whatever was made of the copy
     if (!('record' in whole)) return isUnfinished(it) ? { ...ours, ...whole, isSpoiled: true as const } : { ...ours, ...it }
-    // that it is over is not believed of the copy alone: `resume` asks the deployment
-    return { ...ours, ...(isUnfinished(it) && !isUnfinished(whole) ? it : whole) }
+    // that it is over is not believed of the copy alone: `resume` asks the deployment; nor that it is not, where it is over here
+    return { ...ours, ...(isUnfinished(it) && isUnfinished(whole) ? whole : it) }
   })
   const unasked = asked instanceof AdminError && asked.code !== 'NOT_CONFIGURED' ? asked : null
   return { all: [...own, ...[...copies.values()].map((it) => ({ isHere: false, isGone: false, ...it }))], unasked }
@@ -183,11 +195,6 @@ function merged(here: RunHistory, there: RunHistory, where: string): RunHistory 
 
 export function nameOf(it: RunHistory | UnreadableRun): string {
   return 'record' in it ? it.record.run : it.run
-}
-
-/** Whether the copy of a run cannot be a later stage of what this machine knows of it. */
-function isSpoiled(history: RunHistory, there: Found, { here }: Journals): boolean {
-  return 'unreadable' in there || ('history' in there && !('record' in merged(history, there.history, here.where)))
 }
 
 /** Of a copy that cannot be read, of a run that this machine has a journal of. */

@@ -2,7 +2,7 @@ import { AdminError } from '../core/error.ts'
 import type { Failpoint } from '../core/failpoint.ts'
 import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore } from '../core/run.ts'
 import { progressOf } from '../core/run-state.ts'
-import { missingFrom, unlessBug } from './catch-up.ts'
+import { dropCopy, missingFrom, unlessBug } from './catch-up.ts'
 import type { Journals, Standing } from './catch-up.ts'
 
 export interface JournalOptions {
@@ -41,7 +41,7 @@ export async function beginJournal(journals: Journals, record: RunRecord, option
  * Goes on with one: first each of the two places is told what the other one knows, and that the steps of `redo` are performed again,
  * in one: what others have written is never on record here without it. Throws as `RunStore.reopen`.
  */
-export async function reopenJournal(journals: Journals, { history: found, here }: Standing, options: JournalOptions, redo: readonly RunEvent[] = []): Promise<RunJournal> {
+export async function reopenJournal(journals: Journals, { whole: found, here }: Standing, options: JournalOptions, redo: readonly RunEvent[] = []): Promise<RunJournal> {
   const { record } = found
   const history = { record, events: [...found.events, ...redo] }
   const { run } = record
@@ -134,6 +134,7 @@ function copyOf({ here, there }: Journals, record: RunRecord, all: readonly RunE
     const store = await there()
     const kept = await ifAny(store, record.run)
     if (kept !== null) missingFrom('there', { here: { record, events: all }, there: kept }, here.where)
+    if (kept !== null && kept.events.length > all.length) throw longerCopy(record.run)
     known = kept === null ? all.length : kept.events.length
     log = kept === null ? await store.begin(record, all) : await store.reopen(record.run)
   }
@@ -157,6 +158,13 @@ function copyOf({ here, there }: Journals, record: RunRecord, all: readonly RunE
       if (finished) await attempt(async () => (await there()).remove(record.run)).catch(unlessBug)
     },
   }
+}
+
+function longerCopy(run: string): AdminError {
+  return new AdminError('REFUSED', `the deployment's copy of the journal of run ${run} holds events that this machine does not know: somebody else goes on with it, or has written to it`, [
+    'testops-admin doctor -d {deployment}',
+    dropCopy(run),
+  ])
 }
 
 /** Null where the deployment has none, or one that was killed before its first line. */

@@ -1,5 +1,6 @@
 import { handlerOf } from '../actions/index.ts'
 import type { Shown } from '../actions/index.ts'
+import { isNoteOfMoves } from '../core/queue-notes.ts'
 import type { ActionKind } from '../core/action.ts'
 import { AdminError } from '../core/error.ts'
 import type { Plan, Step } from '../core/plan.ts'
@@ -7,6 +8,7 @@ import type { RunEvent } from '../core/run.ts'
 import { progressOf } from '../core/run-state.ts'
 import type { Running } from './running.ts'
 import { workshopOf } from './step-workshop.ts'
+import { prepares, stepsUnder } from './under-stop.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 /** What the record says of a run, or of one of its steps, and what speaks against it. */
@@ -15,6 +17,8 @@ export interface Differing {
   step: number | null
   recorded: string
   shown: string
+  /** of what others have noted of moves, which nothing shows */
+  isNote?: true
 }
 
 /** What the deployment shows of a record, as far as the two agree. */
@@ -38,7 +42,19 @@ const ofLocks: readonly ActionKind[] = ['release-lock', 'insert-lock-row', 'remo
 const tellsUndone: readonly ActionKind[] = ['stop-service', 'set-setting', 'set-secret', 'edit-values', 'upgrade-release', 'switch-exchanges', ...ofLocks]
 
 /** Kinds that leave something standing until they are undone, which `standsAs` or `isDone` shows. */
-const leavesStanding = ({ action }: Step): boolean => action.kind === 'hold-queues' || action.kind === 'delete-queues' || (action.kind === 'move-messages' && action.direction === 'aside')
+const leavesStanding = ({ action }: Step): boolean => ['hold-queues', 'delete-queues', 'redeclare-queues'].includes(action.kind) || (action.kind === 'move-messages' && action.direction === 'aside')
+
+/** By whose undoing the trace of an undoing is removed again. */
+const undoneTraceEnds: { readonly [K in ActionKind]?: readonly ActionKind[] } = {
+  'start-service': ['stop-service'],
+  'delete-held': ['hold-queues'],
+  'move-messages': ['delete-queues', 'hold-queues'],
+  'redeclare-queues': ['delete-queues'],
+  'keep-queues': ['hold-queues'],
+}
+
+/** Kinds that only look, wait, or hold something for the steps after them. */
+const isForOthers = (step: Step): boolean => step.action.kind === 'keep-queues' || (step.action.kind !== 'hold-queues' && prepares(step))
 
 /**
  * Asks the deployment about each step that the record calls done or undone, whoever wrote that: a record may have been changed by
@@ -52,22 +68,45 @@ export async function differingFrom(running: Running): Promise<Compared> {
   const foreign = ofOthers(running)
   const differing: Differing[] = [...turned(running)]
   const repeated = new Set<number>()
-  // half undone, a step that was done may well show nothing of it: each undo compares for itself
-  const standing = isTurnedBack(events) ? [] : [...done]
+  /** a run of this machine, of which the rest was shown to nobody */
+  const isOfOthers = (step: number): boolean => foreign.undone.has(step) && running.foreign?.isAdopted === false
+  const isAskedUndone = (it: Step, step: number): boolean => {
+    if (!isOfOthers(step)) return leavesStanding(it)
+    const handler = handlerOf(it.action)
+    const ends = undoneTraceEnds[it.action.kind] ?? []
+    const isGone = [...undone].some((at) => at < step && ends.includes(plan.steps[at]!.action.kind))
+    return handler.undo !== null && handler.isTakenBack?.(it.action) !== false && !isGone
+  }
+  const isLeft = (step: number): boolean => !done.has(step) || repeated.has(step) || differing.some((it) => it.step === step)
+  /** whether something is left of what it is for: users are not to be cut off again for nothing */
+  const isNeeded = (step: number): boolean => {
+    const under = stepsUnder(plan, step).filter((at) => !isForOthers(plan.steps[at]!))
+    const start = plan.steps.findIndex(({ action }, at) => at > step && action.kind === 'start-service')
+    const witnesses = under.length > 0 || start < 0 ? under : [start]
+    return witnesses.length === 0 || witnesses.some(isLeft)
+  }
+  // half undone, a step that was done may well show nothing of it: each undo compares for itself; what others say of a run of this machine is asked always
+  const isAsked = (step: number): boolean => !progressOf(events).isGoingBack || (foreign.done.has(step) && running.foreign?.isAdopted === false)
+  const standing = [...done].filter(isAsked)
   for (const step of standing.sort((a, b) => a - b)) {
     if (hasNoTrace(plan, step, done)) continue
     const found = await shown(running, step)
     if (found === 'not-done') differing.push({ step, recorded: 'done', shown: 'it not done' })
-    else if (found === 'untold' && foreign.done.has(step)) repeated.add(step)
+    // where nobody waits for a queue, there is none to be declared
+    else if (found === 'untold' && foreign.done.has(step) && plan.steps[step]!.action.kind !== 'redeclare-queues') repeated.add(step)
   }
+  for (const step of [...repeated].reverse()) if (isForOthers(plan.steps[step]!) && !isNeeded(step)) repeated.delete(step)
   for (const step of foreign.answered) differing.push({ step, recorded: 'answered, by another machine', shown: 'nothing of it' })
+  for (const step of foreign.moved) differing.push({ step, recorded: 'messages moved or compared, by another machine', shown: 'nothing of it', isNote: true })
   const isUp = [...undone].some((step) => plan.steps[step]?.action.kind === 'stop-service')
   for (const step of [...undone].sort((a, b) => a - b)) {
     const it = plan.steps[step]!
     const { kind } = it.action
-    if (tellsUndone.includes(kind) ? isUp && ofLocks.includes(kind) : !foreign.undone.has(step) || !leavesStanding(it)) continue
-    const isStill = tellsUndone.includes(kind) ? await handlerOf(it.action).isDone(it.action, workshopOf(running, step)) : (await shown(running, step)) === 'done'
-    if (isStill) differing.push({ step, recorded: 'undone', shown: 'it still as that step left it' })
+    // one that was stopped before stays so
+    if (it.action.kind === 'stop-service' && !it.action.wasRunning) continue
+    if (tellsUndone.includes(kind) ? isUp && ofLocks.includes(kind) && !isOfOthers(step) : !foreign.undone.has(step) || !isAskedUndone(it, step)) continue
+    const found = tellsUndone.includes(kind) ? ((await handlerOf(it.action).isDone(it.action, workshopOf(running, step))) ? 'done' : 'not-done') : await shown(running, step)
+    if (found === 'done' || (found === 'untold' && isOfOthers(step))) differing.push({ step, recorded: 'undone', shown: 'it still as that step left it' })
   }
   return { differing, repeated }
 }
@@ -81,7 +120,7 @@ export function redone({ plan, events, by, foreign }: Pick<Running, 'plan' | 'ev
 }
 
 /** What the record has from others alone, step by step. */
-function ofOthers(running: Running): { done: ReadonlySet<number>; undone: ReadonlySet<number>; answered: ReadonlySet<number> } {
+function ofOthers(running: Running): { done: ReadonlySet<number>; undone: ReadonlySet<number>; answered: ReadonlySet<number>; moved: ReadonlySet<number> } {
   const { plan, foreign } = running
   const theirs = eventsOfOthers(running)
   const steps = (of: (event: RunEvent) => boolean): Set<number> => new Set(theirs.flatMap((event) => ('step' in event && of(event) ? [event.step] : [])))
@@ -90,6 +129,8 @@ function ofOthers(running: Running): { done: ReadonlySet<number>; undone: Readon
     undone: steps(({ event }) => event === 'undone'),
     // a service that has taken a call shows nothing of it
     answered: steps((event) => foreign?.isAdopted === false && event.event === 'noted' && plan.steps[event.step]?.action.kind === 'migrate-trees'),
+    // by which it would be judged whether messages were lost
+    moved: steps((event) => foreign?.isAdopted === false && event.event === 'noted' && isNoteOfMoves(event.note)),
   }
 }
 
@@ -123,7 +164,7 @@ export function refuseDiffering(plan: Plan, differing: readonly Differing[], nex
 }
 
 /** Both sides of each, for people. */
-export function differingText({ steps }: Plan, differing: readonly Differing[]): string {
+function differingText({ steps }: Plan, differing: readonly Differing[]): string {
   const told = differing.map(({ step, recorded, shown: seen }) =>
     step === null ? `the record says that the run is ${recorded}; it is ${seen}` : `step ${step + 1} (${steps[step]!.title}): the record says ${recorded}, the deployment shows ${seen}`,
   )
@@ -141,12 +182,6 @@ async function shown(running: Running, step: number): Promise<Shown> {
 function hasNoTrace({ steps }: Plan, step: number, done: ReadonlySet<number>): boolean {
   const ends = traceEnds[steps[step]!.action.kind] ?? []
   return steps.some(({ action }, at) => at > step && done.has(at) && ends.includes(action.kind))
-}
-
-/** Whether an undo was begun, and no step since. */
-function isTurnedBack(events: readonly RunEvent[]): boolean {
-  const last = events.findLastIndex(({ event }) => event === 'intent')
-  return events.some(({ event }, index) => index > last && event === 'undo-intent')
 }
 
 /** Steps whose undoing is on record, and that were not begun again since. */

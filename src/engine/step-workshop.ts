@@ -1,6 +1,6 @@
 import type { Workshop } from '../actions/index.ts'
 import type { RunEvent } from '../core/run.ts'
-import { eventsOfStep } from '../core/run-state.ts'
+import { eventsOfStep, eventsThatCount } from '../core/run-state.ts'
 import type { Running } from './running.ts'
 
 /** What one step is worked on with. `within`: how its failpoints begin; `results`: gets what is told once the run is over. */
@@ -15,7 +15,7 @@ export function workshopOf({ plan, events, log, by, workshop, failpoint }: Runni
       performed: isPerformed(own),
       notes: notesIn(own),
       // a run that is given back at once has on record what this process has written
-      ofRun: () => notesIn([...new Set([...events, ...log.written])]),
+      ofRun: () => notesIn(eventsThatCount([...new Set([...events, ...log.written])])),
       keep: async (name, text) => (await log.keep(name, text)) !== null,
       kept: async (name) => log.kept(name),
       note: async (text) => log.append({ at: new Date().toISOString(), by, event: 'noted', step: index, note: text }),

@@ -1,17 +1,18 @@
+import { bindingsNoted } from '../core/queue-notes.ts'
 import type { ActionKind, ActionOf } from '../core/action.ts'
 import type { Plan } from '../core/plan.ts'
 import { command, nested, typed } from '../core/shell-command.ts'
 import type { ShellCommand } from '../core/shell-command.ts'
 import { onDeployment } from '../core/typed.ts'
 import type { RunHistory } from '../core/run.ts'
-import { progressOf } from '../core/run-state.ts'
+import { notesOfStep, progressOf } from '../core/run-state.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../core/topology.ts'
 import { planText } from './plan.ts'
 import type { Screen } from './screen.ts'
 import { countOf, hang, printable } from './text.ts'
 
 /** What a step does, from its action alone: the first line names it, the others hold every value that it writes. */
-type Description = readonly [title: string, ...details: string[]]
+type Description = [title: string, ...details: string[]]
 
 const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Description } = {
   'stop-service': ({ wasRunning }) => ['stop the service', ...(wasRunning ? ['undo starts it again'] : [])],
@@ -99,10 +100,18 @@ export function recordText(history: RunHistory, screen: Screen): string {
   const lines = [`Run ${printable(record.run)}: begun by ${printable(record.by)} at ${printable(record.startedAt)}, with testops-admin ${printable(record.program)}`, '']
   const full = record.plan.steps.flatMap(({ action }, index) => {
     const [title, ...details] = described(action)
+    details.push(...notesOfStep(events, index).flatMap((note) => noteText(action.kind, note)))
     const state = done.has(index) ? 'done' : begun === index ? 'begun' : 'not done'
     return [...hang(`  ${index + 1}. `, `${printable(title)} (${state} in the record)`, screen.columns), ...details.flatMap((line) => hang('       ', printable(line), screen.columns))]
   })
   return `${lines.join('\n')}${planText(planOfRecord(record.plan), screen)}\nIn full:\n${full.join('\n')}\n`
+}
+
+/** What a note of a step has a later one write; empty: nothing. */
+function noteText(kind: ActionKind, note: string): string[] {
+  if (kind === 'switch-exchanges' || kind === 'delete-queues') return bindingsNoted([note]).map((it) => `a note of it binds ${bindingText(it)}`)
+  const replicas = /^replicas (\S+) (\d+)$/.exec(note)
+  return kind === 'stop-service' && replicas ? [`a note of it has the start scale ${replicas[1]} to ${replicas[2]}`] : []
 }
 
 /** What is typed to adopt a run, once its record was read. */
@@ -127,8 +136,9 @@ function exchangeText({ name, type, durable, autoDelete, internal, arguments: va
   return `exchange ${JSON.stringify(name)}, ${type}, ${durable ? 'durable' : 'transient'}${autoDelete ? ', auto-delete' : ''}${internal ? ', internal' : ''}${argumentsText(values)}`
 }
 
-function bindingText({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
-  return `${JSON.stringify(source)} to ${destinationKind} ${JSON.stringify(destination)} by key ${JSON.stringify(routingKey)}${argumentsText(values)}`
+function bindingText({ source, destination, destinationKind, routingKey, arguments: values, typed: types }: Binding): string {
+  const typed = types && Object.keys(types).length > 0 ? `, typed ${JSON.stringify(types)}` : ''
+  return `${JSON.stringify(source)} to ${destinationKind} ${JSON.stringify(destination)} by key ${JSON.stringify(routingKey)}${argumentsText(values)}${typed}`
 }
 
 function argumentsText(values: Readonly<Record<string, unknown>>): string {

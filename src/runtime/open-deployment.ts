@@ -11,7 +11,7 @@ import { isTimeZone } from '../core/local-time.ts'
 import type { LockOwner, RepairLock } from '../core/lock.ts'
 import type { RunStore, UnreadableRun } from '../core/run.ts'
 import { once } from '../core/once.ts'
-import { isUnfinished, runState } from '../core/run-state.ts'
+import { runState } from '../core/run-state.ts'
 import type { RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
 import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
@@ -253,8 +253,7 @@ function runsSource(folder: string, lockFile: string, there: () => Promise<RunSt
       return all.flatMap((it) => ('record' in it ? [runState(it)] : []))
     },
     async inDeployment() {
-      const all = await (await there()).list()
-      return all.filter((it) => !('record' in it) || isUnfinished(it))
+      return (await there()).list()
     },
     operator: async () => localOperator(lockFile),
   }

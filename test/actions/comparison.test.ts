@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { accountsOf } from '../../src/actions/queues/account.ts'
-import type { Counts, Direction, Entry } from '../../src/actions/queues/account.ts'
+import type { Counts, Direction, Entry } from '../../src/core/queue-notes.ts'
 import { compare, repeatsIn } from '../../src/actions/queues/comparison.ts'
 import type { Contents } from '../../src/core/message-mover.ts'
 

@@ -31,8 +31,8 @@ async function kept(here: Kept, there: Kept): Promise<Machines> {
 
 async function standing(journals: Journals, adopt: boolean): Promise<string> {
   try {
-    const { history, isGone } = await standingOf(journals, run, { adopt })
-    return told(history).join(', ') + (isGone ? '; gone' : '')
+    const { whole, isGone } = await standingOf(journals, run, { adopt })
+    return told(whole).join(', ') + (isGone ? '; gone' : '')
   } catch (error) {
     if (error instanceof AdminError) return `${error.code} ${error.message}`
     throw error

@@ -18,7 +18,7 @@ export interface BrokerWorld {
   consume(queue: string, consumer?: Partial<BrokerConsumer>): void
   leave(queue: string): void
   /** queues with their messages, exchanges and bindings, in an order of their own */
-  snapshot(): unknown
+  snapshot(): { queues: string[]; exchanges: string[]; bindings: string[] }
 }
 
 interface Situation {

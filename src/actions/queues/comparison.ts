@@ -1,5 +1,6 @@
 import type { Contents } from '../../core/message-mover.ts'
-import type { Account, Attempt, Counts } from './account.ts'
+import type { Counts } from '../../core/queue-notes.ts'
+import type { Account, Attempt } from './account.ts'
 import { own } from '../../core/own.ts'
 
 /** What went aside out of a queue beside what has come back. */

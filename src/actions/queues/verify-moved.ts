@@ -5,7 +5,7 @@ import type { QueueCounts } from '../../core/sources.ts'
 import type { Workshop } from '../handler.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import { accountsOf } from './account.ts'
-import type { Entry } from './account.ts'
+import type { Entry } from '../../core/queue-notes.ts'
 import { compare } from './comparison.ts'
 import type { Comparison } from './comparison.ts'
 

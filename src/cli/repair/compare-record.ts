@@ -1,4 +1,3 @@
-import { AdminError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/run.ts'
 import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
@@ -7,7 +6,7 @@ import type { Standing } from '../../engine/catch-up.ts'
 import type { Guard } from '../../engine/guard.ts'
 import type { RunJournal } from '../../engine/journal.ts'
 import { differingSteps } from '../../engine/perform.ts'
-import { differingText, redone, refuseDiffering } from '../../engine/recorded.ts'
+import { redone, refuseDiffering } from '../../engine/recorded.ts'
 import type { Compared, Differing } from '../../engine/recorded.ts'
 import type { Foreign } from '../../engine/running.ts'
 import { performanceOf } from './carry.ts'
@@ -32,7 +31,8 @@ export async function redoneIn(session: RepairSession, flags: RepairFlags, stand
 /** Steps that are taken back although the record says that they were. Throws as `redoneIn`. */
 export async function undoneIn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard): Promise<RunEvent[]> {
   const { differing } = await comparedIn(session, flags, standing, guard)
-  const undone = differing.filter(({ recorded }) => recorded === 'undone')
+  // which way it goes, and what was moved, is no more taken from others here
+  const undone = differing.filter(({ step, recorded, isNote }) => step === null || isNote || recorded === 'undone')
   refuseUnlessAccepted(standing, undone, flags, 'undo')
   return redoOf(session, standing, stepsOf(undone))
 }
@@ -68,16 +68,6 @@ function refuseUnlessAccepted(standing: Standing, differing: readonly Differing[
 function byOwnRecord(standing: Standing): readonly Suggestion[] {
   if (standing.foreign === 0 || isForeign(standing)) return []
   return [dropCopy(standing.history.record.run)]
-}
-
-/** What only the deployment's copy calls over. */
-export function claimed(standing: Standing, differing: readonly Differing[]): AdminError {
-  const { run, plan } = standing.history.record
-  const why = differing.length === 0 ? 'the deployment cannot show that' : `the deployment shows otherwise. ${differingText(plan, differing)}`
-  return new AdminError('REFUSED', `Nothing changed: only the deployment's copy says that run ${run} is over, and ${why}`, [
-    'testops-admin doctor -d {deployment}',
-    ...byOwnRecord(standing),
-  ])
 }
 
 /** For who only asks. */

@@ -72,7 +72,7 @@ async function risksOf(session: RepairSession, run: string, found: Found): Promi
   if (own && 'record' in own) return risksOfCopy(own, found)
   const isStrange = !('record' in found) || (await misfitOrNull(session, found)) !== null
   const left = await leftStanding(session.opened)
-  const isHalfDone = 'record' in found && isUnfinished(found) && !isStrange
+  const isHalfDone = 'record' in found && !isStrange && (isUnfinished(found) || left.length > 0)
   if (!isHalfDone && left.length === 0) return []
   const what = isHalfDone ? 'the record fits an unfinished repair of this deployment' : left[0]!
   return [

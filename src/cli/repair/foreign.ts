@@ -1,10 +1,11 @@
 import { misfitsOf } from '../../domain/foreign-run/index.ts'
-import { unfitNotes } from '../../domain/foreign-run/notes.ts'
+import { unfitBindings, unfitNotes } from '../../domain/foreign-run/notes.ts'
 import { unfitPlaces } from '../../domain/foreign-run/places.ts'
 import { leftStanding } from '../../domain/foreign-run/standing.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { RunHistory } from '../../core/run.ts'
+import { isUnfinished } from '../../core/run-state.ts'
 import type { Standing } from '../../engine/catch-up.ts'
 import { refuseRisks } from './accepted-risks.ts'
 import type { RepairFlags } from './flags.ts'
@@ -21,6 +22,11 @@ export function isForeign({ here }: Standing): boolean {
   return !('history' in here)
 }
 
+/** Whether a run that is known from the deployment alone is to be gone on with: its end counts only where nothing stands half done. */
+export async function isLeftElsewhere(session: Pick<RepairSession, 'opened'>, history: RunHistory): Promise<boolean> {
+  return isUnfinished(history) || !(await isClear(session))
+}
+
 /** Why a record does not fit this deployment, in one sentence; null: it fits. Throws what keeps it from being compared. */
 export async function misfitOf({ opened: { deployment, open } }: Pick<RepairSession, 'opened'>, history: RunHistory): Promise<string | null> {
   const { unfit, untold } = await misfitsOf(history, { deployment, open })
@@ -35,7 +41,8 @@ export async function refuseUnlessFits(session: RepairSession, standing: Standin
   const { run, plan } = history.record
   if (!isForeign(standing)) {
     const theirs = history.events.slice(-foreign)
-    const [unfit] = [...unfitNotes(plan, theirs), ...(await unfitPlaces({ record: history.record, events: theirs }, session.opened))]
+    const [alone] = unfitNotes(plan, theirs)
+    const [unfit] = alone === undefined ? [...(await unfitBindings(plan, theirs, session.opened)), ...(await unfitPlaces({ record: history.record, events: theirs }, session.opened))] : [alone]
     if (unfit !== undefined) throw unfitRecord(run, unfit, session)
     return
   }

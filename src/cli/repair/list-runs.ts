@@ -6,7 +6,7 @@ import type { Journals, OnRecord } from '../../engine/catch-up.ts'
 import { leftStanding } from '../../domain/foreign-run/standing.ts'
 import type { HistoryDocument } from '../../output/history.ts'
 import type { RepairFlags } from './flags.ts'
-import { misfitOf } from './foreign.ts'
+import { isLeftElsewhere, misfitOf } from './foreign.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { command } from '../../core/shell-command.ts'
@@ -19,11 +19,11 @@ export async function listRuns(flags: RepairFlags): Promise<HistoryDocument> {
 /** The same of a deployment that is open. */
 export async function runsOf(session: Pick<RepairSession, 'opened'>): Promise<HistoryDocument> {
   const { deployment, journals } = session.opened
-  const { all } = await onRecord(journals)
+  const all = await withoutOver(session, (await onRecord(journals)).all)
   const misfits = await misfitsIn(session, all)
   const runs = all.flatMap((it) => {
-    if (!('record' in it) || (!it.isHere && !isUnfinished(it))) return []
-    return [{ ...runState(it), where: it.isHere ? ('here' as const) : ('deployment' as const), ...(it.isGone && { copyGone: true as const }), ...(misfits.has(it.record.run) && { misfit: misfits.get(it.record.run)! }) }]
+    if (!('record' in it)) return []
+    return [{ ...runState(it), ...(it.isHere ? { where: 'here' as const } : { where: 'deployment' as const, state: 'unfinished' as const }), ...(it.isGone && { copyGone: true as const }), ...(misfits.has(it.record.run) && { misfit: misfits.get(it.record.run)! }) }]
   })
   return {
     schemaVersion: 1,
@@ -33,11 +33,18 @@ export async function runsOf(session: Pick<RepairSession, 'opened'>): Promise<Hi
   }
 }
 
+/** All but the runs of other machines that are over. */
+export async function withoutOver(session: Pick<RepairSession, 'opened'>, all: OnRecord['all']): Promise<OnRecord['all']> {
+  const left: OnRecord['all'][number][] = []
+  for (const it of all) if (it.isHere || !('record' in it) || (await isLeftElsewhere(session, it))) left.push(it)
+  return left
+}
+
 /** Of each unfinished record of another machine that fits no repair of this deployment, why. */
 async function misfitsIn(session: Pick<RepairSession, 'opened'>, all: OnRecord['all']): Promise<ReadonlyMap<string, string>> {
   const misfits = new Map<string, string>()
   for (const it of all) {
-    if (!('record' in it) || it.isHere || !isUnfinished(it)) continue
+    if (!('record' in it) || it.isHere) continue
     const misfit = await misfitOf(session, it).catch((error: unknown) => {
       if (error instanceof AdminError && error.code !== 'INTERRUPTED') return null
       throw error
@@ -61,7 +68,7 @@ export async function refuseIfUnfinished(session: Pick<RepairSession, 'opened'>)
   }
   const damaged = all.find((it) => 'unreadable' in it && it.isHere)
   if (damaged && 'unreadable' in damaged) throw unknownEnd(damaged, journals)
-  const others = all.filter((it) => !it.isHere && (!('record' in it) || isUnfinished(it)))
+  const others = (await withoutOver(session, all)).filter(({ isHere }) => !isHere)
   if (others.length > 0) await refuseIfStanding(session, others)
 }
 

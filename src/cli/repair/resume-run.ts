@@ -1,3 +1,4 @@
+import { isNoteOfMoves } from '../../core/queue-notes.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { RunEvent, RunHistory } from '../../core/run.ts'
@@ -9,13 +10,14 @@ import { documentOf, perform, performUndo, whyNotBack } from '../../engine/perfo
 import type { Performance, Performed } from '../../engine/perform.ts'
 import { losesAll, toTakeBack } from '../../engine/take-back.ts'
 import type { Guard } from '../../engine/guard.ts'
+import type { Compared } from '../../engine/recorded.ts'
 import { canonical } from '../../engine/stale.ts'
 import { refuseUnknownRisks } from './accepted-risks.ts'
 import { journalOptions, performanceOf, underLocks } from './carry.ts'
-import { claimed, comparedIn, redoneIn, undoneIn } from './compare-record.ts'
+import { comparedIn, redoneIn, undoneIn } from './compare-record.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
-import { isClear, isForeign, refuseForeign, refuseUnlessFits } from './foreign.ts'
-import { refuseIfUnfinished, unknownEnd } from './list-runs.ts'
+import { isClear, isForeign, isLeftElsewhere, refuseForeign, refuseUnlessFits } from './foreign.ts'
+import { refuseIfUnfinished, unknownEnd, withoutOver } from './list-runs.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import { refuseIfReadOnly } from './read-only.ts'
@@ -52,7 +54,11 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   if (run === null) return null
   const standing = await standingOf(journals, run, { adopt })
   refuseIfOthers(standing, session)
-  if (isOver(standing)) return isDry(flags) ? null : closed(session, flags, standing)
+  if (await isOver(standing, session)) {
+    if (!isDry(flags)) await underLocks(session, `resume ${standing.history.record.plan.repair}`, async () => forgetFinished(journals, async () => isClear(session)))
+    return null
+  }
+  if (isCalledOver(standing) && !isDry(flags) && (await closed(session, flags, standing))) return null
   await refuseUnlessFits(session, standing)
   show(standing, session, flags)
   if (progressOf(standing.history.events).isGoingBack) tellBack(standing)
@@ -64,7 +70,10 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   return underLocks(session, `resume ${standing.history.record.plan.repair}`, async (guard) => {
     // whoever held the locks may have finished it
     const now = await standingOf(journals, run, { adopt })
-    if (isOver(now)) return finished(session, flags, now, guard)
+    if (await isOver(now, session)) {
+      await forgetFinished(journals, async () => isClear(session))
+      return null
+    }
     refuseChanged(standing, now)
     if (now.isGone && flags.confirm === undefined) throw gone(run)
     const redo = await redoneIn(session, flags, now, guard)
@@ -77,36 +86,46 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   })
 }
 
-/** Whether it is unfinished by what this machine knows itself, where it knows anything. */
-function isLeft({ history, here }: Standing): boolean {
-  return isUnfinished('history' in here ? here.history : history)
+/** By what this machine knows itself; of a run of another one, where nothing stands half done either. */
+async function isOver(standing: Standing, session: RepairSession): Promise<boolean> {
+  if (!isForeign(standing)) return !isUnfinished(standing.history)
+  return !(await isLeftElsewhere(session, standing.whole))
 }
 
-/** By all that is on record; where the deployment's copy alone says so, `finished` asks. */
-function isOver({ history }: Standing): boolean {
-  return !isUnfinished(history)
+/** Whether the deployment's copy alone says that a run of this machine is over. */
+function isCalledOver(standing: Standing): boolean {
+  return !isForeign(standing) && isUnfinished(standing.history) && !isUnfinished(standing.whole)
 }
 
-async function closed(session: RepairSession, flags: RepairFlags, standing: Standing): Promise<Performed | null> {
+/** Ends a run of this machine that the deployment's copy alone calls over, where the deployment shows that it is; gives whether it did. */
+async function closed(session: RepairSession, flags: RepairFlags, standing: Standing): Promise<boolean> {
   const { journals } = session.opened
   const { run, plan } = standing.history.record
-  return underLocks(session, `resume ${plan.repair}`, async (guard) => finished(session, flags, await standingOf(journals, run, { adopt: isForeign(standing) }), guard))
+  return underLocks(session, `resume ${plan.repair}`, async (guard) => {
+    const now = await standingOf(journals, run, { adopt: false })
+    if (!isCalledOver(now)) return false
+    await refuseUnlessFits(session, now)
+    const compared = await comparedIn(session, flags, now, guard)
+    if (!isAllDone(now, compared) && !(isAllBack(now, compared) && (await isClear(session)))) return false
+    await (await reopenJournal(journals, now, journalOptions(session))).close(true)
+    await forgetFinished(journals, async () => isClear(session))
+    return true
+  })
 }
 
-/** A run of this machine that the deployment's copy alone calls over is over only where the deployment shows it. Throws REFUSED. */
-async function finished(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard): Promise<null> {
-  const { journals } = session.opened
-  if (isForeign(standing)) return null
-  if (isLeft(standing)) {
-    await refuseUnlessFits(session, standing)
-    const { differing, repeated } = await comparedIn(session, flags, standing, guard)
-    const theirs = standing.history.events.slice(standing.history.events.length - standing.foreign)
-    const isTakenBack = theirs.some(({ event }) => event === 'undone')
-    if (differing.length > 0 || repeated.size > 0 || (isTakenBack && !(await isClear(session)))) throw claimed(standing, differing)
-    await (await reopenJournal(journals, standing, journalOptions(session))).close(true)
-  }
-  await forgetFinished(journals, async () => isClear(session))
-  return null
+function isAllDone({ history, here }: Standing, { differing, repeated }: Compared): boolean {
+  const { done } = progressOf(history.events)
+  // who has moved nothing has nothing to compare with what others have moved
+  const own = 'history' in here ? here.history.events : []
+  const hasMoved = own.some((event) => event.event === 'noted' && isNoteOfMoves(event.note))
+  const counts = differing.filter(({ step, isNote }) => step !== null && (hasMoved || !isNote))
+  return history.record.plan.steps.every((_, step) => done.has(step)) && counts.length === 0 && repeated.size === 0
+}
+
+/** What is left of it may have looked and waited alone. */
+function isAllBack({ history: { record: { plan }, events } }: Standing, { differing }: Compared): boolean {
+  const left = progressOf(events).touched.map((step) => plan.steps[step]!)
+  return toTakeBack(plan, events).length === 0 && left.every(({ loses }) => loses === undefined) && differing.every(({ step, isNote }) => step === null || isNote)
 }
 
 /** Takes back what a run did, a half done one too, and one that was begun on another machine; null: there is nothing to take back. */
@@ -122,11 +141,12 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
   refuseOtherName({ deployment, confirm: flags.confirm, words })
   const standing = await standingOf(journals, run, { adopt: true })
   refuseIfOthers(standing, session)
+  if (progressOf(standing.history.events).ended?.outcome === 'undone') return null
   const isLost = losesAll(standing.history)
   if (isLost && !isUnfinished(standing.history)) throw lost(run)
   if (isUndone(standing.history) && standing.foreign === 0) return null
   // what is over was left as it should be, on which another run may stand by now
-  if (!isLeft(standing)) await refuseIfUnfinished(session)
+  if (await isOver(standing, session)) await refuseIfUnfinished(session)
   await refuseUnlessFits(session, standing)
   if (isLost) tellLine(process.stderr, 'What it did cannot be taken back: the run is only closed.')
   show(standing, session, flags)
@@ -138,7 +158,7 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
     const now = await standingOf(journals, run, { adopt: true })
     if (isUndone(now.history) && now.foreign === 0) return null
     refuseChanged(standing, now)
-    if (!isLeft(now)) await refuseIfUnfinished(session)
+    if (await isOver(now, session)) await refuseIfUnfinished(session)
     const redo = await undoneIn(session, flags, now, guard)
     return performUndo(await goingOn(session, flags, now, guard, redo))
   })
@@ -151,7 +171,7 @@ function isUndone({ record, events }: RunHistory): boolean {
 
 /** What is carried out is what was shown. Throws REFUSED where the deployment's part of the record has changed since. */
 function refuseChanged(seen: Standing, now: Standing): void {
-  const isSame = canonical(seen.history, new Set()) === canonical(now.history, new Set())
+  const isSame = canonical(seen.whole, new Set()) === canonical(now.whole, new Set())
   if (isSame || (now.foreign === 0 && !isForeign(now))) return
   const { run } = now.history.record
   throw new AdminError('REFUSED', `Nothing changed: the record of run ${run} in the deployment has changed since it was shown`, [
@@ -162,15 +182,29 @@ function refuseChanged(seen: Standing, now: Standing): void {
 async function goingOn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard, redo: readonly RunEvent[]): Promise<Performance> {
   const { journals } = session.opened
   await forgetFinished(journals, async () => isClear(session))
-  const { record, events } = standing.history
-  const journal = await reopenJournal(journals, standing, journalOptions(session), redo)
+  const { record, events } = standing.whole
+  const added = [...endTakenBack(session, standing), ...redo]
+  const journal = await reopenJournal(journals, standing, journalOptions(session), added)
   if (journal.onlyHere !== null && !session.opened.deployment.file) tellLine(process.stderr, `The journal is on this machine alone: ${journal.onlyHere}`)
-  return performanceOf(session, { record, events: [...events, ...redo], journal, guard, patienceMs: patienceMs(flags) })
+  return performanceOf(session, { record, events: [...(isForeign(standing) ? withoutLastCompared(events) : events), ...added], journal, guard, patienceMs: patienceMs(flags) })
 }
 
-async function onlyUnfinished({ opened }: RepairSession): Promise<string | null> {
+/** That a run is over, as others have written, is not to count for whoever goes on with it after a kill either. */
+function endTakenBack({ by }: RepairSession, { history, whole }: Standing): RunEvent[] {
+  if (progressOf(whole.events).ended === progressOf(history.events).ended) return []
+  return [{ at: new Date().toISOString(), by, event: 'ended', outcome: 'interrupted' }]
+}
+
+/** What others say was compared last is compared again: nothing has been moved since. Each event keeps its place. */
+function withoutLastCompared(events: readonly RunEvent[]): RunEvent[] {
+  const last = events.findLastIndex((event) => event.event === 'noted' && isNoteOfMoves(event.note, ['begun', 'moved']))
+  return events.map((event, index) => (index > last && event.event === 'noted' && isNoteOfMoves(event.note, ['compared']) ? { at: event.at, by: event.by, event: 'copied' } : event))
+}
+
+async function onlyUnfinished(session: RepairSession): Promise<string | null> {
+  const { opened } = session
   const found = await onRecord(opened.journals)
-  const { all } = found
+  const all = await withoutOver(session, found.all)
   const unfinished = all.flatMap((it) => ('record' in it && it.isHere && isUnfinished(it) ? [it.record.run] : []))
   if (unfinished.length === 1) return unfinished[0]!
   if (unfinished.length > 1) {
@@ -180,7 +214,7 @@ async function onlyUnfinished({ opened }: RepairSession): Promise<string | null>
       unfinished.map((run) => command`testops-admin resume ${run} -d {deployment}`),
     )
   }
-  const others = all.flatMap((it) => ('record' in it && !it.isHere && isUnfinished(it) ? [it.record.run] : []))
+  const others = all.flatMap((it) => ('record' in it && !it.isHere ? [it.record.run] : []))
   if (others.length === 0) return assertAllKnown(opened.journals, found)
   throw new AdminError(
     'USAGE',

@@ -1,7 +1,10 @@
+import { bindingsNoted } from '../../core/queue-notes.ts'
 import type { Action } from '../../core/action.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { RunEvent } from '../../core/run.ts'
 import type { Binding } from '../../core/topology.ts'
+import type { Comparison } from './comparison.ts'
+import { byShown, isLive, isTypedAsShown, shownKey } from './queues/parts.ts'
 
 /** What of the notes is none that these steps write, although it has their form; empty: nothing. Notes are written back by an undo. */
 export function unfitNotes({ steps }: Plan, events: readonly RunEvent[]): string[] {
@@ -29,6 +32,22 @@ function ofNote(action: Action, note: string): string[] {
     default:
       return []
   }
+}
+
+/**
+ * Bindings of notes that are neither in the plan nor in the broker: for a run of this machine, nothing shows then that they were. Empty:
+ * none.
+ */
+export async function unfitBindings({ steps }: Plan, events: readonly RunEvent[], { open }: Pick<Comparison, 'open'>): Promise<string[]> {
+  const noted = events.flatMap((event) => {
+    const kind = event.event === 'noted' ? steps[event.step]?.action.kind : undefined
+    return event.event === 'noted' && (kind === 'switch-exchanges' || kind === 'delete-queues') ? bindingsNoted([event.note]) : []
+  })
+  if (noted.length === 0) return []
+  const saved = steps.flatMap(({ action }) => ('bindings' in action ? action.bindings : action.kind === 'hold-queues' ? action.saved.bindings : []))
+  const known = byShown([...saved, ...(await (await open.broker()).bindings())])
+  const isKnown = (it: Binding): boolean => isTypedAsShown(it) && (known.get(shownKey(it)) ?? []).some((other) => isLive(it, other))
+  return noted.filter((it) => !isKnown(it)).map(({ source, destination }) => `a note of it binds ${destination} to ${source}, and nothing shows that it was`)
 }
 
 /** Whether a note gives back no more than a piece of that setting's own line: it is written to the file as it stands. */

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Action, ActionOf } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
+import type { Plan, RepairId } from '../../core/plan.ts'
 import type { FilesSource, ServiceImage, ValueEdit } from '../../core/sources.ts'
 import { images } from '../../knowledge/images.ts'
 import type { RunHistory } from '../../core/run.ts'
 import type { Comparison } from './comparison.ts'
+import { vanishes } from './queues/parts.ts'
 import { unfitSessions } from './sessions.ts'
 
 /** the most that --concurrency takes */
@@ -27,9 +30,26 @@ async function ofAction(action: Action, history: RunHistory, comparison: Compari
       return ofFile(action, comparison)
     case 'upgrade-release':
       return ['it has Helm upgrade a release from files of another machine: give that command again from here']
+    case 'start-service':
+      return ofStart(action, history.record.plan)
     default:
       return []
   }
+}
+
+/** Repairs whose start is taken back by a stop. */
+const stopping: readonly RepairId[] = ['reset-queues', 'set-env', 'use-legacy-image']
+
+/** What a start says beside starting, repair by repair; its locks are compared with those that are released. */
+function ofStart({ stopsOnUndo, keeps = [], binds = [] }: ActionOf<'start-service'>, { repair, steps }: Plan): string[] {
+  const deleted = steps.flatMap(({ action }) => (action.kind === 'delete-queues' ? action.queues : []))
+  const vanishing = deleted.flatMap(({ queue }) => (vanishes(queue) ? [queue.name] : []))
+  return [
+    ...(stopsOnUndo && !stopping.includes(repair) ? [`an undo of a ${repair} does not stop the service`] : []),
+    ...(isDeepStrictEqual([...keeps].sort(), vanishing.sort()) ? [] : ['an undo of it would hold other queues open than those that vanish']),
+    // those of a reset-queues are compared with what it saved
+    ...(binds.length > 0 && repair !== 'reset-queues' ? [`a ${repair} binds nothing`] : []),
+  ]
 }
 
 async function ofTrees({ api, items, concurrency }: ActionOf<'migrate-trees'>, { open }: Comparison): Promise<string[]> {

@@ -6,7 +6,7 @@ import type { Comparison } from './comparison.ts'
  * What a run of this program may have left in the deployment, one sentence each: a service that is stopped, a mark of its former
  * replicas, queues that hold messages. What cannot be seen counts, since it may be there. Empty: nothing. Changes nothing.
  */
-export async function leftStanding({ open }: Pick<Comparison, 'open'>): Promise<string[]> {
+export async function leftStanding({ open }: { open: Pick<Comparison['open'], 'service' | 'broker'> }): Promise<string[]> {
   const looks = [
     async () => {
       const { state, formerReplicas } = await (await open.service()).status()

@@ -1,12 +1,13 @@
 import { serviceUnfinishedRepair } from '../../../src/checks/service/unfinished-repair.ts'
-import { fakeBroker, fakeDatabase, fakeRuns, queue, runState, unreachable } from '../../fakes/index.ts'
+import { fakeBroker, fakeDatabase, fakeRuns, fakeService, queue, runState, stopped, unreachable } from '../../fakes/index.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import { planOf, recordOf } from '../../engine/repairing.ts'
+import { eventOf, planOf, recordOf } from '../../engine/repairing.ts'
 import type { CheckTable } from '../table.ts'
 
 const run = '20261121T021244Z-unlock-changelog-1f3a'
 const itsQueue = queue({ name: `testops-admin.run.${run}` })
 const elsewhere = { record: recordOf(), events: [] }
+const calledOver = { record: recordOf(), events: [eventOf({ event: 'ended' as const, outcome: 'done' as const })] }
 const planted = {
   record: recordOf({ plan: planOf({ steps: [{ title: 'release the lock', action: { kind: 'set-setting', name: 'JAVA_TOOL_OPTIONS', from: null, to: '-javaagent:/tmp/x.jar' }, interrupts: false }] }) }),
   events: [],
@@ -57,6 +58,18 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: ['was begun on another machine'],
+    },
+    {
+      situation: 'a record of another machine calls its run over while the service is stopped',
+      sources: { runs: fakeRuns({ inDeployment: [calledOver] }), broker: fakeBroker({ queues: [itsQueue] }), service: fakeService({ status: stopped() }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['was begun on another machine and has not come to its end'],
+    },
+    {
+      situation: 'a record of another machine calls its run over, and nothing is half done',
+      sources: { runs: fakeRuns({ inDeployment: [calledOver] }), broker: fakeBroker({ queues: [itsQueue] }), service: fakeService() },
+      status: 'ok',
     },
     {
       situation: 'the broker has a record that this program never wrote',

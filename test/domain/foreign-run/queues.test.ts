@@ -82,7 +82,7 @@ describe('bindings are those of the broker', () => {
     ['the same, once it is switched', reset(withBinding(resetSteps(), toOrders), ranTo('start-service')), given({ exchange: switched, upload: anew }), /^queue orders is not bound to events as the record says$/],
     ['one of a note', reset(resetSteps(), [...ranTo('switch-exchanges'), eventOf({ event: 'noted', step: 7, note: JSON.stringify([toOrders]) })]), given(), /^queue orders is not bound to events as the record says$/],
     ['one in one step alone', reset(changed('redeclare-queues', ({ bindings }) => ({ bindings: [...bindings, more] }))), given(), /^its steps bind its queues and exchanges in different ways$/],
-    ['one less', reset(changed('hold-queues', ({ saved }) => ({ saved: { ...saved, bindings: [] } }), changed('switch-exchanges', () => ({ bindings: [] }), changed('delete-queues', () => ({ bindings: [] }), changed('redeclare-queues', () => ({ bindings: [] })))))), given(), /^it leaves out that queue upload is bound to events$/],
+    ['one less', reset(changed('hold-queues', ({ saved }) => ({ saved: { ...saved, bindings: [] } }), changed('start-service', () => ({ binds: [] }), changed('switch-exchanges', () => ({ bindings: [] }), changed('delete-queues', () => ({ bindings: [] }), changed('redeclare-queues', () => ({ bindings: [] }))))))), given(), /^it leaves out that queue upload is bound to events$/],
   ])('%s', async (_, it, sources, said) => expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)))
 })
 

@@ -100,6 +100,7 @@ export function withBinding(steps: readonly Step[], added: { source: string; des
   const ofExchange = added.source === 'events' || (added.destinationKind === 'exchange' && added.destination === 'events')
   const more = <A extends { bindings: readonly unknown[] }>(action: A): Partial<Action> => ({ bindings: [...action.bindings, added] }) as unknown as Partial<Action>
   let all = changed('hold-queues', ({ saved }) => ({ saved: { ...saved, bindings: [...saved.bindings, added] } }), steps)
+  all = changed('start-service', ({ binds }) => (binds ? { binds: [...binds, added] } : {}), all)
   if (toQueue) all = changed('redeclare-queues', more, changed('delete-queues', more, all))
   return ofExchange ? changed('switch-exchanges', more, all) : all
 }

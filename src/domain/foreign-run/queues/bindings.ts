@@ -1,6 +1,6 @@
 import type { Binding } from '../../../core/topology.ts'
 import { backExchangePrefix } from '../../../knowledge/broker.ts'
-import { bindingKey, stepOf } from './parts.ts'
+import { byShown, isLive, isTypedAsShown, shownKey, stepOf } from './parts.ts'
 import type { Live, Parts } from './parts.ts'
 
 /** One end of a binding. `kept`: no step touches it; `unknown`: what is bound to it cannot be told now. */
@@ -11,8 +11,12 @@ export function unfitLiveBindings(parts: Parts, live: Live): string[] {
   const own = new Set(parts.exchanges.map(({ from }) => from.name))
   const nowhere = parts.bindings.find(({ source }) => !own.has(source) && !isExchange(source, live))
   if (nowhere) return [`it binds ${nowhere.destinationKind} ${nowhere.destination} to an exchange ${nowhere.source} that is not there`]
-  const there = new Set(live.bindings.map(bindingKey))
-  const absent = parts.bindings.filter((it) => isComparable(it, parts, live) && !there.has(bindingKey(it)))
+  const mistyped = parts.bindings.find((it) => !isTypedAsShown(it))
+  if (mistyped) return [`it binds ${mistyped.destinationKind} ${mistyped.destination} with other arguments than it shows`]
+  const there = byShown(live.bindings)
+  const isThere = (it: Binding): boolean => (there.get(shownKey(it)) ?? []).some((other) => isLive(it, other))
+  // one that is there stands for itself, whatever its ends are
+  const absent = parts.bindings.filter((it) => (isComparable(it, parts, live) || there.has(shownKey(it))) && !isThere(it))
   return [...absent.map(({ source, destination, destinationKind }) => `${destinationKind} ${destination} is not bound to ${source} as the record says`), ...leftOut(parts, live)]
 }
 
@@ -41,9 +45,10 @@ function queueEnd(name: string, { names, stages }: Parts, { queues }: Live): End
 /** A queue that is deleted loses each binding that the record does not have. */
 function leftOut({ plan, names, stages }: Parts, { queues, bindings }: Live): string[] {
   if (stages.delete.at !== 'before') return []
-  const known = new Set(stepOf(plan, 'delete-queues')?.bindings.map(bindingKey))
+  const known = byShown(stepOf(plan, 'delete-queues')?.bindings ?? [])
+  const isKnown = (it: Binding): boolean => (known.get(shownKey(it)) ?? []).some((other) => isLive(other, it))
   const isOwn = ({ destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && names.includes(destination) && queues.get(destination)?.durable === false
-  const lost = bindings.find((it) => isOwn(it) && !it.source.startsWith(backExchangePrefix) && !known.has(bindingKey(it)))
+  const lost = bindings.find((it) => isOwn(it) && !it.source.startsWith(backExchangePrefix) && !isKnown(it))
   return lost ? [`it leaves out that queue ${lost.destination} is bound to ${lost.source}`] : []
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Action, ActionKind, ActionOf, Former } from '../../../core/action.ts'
 import type { Plan } from '../../../core/plan.ts'
 import type { RunHistory } from '../../../core/run.ts'
+import { isObject } from '../../../core/shape.ts'
 import { notesOfStep } from '../../../core/run-state.ts'
 import type { BrokerExchange, BrokerQueue } from '../../../core/sources.ts'
 import type { Binding, QueueDeclaration } from '../../../core/topology.ts'
@@ -76,10 +77,50 @@ export function vanishes({ autoDelete, arguments: values }: QueueDeclaration): b
   return autoDelete || Object.hasOwn(values, 'x-expires')
 }
 
-/** The same for the same binding. */
-/** With `key`, types count as well; one of a former version has none. */
-export function bindingKey({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
-  return JSON.stringify([source, destinationKind, destination, routingKey, Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))])
+/** The same for bindings that are the same in every word of a record. */
+function bindingKey(binding: Binding): string {
+  const { key, typed } = binding
+  return JSON.stringify([shownKey(binding), key, typed && sorted(typed)])
+}
+
+/** The same for bindings that lists show alike. */
+export function shownKey({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
+  return JSON.stringify([source, destinationKind, destination, routingKey, sorted(values)])
+}
+
+/** Whether a binding of a record may be that one of the broker: types and key count where both tell them. */
+export function isLive(one: Binding, live: Binding): boolean {
+  const isAlike = (a: unknown, b: unknown): boolean => a === undefined || b === undefined || isDeepStrictEqual(a, b)
+  return shownKey(one) === shownKey(live) && isAlike(one.key, live.key) && isAlike(one.typed, live.typed)
+}
+
+/** Those of a broker, by what lists show of them. */
+export function byShown(bindings: readonly Binding[]): ReadonlyMap<string, readonly Binding[]> {
+  const all = new Map<string, Binding[]>()
+  for (const it of bindings) {
+    const alike = all.get(shownKey(it))
+    if (alike) alike.push(it)
+    else all.set(shownKey(it), [it])
+  }
+  return all
+}
+
+/** Whether the types of a binding are of the arguments that it shows: what is bound are those with the types. */
+export function isTypedAsShown({ arguments: values, typed }: Binding): boolean {
+  if (typed === undefined) return true
+  const names = Object.keys(values)
+  return names.length === Object.keys(typed).length && names.every((name) => Object.hasOwn(typed, name) && isShownAs(typed[name], values[name]))
+}
+
+function isShownAs(typed: unknown, value: unknown): boolean {
+  if (!isObject(typed)) return isDeepStrictEqual(typed, value)
+  if (typed['!'] === 'bytes') return typed['value'] === Buffer.from(String(value)).toString('base64') || `Not UTF-8, base64 is: ${String(typed['value'])}` === value
+  if ('!' in typed) return typeof value === 'number' && typed['value'] === value && Object.keys(typed).length === 2
+  return isObject(value) && isTypedAsShown({ arguments: value, typed } as unknown as Binding)
+}
+
+function sorted(values: Readonly<Record<string, unknown>>): [string, unknown][] {
+  return Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 function unique(bindings: readonly Binding[]): Binding[] {
