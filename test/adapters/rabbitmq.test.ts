@@ -163,6 +163,21 @@ describe('the management API', () => {
       error: /^UNAVAILABLE RabbitMQ's management API at \S+ lists nothing: the broker's metrics collector is off \(management_agent\.disable_metrics_collector\)$/,
     },
     {
+      what: 'is behind a proxy that asks for a login of its own',
+      url: async () => page(401, '<html><head><title>401 Authorization Required</title></head><body>nginx</body></html>'),
+      error: /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses it: HTTP 401, '401 Authorization Required'\. RabbitMQ itself accepts user \S+\.$/,
+    },
+    {
+      what: 'is behind a gateway that refuses in JSON',
+      url: async () => page(403, '{"error":"access_denied","message":"no route"}'),
+      error: /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses it: HTTP 403, /,
+    },
+    {
+      what: 'takes this user from its own host alone',
+      url: async () => page(401, '{"error":"not_authorised","reason":"User can only log in via localhost"}'),
+      error: /^FORBIDDEN RabbitMQ's management API at \S+ admits user \S+ from its own host alone \(HTTP 401\)$/,
+    },
+    {
       what: 'is a web page',
       url: async () => page(200, '<html><head><title>Welcome to nginx!</title></head><body>x</body></html>'),
       error: /^UNEXPECTED_ANSWER .* answers HTTP 200, 'Welcome to nginx!': is broker\.managementUrl right\?$/,

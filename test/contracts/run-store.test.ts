@@ -114,6 +114,23 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     })
     await close()
   })
+
+  test('a journal that is huge takes no room from the others', async () => {
+    const { vhost, store, close } = await open(line)
+    await (await store.begin(recordOf())).close()
+    const connection = await amqp.connect(vhost.url)
+    const channel = await connection.createConfirmChannel()
+    const planted = run.replace('1f3a', '0000')
+    await channel.assertQueue(`testops-admin.run.${planted}`, { durable: true, arguments: { 'x-queue-type': 'classic' } })
+    for (let sent = 0; sent < 34; sent += 1) channel.sendToQueue(`testops-admin.run.${planted}`, Buffer.alloc(1024 * 1024, '{'))
+    await channel.waitForConfirms()
+    await connection.close()
+    expect(await store.list()).toMatchObject([
+      { run: planted, unreadable: expect.stringMatching(/holds more than its part of the 64 MiB that are read of all journals together$/) as string },
+      { record: { run } },
+    ])
+    await close()
+  })
 })
 
 /** Every connection of that user's, as a network does it that goes away. */

@@ -158,8 +158,7 @@ function howToEnable({ host }: BrokerEndpoint): Suggestion[] {
 
 function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminError {
   const where = `RabbitMQ's management API at ${endpoint.managementUrl}`
-  // the same user and password were accepted by the broker itself, so what is missing is the tag
-  if (answer.status === 401 || answer.status === 403) return lacking(endpoint, tag, ` (HTTP ${answer.status})`)
+  if (answer.status === 401 || answer.status === 403) return isOfBroker(answer) ? refused(answer, endpoint, tag) : refusedBefore(answer, endpoint)
   if (withoutFigures.test(answer.text)) {
     return new AdminError('UNAVAILABLE', `${where} lists nothing: the broker's metrics collector is off (management_agent.disable_metrics_collector)`, [
       'set broker.rabbitmqctl in the configuration, which is asked instead',
@@ -168,6 +167,33 @@ function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
   }
   return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${reasonOf(answer)}: is broker.managementUrl right?`, [
     command`curl -i -u ${endpoint.user} ${`${endpoint.managementUrl}/api/overview`}   # asks for the password`,
+  ])
+}
+
+/** RabbitMQ says why in JSON, in its own words; a proxy says so in a page, or in nothing. */
+function isOfBroker(answer: HttpAnswer): boolean {
+  const value = jsonOf(answer)
+  return isRecord(value) && typeof value['error'] === 'string' && /^not_authori[sz]ed$/i.test(value['error'])
+}
+
+function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminError {
+  const { managementUrl, user, host } = endpoint
+  const { reason } = jsonOf(answer) as { reason?: unknown }
+  if (typeof reason === 'string' && /only log in via localhost/i.test(reason)) {
+    return new AdminError('FORBIDDEN', `RabbitMQ's management API at ${managementUrl} admits user ${user} from its own host alone (HTTP ${answer.status})`, [
+      'set broker.user in the configuration to another user, one with the tag monitoring',
+      typedOn(host, 'rabbitmqctl environment | grep loopback_users'),
+    ])
+  }
+  // the same user and password were accepted by the broker itself, so what is missing is the tag
+  return lacking(endpoint, tag, ` (HTTP ${answer.status})`)
+}
+
+/** The broker itself has accepted this user and password, and refuses in other words. */
+function refusedBefore(answer: HttpAnswer, { managementUrl, user }: BrokerEndpoint): AdminError {
+  return new AdminError('FORBIDDEN', `something before RabbitMQ's management API at ${managementUrl} refuses it: ${reasonOf(answer)}. RabbitMQ itself accepts user ${user}.`, [
+    'set broker.managementUrl in the configuration to an address that leads to RabbitMQ itself, or have the proxy let it through',
+    command`curl -i -u ${user} ${`${managementUrl}/api/overview`}   # asks for the password`,
   ])
 }
 

@@ -2,7 +2,7 @@ import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqp
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BrokerEndpoint, Opened } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore } from '../../core/run.ts'
+import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore, UnreadableRun } from '../../core/run.ts'
 import { assertRunName, isRunName } from '../../core/run-name.ts'
 import { parseEvents, parseRecord } from '../../core/run-record.ts'
 import { typedOn } from '../../core/host.ts'
@@ -21,6 +21,7 @@ import type { ShellCommand } from '../../core/shell-command.ts'
 /** more than any run writes: what is longer was not written by this program, and is not read whole */
 const mostMessages = 100_000
 const mostBytes = 64 * 1024 * 1024
+const readAtOnce = 8
 const savedAtOnce = 100
 
 /** between two tries to read what somebody else is reading */
@@ -98,13 +99,21 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
       await closeChannel(channel)
     }
   }
-  const read = async (run: string): Promise<RunHistory> => {
+  const read = async (run: string, room: Room = { left: mostBytes }): Promise<RunHistory> => {
     assertRunName(run)
-    const messages = await whileOthersRead(timeoutMs, async () => onChannel(async (channel) => all(channel, queueOf(run)))).catch((error: unknown) => {
+    const messages = await whileOthersRead(timeoutMs, async () => onChannel(async (channel) => all(channel, queueOf(run), room))).catch((error: unknown) => {
       if (!(error instanceof AdminError) || error.code !== 'USAGE') throw error
       throw new AdminError('USAGE', `there is no journal of run \`${run}\` in RabbitMQ at ${peer.where}`, ['testops-admin history -d {deployment}'], { cause: error })
     })
     return historyOf(run, messages, endpoint, peer)
+  }
+  /** Null: it was removed meanwhile, since it is over. */
+  const listed = async (run: string, room: Room): Promise<RunHistory | UnreadableRun | null> => {
+    if (!isRunName(run)) return { run, unreadable: `this queue at ${peer.where} does not have the name of a run` }
+    return read(run, room).catch((error: unknown) => {
+      if (error instanceof AdminError && error.code === 'USAGE') return null
+      return { run, unreadable: messageOf(error), ...(error instanceof EmptyJournal && { isEmpty: true as const }) }
+    })
   }
   const logTo = async (run: string, held: number): Promise<RunLog & { publish: (value: RunRecord | RunEvent) => Promise<void> }> => {
     const channel = await within(line.connection().then(async (model) => quiet(model.createConfirmChannel())))
@@ -137,19 +146,15 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
       const { events } = await read(run)
       return logTo(run, events.length + 1)
     },
-    read,
+    read: async (run) => read(run),
     async list() {
       const names = (await queues()).filter((name) => name.startsWith(journalQueuePrefix)).sort()
       const runs = names.map((name) => name.slice(journalQueuePrefix.length))
-      const found = runs.map(async (run) => {
-        if (!isRunName(run)) return { run, unreadable: `this queue at ${peer.where} does not have the name of a run` }
-        return read(run).catch((error: unknown) => {
-          // finished meanwhile
-          if (error instanceof AdminError && error.code === 'USAGE') return null
-          return { run, unreadable: messageOf(error), ...(error instanceof EmptyJournal && { isEmpty: true as const }) }
-        })
-      })
-      return (await Promise.all(found)).filter((it) => it !== null)
+      // whoever may write to the broker may plant any number of them: to each its part, so that none keeps another from being read
+      const part = Math.floor(mostBytes / runs.length)
+      const found: (RunHistory | UnreadableRun | null)[] = []
+      for (let at = 0; at < runs.length; at += readAtOnce) found.push(...(await Promise.all(runs.slice(at, at + readAtOnce).map(async (run) => listed(run, { left: part, isShared: runs.length > 1 })))))
+      return found.filter((it) => it !== null)
     },
     async discard(run, save) {
       const channel = await within(line.connection().then(async (model) => quiet(model.createChannel())))
@@ -192,26 +197,32 @@ async function published(channel: ConfirmChannel, queue: string, value: object, 
   })
 }
 
+/** Bytes that may still be read of a journal, which has the room alone or shares it with all that are listed. */
+interface Room {
+  left: number
+  isShared?: boolean
+}
+
 /**
  * Every message, oldest first, none of them acknowledged. As the only consumer: what another reader holds would be missing here.
  * Of no message the count tells once the broker has handed all to the channel, whose own answer may overtake the last of them; it
  * takes what is asked after that answer in the order of its arrival, behind them.
  */
-async function all(channel: Channel, queue: string): Promise<ConsumeMessage[]> {
+async function all(channel: Channel, queue: string, room: Room): Promise<ConsumeMessage[]> {
   const messages: ConsumeMessage[] = []
-  let bytes = 0
+  const isFull = (): boolean => room.left < 0
   const { messageCount } = await channel.checkQueue(queue)
   if (messageCount > mostMessages) throw tooLong(queue, `${messageCount} messages`)
   await channel.consume(
     queue,
     (message) => {
-      bytes += message?.content.length ?? 0
-      if (message && bytes <= mostBytes) messages.push(message)
+      room.left -= message?.content.length ?? 0
+      if (message && !isFull()) messages.push(message)
     },
     { exclusive: true },
   )
-  while ((await channel.checkQueue(queue)).messageCount > 0 && bytes <= mostBytes) await sleep(1)
-  if (bytes > mostBytes) throw tooLong(queue, `more than ${mostBytes / 1024 / 1024} MiB`)
+  while ((await channel.checkQueue(queue)).messageCount > 0 && !isFull()) await sleep(1)
+  if (isFull()) throw room.isShared === true ? notRead(queue) : tooLong(queue, `more than ${mostBytes / 1024 / 1024} MiB`)
   await channel.checkQueue(queue)
   return messages
 }
@@ -269,6 +280,10 @@ function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: B
 
 function tooLong(queue: string, size: string): AdminError {
   return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds ${size}, which no run of this program writes`)
+}
+
+function notRead(queue: string): AdminError {
+  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds more than its part of the ${mostBytes / 1024 / 1024} MiB that are read of all journals together`)
 }
 
 /**
