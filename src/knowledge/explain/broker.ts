@@ -23,10 +23,8 @@ export const brokerEntries: readonly ExplainEntry[] = [
         commands: ['systemctl status rabbitmq-server', 'systemctl start rabbitmq-server'],
       },
       {
-        text:
-          'Where a transient queue keeps it from booting, boot once with the feature permitted, which removes such queues, ' +
-          'then take the line out again.',
-        commands: ["echo 'deprecated_features.permit.transient_nonexcl_queues = true' >> /etc/rabbitmq/rabbitmq.conf"],
+        text: 'Where its log says failed_to_deny_deprecated_features, a transient queue keeps it from booting. This shows the way out, step by step.',
+        commands: ['testops-admin explain broker-does-not-boot'],
       },
     ],
     source: 'SPEC.md 1, FIELD-NOTES.md 1.3 and 3',

@@ -15,6 +15,7 @@ import { resolved } from './resolve.ts'
 import { signatureEntries } from './signatures.ts'
 import { accessTerms } from './terms/access.ts'
 import { attachmentsTerms } from './terms/attachments.ts'
+import { brokerTerms } from './terms/broker.ts'
 import { resultsTerms } from './terms/results.ts'
 import { serviceTerms } from './terms/service.ts'
 
@@ -36,6 +37,7 @@ export const explainTexts: readonly ExplainText[] = [
   ...resultsTerms,
   ...attachmentsTerms,
   ...accessTerms,
+  ...brokerTerms,
   ...serviceTerms,
 ]
 

@@ -115,7 +115,12 @@ export const messages: readonly [message: string, finds: string][] = [
   ['404 Bad credentials', 'token-refused'],
   ['<html><head><title>413 Request Entity Too Large</title></head>', 'proxy-limits'],
   ['Cannot invoke "java.util.Date.getTime()" because "lockGranted" is null', 'lock-half-cleared'],
-  ['{failed_to_deny_deprecated_features,[transient_nonexcl_queues]}', 'transient-refused'],
+  ['{failed_to_deny_deprecated_features,[transient_nonexcl_queues]}', 'broker-does-not-boot'],
+  [
+    'Kernel pid terminated (application_controller) ("{application_start_failure,rabbit,{{failed_to_deny_deprecated_features,[transient_nonexcl_queues]},{rabbit,start,[normal,[]]}}}")',
+    'broker-does-not-boot',
+  ],
+  ["<0.132.0> You've tried to set deprecated_features.permit.transient_nonexcl_queues, but there is no setting with that name.", 'broker-does-not-boot'],
   ['Не удается установить соединение', 'cannot-connect'],
   ['{"@timestamp":"{date}","level":"ERROR","logger":"liquibase","message":"Could not acquire change log lock.  Currently locked by {host} ({address})"}', 'stuck-lock'],
   ['{"error":"{host}","trace":"java.net.UnknownHostException: {host}\\n\\tat java.base/java.net.InetAddress.getByName(InetAddress.java:{number})"}', 'unknown-host'],

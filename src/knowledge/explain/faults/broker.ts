@@ -26,8 +26,8 @@ export const brokerFaults: readonly ExplainText[] = [
     of: 'broker/upgrade',
     title: 'an upgrade of the broker will refuse the transient queues in use',
     meaning: 'All works, and will not after the upgrade of RabbitMQ to 4.3.',
-    messages: ['failed_to_deny_deprecated_features', 'can\'t deny deprecated feature because it is actively used'],
-    words: ['rabbitmq does not boot after its upgrade to 4.3', 'before upgrading rabbitmq', 'rabbitmq не запускается после обновления'],
+    words: ['before upgrading rabbitmq'],
+    see: ['broker-does-not-boot'],
   },
   {
     id: 'durable-mismatch',
