@@ -32,10 +32,10 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
   'await-rollout': () => ['wait until all pods are new and ready'],
   'set-setting': ({ name, from, to }) => [to === null ? `remove the setting ${name}` : `set ${name}=${to}`, `undo sets it back to ${value(from)}`],
   'set-secret': ({ name, file }) => [`set ${name}, a secret`, file === null ? 'from standard input' : `from ${file}`],
-  'release-lock': ({ database, schema, table, row, accepts }) => [
+  'release-lock': ({ database, schema, table, row, accepts, lacks }) => [
     `release the change-log lock in ${schema}${table === undefined ? '' : `.${table}`} at ${database}`,
     `locked ${row.locked}, since ${value(row.lockGranted)}, by ${value(row.lockedBy)}; undo writes this row again`,
-    ...(accepts === null ? [] : [`passes over the risk ${accepts}`]),
+    ...(accepts === null ? [] : [`passes over the risk ${accepts}${lacks === undefined ? '' : `, for ${lacks.join(', ')}`}`]),
   ],
   'insert-lock-row': ({ database, schema, table = 'databasechangeloglock' }) => [`insert the free row 1 into ${schema}.${table} at ${database}`],
   'remove-lock-rows': ({ database, schema, table = 'databasechangeloglock', rows }) => [
@@ -70,13 +70,10 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
   'delete-held': ({ holding }) => ['delete the queues in which messages waited, once they are empty', ...holding],
   'migrate-trees': ({ api, items, concurrency }) => [
     `ask ${api} to migrate trees, ${countOf(concurrency, 'call')} at a time`,
-    ...items.slice(0, mostItems).map(({ project, tree }) => (tree === null ? `project ${project}` : `project ${project}, tree ${tree}`)),
-    ...(items.length > mostItems ? [`and ${items.length - mostItems} more`] : []),
+    ...treesText(items),
   ],
   'await-migration': () => ['wait until the service has done its migration jobs'],
 }
-
-const mostItems = 100
 
 /**
  * A plan as a record of another machine holds it: its steps in the words of this program, and without what the record says of
@@ -122,6 +119,19 @@ export function adoptCommand(run: string, deployment: { name: string; config?: s
 
 function described(action: Plan['steps'][number]['action']): Description {
   return (describe[action.kind] as (of: typeof action) => Description)(action)
+}
+
+/** A project alone: all its trees. */
+function treesText(items: ActionOf<'migrate-trees'>['items']): string[] {
+  const named = new Map<number, number[]>()
+  const whole = items.flatMap(({ project, tree }) => (tree === null ? [`project ${project}`] : []))
+  for (const { project, tree } of items) {
+    if (tree === null) continue
+    const own = named.get(project)
+    if (own) own.push(tree)
+    else named.set(project, [tree])
+  }
+  return [...whole, ...[...named].map(([project, trees]) => `project ${project}, ${trees.length === 1 ? 'tree' : 'trees'} ${trees.join(', ')}`)]
 }
 
 function value(text: string | null): string {
