@@ -213,7 +213,8 @@ function byName<T extends { name: string }>(all: readonly T[]): T[] {
   return [...all].sort((a, b) => a.name.localeCompare(b.name))
 }
 
+/** Without the broker's own keys, which are its own for bindings with arguments. */
 function sorted(bindings: readonly Binding[]): Binding[] {
   const key = ({ source, destination, routingKey }: Binding): string => [source, destination, routingKey].join(' ')
-  return [...bindings].sort((a, b) => key(a).localeCompare(key(b)))
+  return bindings.map(({ key: _, ...rest }) => rest).sort((a, b) => key(a).localeCompare(key(b)))
 }

@@ -4,11 +4,11 @@ import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import type { RunHistory, UnreadableRun } from '../../core/run.ts'
 import type { BrokerSource, DatabaseSource, RunsSource } from '../../core/sources.ts'
-import { isUnfinished, undoCommand } from '../../core/run-state.ts'
+import { undoCommand } from '../../core/run-state.ts'
 import type { RunState } from '../../core/run-summary.ts'
 import { misfitsOf } from '../../domain/foreign-run/index.ts'
 import type { ComparedSources } from '../../domain/foreign-run/comparison.ts'
-import { leftStanding } from '../../domain/foreign-run/standing.ts'
+import { isOverFor } from '../../domain/foreign-run/standing.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { rabbitmqctl } from '../support/evidence.ts'
@@ -90,13 +90,11 @@ async function begunElsewhere(
   // without one, there is nothing to open another connection for
   if (names.length === 0) return { genuine, strange, empty }
   const records = await tolerant(runs.inDeployment())
-  const isCalledOver = (it: RunHistory | UnreadableRun): it is RunHistory => 'record' in it && !isUnfinished(it)
-  const isClear = records?.some(isCalledOver) === true && (await leftStanding(comparison)).length === 0
   for (const name of names) {
     // that it cannot be read by this user is no proof of anything
     if (records === null) genuine.push(name)
     const record = records?.find((it) => nameOf(it) === name)
-    if (!record || (isClear && isCalledOver(record))) continue
+    if (!record || ('record' in record && (await isOverFor(comparison, record)))) continue
     if ('isEmpty' in record) {
       empty.push(name)
       continue

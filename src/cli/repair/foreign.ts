@@ -1,30 +1,18 @@
 import { misfitsOf } from '../../domain/foreign-run/index.ts'
 import { unfitBindings, unfitNotes } from '../../domain/foreign-run/notes.ts'
 import { unfitPlaces } from '../../domain/foreign-run/places.ts'
-import { leftStanding } from '../../domain/foreign-run/standing.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { RunHistory } from '../../core/run.ts'
-import { isUnfinished } from '../../core/run-state.ts'
 import type { Standing } from '../../engine/catch-up.ts'
 import { refuseRisks } from './accepted-risks.ts'
 import type { RepairFlags } from './flags.ts'
 import type { RepairSession } from './session.ts'
 import { command, sentence } from '../../core/shell-command.ts'
 
-/** Whether nothing of a repair stands half done in the deployment, as far as can be seen. */
-export async function isClear({ opened }: Pick<RepairSession, 'opened'>): Promise<boolean> {
-  return (await leftStanding(opened)).length === 0
-}
-
 /** Whether this machine knows a run from the deployment alone, where others may write. */
 export function isForeign({ here }: Standing): boolean {
   return !('history' in here)
-}
-
-/** Whether a run that is known from the deployment alone is to be gone on with: its end counts only where nothing stands half done. */
-export async function isLeftElsewhere(session: Pick<RepairSession, 'opened'>, history: RunHistory): Promise<boolean> {
-  return isUnfinished(history) || !(await isClear(session))
 }
 
 /** Why a record does not fit this deployment, in one sentence; null: it fits. Throws what keeps it from being compared. */

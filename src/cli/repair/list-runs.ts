@@ -3,10 +3,10 @@ import type { RunHistory, UnreadableRun } from '../../core/run.ts'
 import { isUnfinished, onlyCloses, runState, undoCommand } from '../../core/run-state.ts'
 import { dropCopy, nameOf, onRecord } from '../../engine/catch-up.ts'
 import type { Journals, OnRecord } from '../../engine/catch-up.ts'
-import { leftStanding } from '../../domain/foreign-run/standing.ts'
+import { isOverFor, leftStanding } from '../../domain/foreign-run/standing.ts'
 import type { HistoryDocument } from '../../output/history.ts'
 import type { RepairFlags } from './flags.ts'
-import { isLeftElsewhere, misfitOf } from './foreign.ts'
+import { misfitOf } from './foreign.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { command } from '../../core/shell-command.ts'
@@ -36,7 +36,7 @@ export async function runsOf(session: Pick<RepairSession, 'opened'>): Promise<Hi
 /** All but the runs of other machines that are over. */
 export async function withoutOver(session: Pick<RepairSession, 'opened'>, all: OnRecord['all']): Promise<OnRecord['all']> {
   const left: OnRecord['all'][number][] = []
-  for (const it of all) if (it.isHere || !('record' in it) || (await isLeftElsewhere(session, it))) left.push(it)
+  for (const it of all) if (it.isHere || !('record' in it) || !(await isOverFor(session.opened, it))) left.push(it)
   return left
 }
 
@@ -82,7 +82,8 @@ async function refuseIfStanding(session: Pick<RepairSession, 'opened'>, others: 
     if (!('record' in it)) strange.push(it.run)
     else if (await mayBeGenuine(session, it)) {
       const { run, plan, by } = it.record
-      throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) was begun on another machine and is not finished`, [
+      const state = isUnfinished(it) ? 'is not finished' : `ended there, but ${(await leftStanding(session.opened))[0] ?? 'something of it may still stand'}`
+      throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) was begun on another machine and ${state}`, [
         'testops-admin history -d {deployment}',
         command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
       ])

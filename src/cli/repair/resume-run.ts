@@ -16,7 +16,7 @@ import { refuseUnknownRisks } from './accepted-risks.ts'
 import { journalOptions, performanceOf, underLocks } from './carry.ts'
 import { comparedIn, redoneIn, undoneIn } from './compare-record.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
-import { isClear, isForeign, isLeftElsewhere, refuseForeign, refuseUnlessFits } from './foreign.ts'
+import { isForeign, refuseForeign, refuseUnlessFits } from './foreign.ts'
 import { refuseIfUnfinished, unknownEnd, withoutOver } from './list-runs.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
@@ -29,6 +29,7 @@ import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { print, tellLine } from '../write.ts'
 import { command } from '../../core/shell-command.ts'
+import { isOverFor, leftStanding } from '../../domain/foreign-run/standing.ts'
 
 export interface Going {
   /** null: the only one that has not come to its end */
@@ -55,7 +56,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   const standing = await standingOf(journals, run, { adopt })
   refuseIfOthers(standing, session)
   if (await isOver(standing, session)) {
-    if (!isDry(flags)) await underLocks(session, `resume ${standing.history.record.plan.repair}`, async () => forgetFinished(journals, async () => isClear(session)))
+    if (!isDry(flags)) await underLocks(session, `resume ${standing.history.record.plan.repair}`, async () => forgetFinished(journals, async (it) => isOverFor(session.opened, it)))
     return null
   }
   if (isCalledOver(standing) && !isDry(flags) && (await closed(session, flags, standing))) return null
@@ -71,7 +72,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
     // whoever held the locks may have finished it
     const now = await standingOf(journals, run, { adopt })
     if (await isOver(now, session)) {
-      await forgetFinished(journals, async () => isClear(session))
+      await forgetFinished(journals, async (it) => isOverFor(session.opened, it))
       return null
     }
     refuseChanged(standing, now)
@@ -89,7 +90,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
 /** By what this machine knows itself; of a run of another one, where nothing stands half done either. */
 async function isOver(standing: Standing, session: RepairSession): Promise<boolean> {
   if (!isForeign(standing)) return !isUnfinished(standing.history)
-  return !(await isLeftElsewhere(session, standing.whole))
+  return isOverFor(session.opened, standing.whole)
 }
 
 /** Whether the deployment's copy alone says that a run of this machine is over. */
@@ -106,9 +107,9 @@ async function closed(session: RepairSession, flags: RepairFlags, standing: Stan
     if (!isCalledOver(now)) return false
     await refuseUnlessFits(session, now)
     const compared = await comparedIn(session, flags, now, guard)
-    if (!isAllDone(now, compared) && !(isAllBack(now, compared) && (await isClear(session)))) return false
+    if (!isAllDone(now, compared) && !(isAllBack(now, compared) && (await leftStanding(session.opened)).length === 0)) return false
     await (await reopenJournal(journals, now, journalOptions(session))).close(true)
-    await forgetFinished(journals, async () => isClear(session))
+    await forgetFinished(journals, async (it) => isOverFor(session.opened, it))
     return true
   })
 }
@@ -181,7 +182,7 @@ function refuseChanged(seen: Standing, now: Standing): void {
 
 async function goingOn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard, redo: readonly RunEvent[]): Promise<Performance> {
   const { journals } = session.opened
-  await forgetFinished(journals, async () => isClear(session))
+  await forgetFinished(journals, async (it) => isOverFor(session.opened, it))
   const { record, events } = standing.whole
   const added = [...endTakenBack(session, standing), ...redo]
   const journal = await reopenJournal(journals, standing, journalOptions(session), added)

@@ -1,4 +1,6 @@
 import { AdminError } from '../../core/error.ts'
+import type { RunHistory } from '../../core/run.ts'
+import { isUnfinished } from '../../core/run-state.ts'
 import { isHeldQueue } from '../../knowledge/held-queues.ts'
 import type { Comparison } from './comparison.ts'
 
@@ -6,24 +8,40 @@ import type { Comparison } from './comparison.ts'
  * What a run of this program may have left in the deployment, one sentence each: a service that is stopped, a mark of its former
  * replicas, queues that hold messages. What cannot be seen counts, since it may be there. Empty: nothing. Changes nothing.
  */
-export async function leftStanding({ open }: { open: Pick<Comparison['open'], 'service' | 'broker'> }): Promise<string[]> {
-  const looks = [
-    async () => {
-      const { state, formerReplicas } = await (await open.service()).status()
-      return [
-        ...(state === 'stopped' ? ['the service is stopped'] : []),
-        ...(formerReplicas === undefined ? [] : [`the workload is marked with its former number of replicas, ${formerReplicas}`]),
-      ]
-    },
-    async () => {
-      const held = (await (await open.broker()).queues()).filter(({ name }) => isHeldQueue(name))
-      return held.map(({ name }) => `queue \`${name}\` is there, in which messages wait during a repair`)
-    },
-  ]
-  return (await Promise.all(looks.map(seen))).flat()
+export async function leftStanding(seen: Seen): Promise<string[]> {
+  return (await Promise.all([leftOfService(seen), leftInBroker(seen)])).flat()
 }
 
-async function seen(look: () => Promise<string[]>): Promise<string[]> {
+/**
+ * Whether a run is over that only the deployment, where others may write, calls over: nothing stands half done besides what a run of
+ * its kind leaves behind. Changes nothing.
+ */
+export async function isOverFor(seen: Seen, history: RunHistory): Promise<boolean> {
+  if (isUnfinished(history)) return false
+  const left = history.record.plan.repair === 'service-stop' ? await leftInBroker(seen) : await leftStanding(seen)
+  return left.length === 0
+}
+
+type Seen = { open: Pick<Comparison['open'], 'service' | 'broker'> }
+
+async function leftOfService({ open }: Seen): Promise<string[]> {
+  return asSeen(async () => {
+    const { state, formerReplicas } = await (await open.service()).status()
+    return [
+      ...(state === 'stopped' ? ['the service is stopped'] : []),
+      ...(formerReplicas === undefined ? [] : [`the workload is marked with its former number of replicas, ${formerReplicas}`]),
+    ]
+  })
+}
+
+async function leftInBroker({ open }: Seen): Promise<string[]> {
+  return asSeen(async () => {
+    const held = (await (await open.broker()).queues()).filter(({ name }) => isHeldQueue(name))
+    return held.map(({ name }) => `queue \`${name}\` is there, in which messages wait during a repair`)
+  })
+}
+
+async function asSeen(look: () => Promise<string[]>): Promise<string[]> {
   try {
     return await look()
   } catch (error) {

@@ -116,7 +116,7 @@ describe('an end that others have written', () => {
     copyOf(of, name).push(end('done'))
     const other = elsewhere(of)
     expect((await runsOf(other.session)).runs).toMatchObject([{ run: name, where: 'deployment', state: 'unfinished' }])
-    await expect(refuseIfUnfinished(other.session)).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringMatching(/was begun on another machine and is not finished/) as string })
+    await expect(refuseIfUnfinished(other.session)).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringMatching(/was begun on another machine and ended there, but the service is stopped$/) as string })
     expect(await resumed(other, name, { adopt: true })).toEqual([0, ''])
     expect([of.deployment.service, of.deployment.rows]).toEqual(['running', [free]])
   })
@@ -282,6 +282,17 @@ describe('an honest run', () => {
     const before = of.deployment.changes.length
     expect([point, ...(await resumed(elsewhere(of), run, { adopt: true }))]).toEqual([point, 0, ''])
     expect(of.deployment.changes.slice(before)).not.toContain('service.stop')
+  })
+
+  test('that another machine has gone on with, and then was killed too, is gone on with here without its word', async () => {
+    const of = await resetKilledAt('move-messages:after')
+    const made = await resetKilledAt('verify:before')
+    const other = elsewhere(of)
+    await until('redeclare-queues:after', (failpoint) => resumed(other, run, { adopt: true, failpoint }))
+    expect(await resumed(of, run)).toEqual([4, expect.stringMatching(/by another machine/)])
+    await saidBy(() => discardIn(of.session, { ...flags, 'accept-risk': ['unfinished-run'] }, run, []))
+    expect(await resumed(of, run)).toEqual([0, ''])
+    expect(isAsMade(of)).toEqual(isAsMade(made))
   })
 
   test('that another machine has finished, and could not tell, is over here', async () => {

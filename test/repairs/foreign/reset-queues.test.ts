@@ -85,6 +85,7 @@ describe.concurrent('a record that was changed in the broker is refused, and not
   const tapped = { source: 'work', destination: 'export', destinationKind: 'queue', routingKey: '#', arguments: {} }
   const bound = (record: string): string =>
     changing(record, (action) => {
+      if (action.kind === 'start-service' && action.binds) return { ...action, binds: [...action.binds, tapped] }
       if ('bindings' in action && action.kind !== 'keep-queues') return { ...action, bindings: [...action.bindings, tapped] }
       return action.kind === 'hold-queues' ? { ...action, saved: { ...action.saved, bindings: [...action.saved.bindings, tapped] } } : action
     })

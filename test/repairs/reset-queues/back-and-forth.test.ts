@@ -83,7 +83,7 @@ function declared({ arguments: values, autoDelete = false }: Kind): Beans {
 }
 
 describe.concurrent('an undo that ends early, and is gone on with:', () => {
-  test.each(isCampaign ? all : spread(all, 19, 4))('$title', async ({ of, begun, undo, how, by }) => {
+  test.each(isCampaign ? all : spread(all, 38, 4))('$title', async ({ of, begun, undo, how, by }) => {
     const own = await queueDeployment('3', { declares: declared(of) })
     try {
       await own.fill('full', distinct)
@@ -106,7 +106,8 @@ describe.concurrent('an undo that ends early, and is gone on with:', () => {
     } finally {
       await own.end()
     }
-  })
+    // up to seven programs, one after the other, beside four more such cases
+  }, 240_000)
 })
 
 describe.concurrent('an undo of two at once', () => {

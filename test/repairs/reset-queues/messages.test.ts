@@ -116,7 +116,7 @@ describe.concurrent('messages that wait', () => {
       left: ['1', '1', '3', '4', '5'],
     },
     { what: 'all stolen', change: () => [], said: differing('5 messages went aside, and 0 messages came back'), left: [] },
-  ])('and of which one is $what: it is told, and the service is not started; resume goes on elsewhere', async ({ change, said, left }) => {
+  ])('and of which one is $what: it is told, and the service is not started; so is who adopts the run, whose resume then goes on', async ({ change, said, left }) => {
     await withMessages(five, async (own) => {
       const ended = await meddledWithin(own, reset, 'move-messages:before#2', change)
       const { run, error } = ended.json<RepairDocument>()
@@ -126,7 +126,11 @@ describe.concurrent('messages that wait', () => {
         message: said,
         next: expect.stringMatching(`^testops-admin resume ${run} -d prod`) as string,
       })
-      const resumed = await (await own.operator.elsewhere()).repair(['resume', '--adopt', run!, ...foreign])
+      // what the copy says of having told it may be anybody's word
+      const elsewhere = await own.operator.elsewhere()
+      const adopted = await elsewhere.repair(['resume', '--adopt', run!, ...foreign])
+      expect({ code: adopted.code, running: await own.service.isRunning(), message: adopted.json<RepairDocument>().error?.message }).toEqual({ code: 6, running: false, message: said })
+      const resumed = await elsewhere.repair(['resume', run!])
       expect({ code: resumed.code, running: await own.service.isRunning(), texts: await own.texts('upload') }).toEqual({ code: 0, running: true, texts: left })
       // what was accepted stands in the report
       expect(resumed.json<RepairDocument>().applied.flatMap(({ results = [] }) => results)).toEqual([said.split('. ')[0]])
