@@ -27,9 +27,10 @@ test('a demo that is interrupted takes its lab down', async () => {
         process.kill(-child.pid!, 'SIGINT')
       })
     })
-    child.stderr.resume()
+    let errors = ''
+    child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()))
     const exitCode = await new Promise((resolve) => child.once('close', resolve))
-    expect(output).toMatch(/Interrupted after \d+ s\.\n$/)
+    expect(output, errors).toMatch(/Interrupted after \d+ s\.\n$/)
     expect(exitCode).toBe(6)
     expect(existsSync(lab)).toBe(false)
     expect(redis[0]).toBeDefined()
