@@ -20,6 +20,7 @@ describe('a directory without results', () => {
     [{ ...none, kind: 'not-a-directory' }, 'this is no directory'],
     [{ ...none, kind: 'no-results' }, 'the directory is empty'],
     [{ ...none, kind: 'no-results', entries: ['a.xml', 'b', 'c', 'd', 'e'] }, 'the directory holds no *-result.json; there is "a.xml", "b", "c" and 2 more'],
+    [{ ...none, kind: 'no-results', entries: ['a-result.json'] }, 'the directory holds no *-result.json that was read; there is "a-result.json"'],
     [
       { kind: 'no-results', entries: ['app', 'core'], childrenWithResults: [{ path: 'app/allure-results', results: 1204 }, { path: 'core', results: 1 }] },
       'the directory holds no *-result.json in its root, and there are results in "app/allure-results" (1,204 results) and "core" (1 result)',
