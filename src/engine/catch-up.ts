@@ -118,9 +118,9 @@ function exact(value: unknown): string {
 
 /**
  * Removes the copies of runs that are over, which a process left that was killed before it could. That a run of another machine is
- * over is believed only where `isOverFor` the deployment, too: nothing of a repair stands there. Under the locks alone.
+ * over is believed only where `isOver` says so of the deployment, too: nothing of a repair stands there. Under the locks alone.
  */
-export async function forgetFinished(journals: Journals, isOverFor: (history: RunHistory) => Promise<boolean>): Promise<void> {
+export async function forgetFinished(journals: Journals, isOver: (history: RunHistory) => Promise<boolean>): Promise<void> {
   const there = await listThere(journals)
   if (there instanceof AdminError || there.length === 0) return
   const store = await journals.there()
@@ -130,7 +130,7 @@ export async function forgetFinished(journals: Journals, isOverFor: (history: Ru
     const own = here.find((it) => nameOf(it) === copy.record.run)
     if (own && (!('record' in own) || isUnfinished(own))) continue
     const whole = own ? merged(own, copy, journals.here.where) : copy
-    if ('record' in whole && !isUnfinished(whole) && (own || (await isOverFor(whole)))) await store.remove(copy.record.run).catch(unlessBug)
+    if ('record' in whole && !isUnfinished(whole) && (own || (await isOver(whole)))) await store.remove(copy.record.run).catch(unlessBug)
   }
 }
 

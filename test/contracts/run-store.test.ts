@@ -126,7 +126,7 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     await channel.waitForConfirms()
     await connection.close()
     expect(await store.list()).toMatchObject([
-      { run: planted, unreadable: expect.stringMatching(/holds more than its part of the 64 MiB that are read of all journals together$/) as string },
+      { run: planted, unreadable: expect.stringMatching(/holds more than its share of the 64 MiB that are read of all journals together$/) as string },
       { record: { run } },
     ])
     await close()

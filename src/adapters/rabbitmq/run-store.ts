@@ -99,18 +99,18 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
       await closeChannel(channel)
     }
   }
-  const read = async (run: string, room: Room = { left: mostBytes }): Promise<RunHistory> => {
+  const read = async (run: string, most = mostBytes): Promise<RunHistory> => {
     assertRunName(run)
-    const messages = await whileOthersRead(timeoutMs, async () => onChannel(async (channel) => all(channel, queueOf(run), room))).catch((error: unknown) => {
+    const messages = await whileOthersRead(timeoutMs, async () => onChannel(async (channel) => all(channel, queueOf(run), most))).catch((error: unknown) => {
       if (!(error instanceof AdminError) || error.code !== 'USAGE') throw error
       throw new AdminError('USAGE', `there is no journal of run \`${run}\` in RabbitMQ at ${peer.where}`, ['testops-admin history -d {deployment}'], { cause: error })
     })
     return historyOf(run, messages, endpoint, peer)
   }
-  /** Null: it was removed meanwhile, since it is over. */
-  const listed = async (run: string, room: Room): Promise<RunHistory | UnreadableRun | null> => {
+  /** Null: the run ended while the list was read, and its journal is gone. */
+  const listed = async (run: string, most: number): Promise<RunHistory | UnreadableRun | null> => {
     if (!isRunName(run)) return { run, unreadable: `this queue at ${peer.where} does not have the name of a run` }
-    return read(run, room).catch((error: unknown) => {
+    return read(run, most).catch((error: unknown) => {
       if (error instanceof AdminError && error.code === 'USAGE') return null
       return { run, unreadable: messageOf(error), ...(error instanceof EmptyJournal && { isEmpty: true as const }) }
     })
@@ -150,10 +150,10 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
     async list() {
       const names = (await queues()).filter((name) => name.startsWith(journalQueuePrefix)).sort()
       const runs = names.map((name) => name.slice(journalQueuePrefix.length))
-      // whoever may write to the broker may plant any number of them: to each its part, so that none keeps another from being read
-      const part = Math.floor(mostBytes / runs.length)
+      // anyone with write access can add huge journals: each gets an equal share, so the others can still be read
+      const share = Math.floor(mostBytes / runs.length)
       const found: (RunHistory | UnreadableRun | null)[] = []
-      for (let at = 0; at < runs.length; at += readAtOnce) found.push(...(await Promise.all(runs.slice(at, at + readAtOnce).map(async (run) => listed(run, { left: part, isShared: runs.length > 1 })))))
+      for (let at = 0; at < runs.length; at += readAtOnce) found.push(...(await Promise.all(runs.slice(at, at + readAtOnce).map(async (run) => listed(run, share)))))
       return found.filter((it) => it !== null)
     },
     async discard(run, save) {
@@ -197,32 +197,26 @@ async function published(channel: ConfirmChannel, queue: string, value: object, 
   })
 }
 
-/** Bytes that may still be read of a journal, which has the room alone or shares it with all that are listed. */
-interface Room {
-  left: number
-  isShared?: boolean
-}
-
 /**
  * Every message, oldest first, none of them acknowledged. As the only consumer: what another reader holds would be missing here.
  * Of no message the count tells once the broker has handed all to the channel, whose own answer may overtake the last of them; it
- * takes what is asked after that answer in the order of its arrival, behind them.
+ * takes what is asked after that answer in the order of its arrival, behind them. Throws where they have more than `most` bytes.
  */
-async function all(channel: Channel, queue: string, room: Room): Promise<ConsumeMessage[]> {
+async function all(channel: Channel, queue: string, most: number): Promise<ConsumeMessage[]> {
   const messages: ConsumeMessage[] = []
-  const isFull = (): boolean => room.left < 0
+  let bytes = 0
   const { messageCount } = await channel.checkQueue(queue)
   if (messageCount > mostMessages) throw tooLong(queue, `${messageCount} messages`)
   await channel.consume(
     queue,
     (message) => {
-      room.left -= message?.content.length ?? 0
-      if (message && !isFull()) messages.push(message)
+      bytes += message?.content.length ?? 0
+      if (message && bytes <= most) messages.push(message)
     },
     { exclusive: true },
   )
-  while ((await channel.checkQueue(queue)).messageCount > 0 && !isFull()) await sleep(1)
-  if (isFull()) throw room.isShared === true ? notRead(queue) : tooLong(queue, `more than ${mostBytes / 1024 / 1024} MiB`)
+  while ((await channel.checkQueue(queue)).messageCount > 0 && bytes <= most) await sleep(1)
+  if (bytes > most) throw most < mostBytes ? notRead(queue) : tooLong(queue, `more than ${mostBytes / 1024 / 1024} MiB`)
   await channel.checkQueue(queue)
   return messages
 }
@@ -283,7 +277,7 @@ function tooLong(queue: string, size: string): AdminError {
 }
 
 function notRead(queue: string): AdminError {
-  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds more than its part of the ${mostBytes / 1024 / 1024} MiB that are read of all journals together`)
+  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds more than its share of the ${mostBytes / 1024 / 1024} MiB that are read of all journals together`)
 }
 
 /**

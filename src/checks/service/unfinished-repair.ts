@@ -8,7 +8,7 @@ import { undoCommand } from '../../core/run-state.ts'
 import type { RunState } from '../../core/run-summary.ts'
 import { misfitsOf } from '../../domain/foreign-run/index.ts'
 import type { ComparedSources } from '../../domain/foreign-run/comparison.ts'
-import { isOverFor } from '../../domain/foreign-run/standing.ts'
+import { overIn } from '../../domain/foreign-run/standing.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { rabbitmqctl } from '../support/evidence.ts'
@@ -90,11 +90,12 @@ async function begunElsewhere(
   // without one, there is nothing to open another connection for
   if (names.length === 0) return { genuine, strange, empty }
   const records = await tolerant(runs.inDeployment())
+  const isOver = overIn(comparison)
   for (const name of names) {
     // that it cannot be read by this user is no proof of anything
     if (records === null) genuine.push(name)
     const record = records?.find((it) => nameOf(it) === name)
-    if (!record || ('record' in record && (await isOverFor(comparison, record)))) continue
+    if (!record || ('record' in record && (await isOver(record)))) continue
     if ('isEmpty' in record) {
       empty.push(name)
       continue

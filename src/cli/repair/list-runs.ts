@@ -3,7 +3,7 @@ import type { RunHistory, UnreadableRun } from '../../core/run.ts'
 import { isUnfinished, onlyCloses, runState, undoCommand } from '../../core/run-state.ts'
 import { dropCopy, nameOf, onRecord } from '../../engine/catch-up.ts'
 import type { Journals, OnRecord } from '../../engine/catch-up.ts'
-import { isOverFor, leftStanding } from '../../domain/foreign-run/standing.ts'
+import { leftStanding, overIn } from '../../domain/foreign-run/standing.ts'
 import type { HistoryDocument } from '../../output/history.ts'
 import type { RepairFlags } from './flags.ts'
 import { misfitOf } from './foreign.ts'
@@ -36,7 +36,8 @@ export async function runsOf(session: Pick<RepairSession, 'opened'>): Promise<Hi
 /** All but the runs of other machines that are over. */
 export async function withoutOver(session: Pick<RepairSession, 'opened'>, all: OnRecord['all']): Promise<OnRecord['all']> {
   const left: OnRecord['all'][number][] = []
-  for (const it of all) if (it.isHere || !('record' in it) || !(await isOverFor(session.opened, it))) left.push(it)
+  const isOver = overIn(session.opened)
+  for (const it of all) if (it.isHere || !('record' in it) || !(await isOver(it))) left.push(it)
   return left
 }
 

@@ -29,7 +29,7 @@ import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { print, tellLine } from '../write.ts'
 import { command } from '../../core/shell-command.ts'
-import { isOverFor, leftStanding } from '../../domain/foreign-run/standing.ts'
+import { leftStanding, overIn } from '../../domain/foreign-run/standing.ts'
 
 export interface Going {
   /** null: the only one that has not come to its end */
@@ -56,7 +56,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   const standing = await standingOf(journals, run, { adopt })
   refuseIfOthers(standing, session)
   if (await isOver(standing, session)) {
-    if (!isDry(flags)) await underLocks(session, `resume ${standing.history.record.plan.repair}`, async () => forgetFinished(journals, async (it) => isOverFor(session.opened, it)))
+    if (!isDry(flags)) await underLocks(session, `resume ${standing.history.record.plan.repair}`, async () => forgetFinished(journals, overIn(session.opened)))
     return null
   }
   if (isCalledOver(standing) && !isDry(flags) && (await closed(session, flags, standing))) return null
@@ -72,7 +72,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
     // whoever held the locks may have finished it
     const now = await standingOf(journals, run, { adopt })
     if (await isOver(now, session)) {
-      await forgetFinished(journals, async (it) => isOverFor(session.opened, it))
+      await forgetFinished(journals, overIn(session.opened))
       return null
     }
     refuseChanged(standing, now)
@@ -90,7 +90,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
 /** By what this machine knows itself; of a run of another one, where nothing stands half done either. */
 async function isOver(standing: Standing, session: RepairSession): Promise<boolean> {
   if (!isForeign(standing)) return !isUnfinished(standing.history)
-  return isOverFor(session.opened, standing.whole)
+  return overIn(session.opened)(standing.whole)
 }
 
 /** Whether the deployment's copy alone says that a run of this machine is over. */
@@ -109,7 +109,7 @@ async function closed(session: RepairSession, flags: RepairFlags, standing: Stan
     const compared = await comparedIn(session, flags, now, guard)
     if (!isAllDone(now, compared) && !(isAllBack(now, compared) && (await leftStanding(session.opened)).length === 0)) return false
     await (await reopenJournal(journals, now, journalOptions(session))).close(true)
-    await forgetFinished(journals, async (it) => isOverFor(session.opened, it))
+    await forgetFinished(journals, overIn(session.opened))
     return true
   })
 }
@@ -182,7 +182,7 @@ function refuseChanged(seen: Standing, now: Standing): void {
 
 async function goingOn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard, redo: readonly RunEvent[]): Promise<Performance> {
   const { journals } = session.opened
-  await forgetFinished(journals, async (it) => isOverFor(session.opened, it))
+  await forgetFinished(journals, overIn(session.opened))
   const { record, events } = standing.whole
   const added = [...endTakenBack(session, standing), ...redo]
   const journal = await reopenJournal(journals, standing, journalOptions(session), added)

@@ -5,7 +5,7 @@ import type { RepairDocument } from '../../core/repair-document.ts'
 import type { Secret } from '../../core/secret.ts'
 import { newRunName } from '../../core/run-name.ts'
 import type { RunRecord } from '../../core/run.ts'
-import { isOverFor } from '../../domain/foreign-run/standing.ts'
+import { overIn } from '../../domain/foreign-run/standing.ts'
 import { forgetFinished } from '../../engine/catch-up.ts'
 import { foresee } from '../../engine/foresee.ts'
 import { beginJournal } from '../../engine/journal.ts'
@@ -77,7 +77,7 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
     await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () => (isShown ? undefined : show(plan, difference)))
     if (flags.confirm !== undefined && !isShown) print(process.stderr, difference)
     return await underLocks(session, plan.repair, async (guard) => {
-      await forgetFinished(opened.journals, async (it) => isOverFor(session.opened, it))
+      await forgetFinished(opened.journals, overIn(session.opened))
       await refuseIfUnfinished(session)
       const now = await planOf(session, wish)
       refuseIfStale(plan, now)

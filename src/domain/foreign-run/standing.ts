@@ -1,4 +1,5 @@
 import { AdminError } from '../../core/error.ts'
+import { once } from '../../core/once.ts'
 import type { RunHistory } from '../../core/run.ts'
 import { isUnfinished } from '../../core/run-state.ts'
 import { isHeldQueue } from '../../knowledge/held-queues.ts'
@@ -8,23 +9,26 @@ import type { Comparison } from './comparison.ts'
  * What a run of this program may have left in the deployment, one sentence each: a service that is stopped, a mark of its former
  * replicas, queues that hold messages. What cannot be seen counts, since it may be there. Empty: nothing. Changes nothing.
  */
-export async function leftStanding(seen: Seen): Promise<string[]> {
-  return (await Promise.all([leftOfService(seen), leftInBroker(seen)])).flat()
+export async function leftStanding(where: Where): Promise<string[]> {
+  return (await Promise.all([leftOfService(where), leftInBroker(where)])).flat()
 }
 
 /**
- * Whether a run is over that only the deployment, where others may write, calls over: nothing stands half done besides what a run of
- * its kind leaves behind. Changes nothing.
+ * Tells of runs that only the deployment, where others may write, calls over whether they are: nothing stands half done besides what
+ * a run of its kind leaves behind. Looks at the deployment once, however many runs there are. Changes nothing.
  */
-export async function isOverFor(seen: Seen, history: RunHistory): Promise<boolean> {
-  if (isUnfinished(history)) return false
-  const left = history.record.plan.repair === 'service-stop' ? await leftInBroker(seen) : await leftStanding(seen)
-  return left.length === 0
+export function overIn(where: Where): (history: RunHistory) => Promise<boolean> {
+  const ofService = once(async () => leftOfService(where))
+  const inBroker = once(async () => leftInBroker(where))
+  return async (history) => {
+    if (isUnfinished(history) || (await inBroker()).length > 0) return false
+    return history.record.plan.repair === 'service-stop' || (await ofService()).length === 0
+  }
 }
 
-type Seen = { open: Pick<Comparison['open'], 'service' | 'broker'> }
+type Where = { open: Pick<Comparison['open'], 'service' | 'broker'> }
 
-async function leftOfService({ open }: Seen): Promise<string[]> {
+async function leftOfService({ open }: Where): Promise<string[]> {
   return asSeen(async () => {
     const { state, formerReplicas } = await (await open.service()).status()
     return [
@@ -34,7 +38,7 @@ async function leftOfService({ open }: Seen): Promise<string[]> {
   })
 }
 
-async function leftInBroker({ open }: Seen): Promise<string[]> {
+async function leftInBroker({ open }: Where): Promise<string[]> {
   return asSeen(async () => {
     const held = (await (await open.broker()).queues()).filter(({ name }) => isHeldQueue(name))
     return held.map(({ name }) => `queue \`${name}\` is there, in which messages wait during a repair`)

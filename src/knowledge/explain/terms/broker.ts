@@ -25,7 +25,7 @@ export const brokerTerms: readonly ExplainText[] = [
       { text: '1. Stop the service, so that it does not declare transient queues again.', commands: ['testops-admin service stop'] },
       {
         text:
-          `2. On every node, put this line into rabbitmq.conf (chart: its extra configuration), in place of one that says false. RabbitMQ 4.3.0 and 4.3.1 ` +
+          `2. On every node, put this line into rabbitmq.conf (chart: its extra configuration). If there is one that says false, change it. RabbitMQ 4.3.0 and 4.3.1 ` +
           'ignore it: install a later 4.3 first.',
         commands: [command`${permitSetting} = true`],
       },
