@@ -70,10 +70,10 @@ export async function runProgram(command: readonly [string, ...string[]], option
     await noted
     if (stop.reason === null) return { ...ended, stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.truncated }
     throw {
-      late: new AdminError('TIMED_OUT', `\`${shown}\` did not finish within ${seconds(timeoutMs ?? 0)}`, [shown]),
-      interrupted: new AdminError('INTERRUPTED', `\`${shown}\` was interrupted`),
-      long: new AdminError('UNEXPECTED_ANSWER', `\`${shown}\` wrote more than ${maxBytes} bytes`, [shown]),
-    }[stop.reason]
+      late: () => new AdminError('TIMED_OUT', `\`${shown}\` did not finish within ${seconds(timeoutMs ?? 0)}`, [shown]),
+      interrupted: () => new AdminError('INTERRUPTED', `\`${shown}\` was interrupted`),
+      long: () => new AdminError('UNEXPECTED_ANSWER', `\`${shown}\` wrote more than ${maxBytes} bytes`, [shown]),
+    }[stop.reason]()
   } finally {
     clearTimeout(timer)
     options.signal?.removeEventListener('abort', abort)

@@ -1,5 +1,6 @@
 import type { BrokerEndpoint, Opened } from '../../core/endpoint.ts'
 import type { BrokerSource } from '../../core/sources.ts'
+import { bare, portOf } from '../http-route.ts'
 import { countsOf } from './counts.ts'
 import { shakeHands } from './handshake.ts'
 import { brokerLink } from './link.ts'
@@ -14,6 +15,7 @@ import { wholeList } from './whole-list.ts'
  */
 export async function openBroker(endpoint: BrokerEndpoint, options: ListOptions): Promise<Opened<BrokerSource>> {
   const peer = brokerPeer(endpoint)
+  openWayAhead(endpoint)
   const { product, version, clusterName } = await shakeHands(endpoint, peer, options.timeoutMs)
   const { lists, close } = brokerLists(endpoint, clusterName, options)
   const link = brokerLink(endpoint, peer, options.timeoutMs)
@@ -32,4 +34,11 @@ export async function openBroker(endpoint: BrokerEndpoint, options: ListOptions)
       await Promise.all([close(), link.close()])
     },
   }
+}
+
+/** The management API is asked next: the way there is opened during the handshake. A failure is told when it is asked. */
+function openWayAhead({ managementUrl, reach }: BrokerEndpoint): void {
+  if (managementUrl === null || !URL.canParse(managementUrl)) return
+  const url = new URL(managementUrl)
+  reach?.({ host: bare(url.hostname), port: portOf(url) }).catch(() => undefined)
 }

@@ -1,6 +1,7 @@
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
+import { sharedAnswers } from '../../core/shared-answers.ts'
 import { reasonOf } from '../answer-reason.ts'
 import { isRecord, jsonOf, openHttp } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
@@ -38,7 +39,7 @@ const maxPages = 200
 
 /** Opens nothing yet. The methods throw UNAVAILABLE where the plugin is not there, FORBIDDEN where the user lacks the tag. */
 export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Management {
-  const underWay = new Map<string, Promise<HttpAnswer>>()
+  const answers = sharedAnswers()
   let client: Promise<HttpClient> | null = null
 
   const opened = async (): Promise<HttpClient> => {
@@ -84,14 +85,7 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
     }
   }
 
-  /** Several checks ask the same at the same time: one request serves them all. */
-  const get = async (path: string): Promise<HttpAnswer> => {
-    const same = underWay.get(path)
-    if (same) return same
-    const asked = send(path).finally(() => underWay.delete(path))
-    underWay.set(path, asked)
-    return asked
-  }
+  const get = async (path: string): Promise<HttpAnswer> => answers.to(path, async () => send(path))
 
   const valueOf = (answer: HttpAnswer, tag: Tag): unknown => {
     const value = jsonOf(answer)

@@ -18,25 +18,35 @@ const starters = ['docker', 'podman', 'docker-compose', 'podman-compose', 'kubec
  */
 export const findUnits: Finder = async (options) => {
   if (!(await isOnPath('systemctl', options.environment?.['PATH']))) return { found: [], looked: 'systemd is not installed' }
-  const names = await unitFiles(options)
-  if (names === null) return { found: [], looked: 'systemd does not run' }
-  const units = (await shown(options, names)).filter(isLoaded).filter((it) => !isStarter(it))
+  const listing = new AbortController()
+  const files = unitFiles({ ...options, signal: AbortSignal.any([listing.signal, ...(options.signal ? [options.signal] : [])]) })
+  files.catch(() => undefined)
+  const loaded = await shown(options, ['*.service'])
+  if (loaded === null) {
+    // without a systemd that runs, systemctl reads the files itself, for most of a second
+    listing.abort()
+    return { found: [], looked: 'systemd does not run' }
+  }
+  const known = new Set(loaded.map((it) => one(it, 'Id')))
+  const names = (await files).filter((name) => !known.has(name))
+  const stopped = names.length === 0 ? [] : ((await shown(options, names)) ?? [])
+  const units = [...loaded, ...stopped].filter(isLoaded).filter((it) => !isStarter(it))
   const byName = units.filter((it) => named.test(one(it, 'Id')))
   const exact = byName.filter((it) => one(it, 'Id') === `${serviceName}.service`)
   const chosen = [exact, byName, units.filter(isMentioned)].find((it) => it.length > 0) ?? []
   return { found: chosen.map(foundOf), looked: `no unit of systemd is named ${serviceName}, or names it in its command or description` }
 }
 
-/** Null where systemd does not answer. */
-async function unitFiles(options: FinderOptions): Promise<string[] | null> {
-  const result = await systemctl(['list-unit-files', '--type=service', '--no-legend', '--plain', '--full', '--no-pager'], options)
-  if (result.exitCode !== 0) return null
-  return result.stdout.split('\n').flatMap((line) => line.trim().split(/\s+/)[0] ?? []).filter((name) => named.test(name))
+/** Files of units that are named as the service is, loaded or not. */
+async function unitFiles(options: FinderOptions): Promise<string[]> {
+  const { stdout } = await systemctl(['list-unit-files', '--type=service', '--no-legend', '--plain', '--full', '--no-pager'], options)
+  return stdout.split('\n').flatMap((line) => line.trim().split(/\s+/)[0] ?? []).filter((name) => named.test(name))
 }
 
-/** All services that are loaded, and those files. A pattern shows only what is loaded. */
-async function shown(options: FinderOptions, names: readonly string[]): Promise<Properties[]> {
-  const { stdout } = await systemctl(['show', '*.service', ...names, '--property=Id,Description,ExecStart,LoadState', '--no-pager'], options)
+/** The units of these names; a pattern shows only what is loaded. Null where systemd does not answer. */
+async function shown(options: FinderOptions, names: readonly string[]): Promise<Properties[] | null> {
+  const { stdout, exitCode } = await systemctl(['show', ...names, '--property=Id,Description,ExecStart,LoadState', '--no-pager'], options)
+  if (exitCode !== 0) return null
   const units = stdout.split(/\n{2,}/).map(parseProperties)
   return [...new Map(units.map((it) => [one(it, 'Id'), it])).values()]
 }

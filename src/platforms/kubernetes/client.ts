@@ -4,6 +4,7 @@ import { peerFailure } from '../../adapters/failure.ts'
 import { isRecord } from '../../adapters/http.ts'
 import { linesOf } from '../../adapters/lines.ts'
 import type { AdminError } from '../../core/error.ts'
+import { sharedAnswers } from '../../core/shared-answers.ts'
 import { typed } from '../../core/typed.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { findAccess } from './access.ts'
@@ -124,15 +125,16 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
     throw notKubernetes({ status: answer.statusCode ?? 0, text, contentType: answer.headers['content-type'] ?? '' }, connection.peer.where, kubectl)
   }
 
-  const clientThat = (ask: ReturnType<typeof askUntil>): Omit<KubernetesClient, 'lasting'> => ({
+  const answers = sharedAnswers()
+  const clientThat = (ask: ReturnType<typeof askUntil>, whose: string): Omit<KubernetesClient, 'lasting'> => ({
     context,
     namespace,
     server: connection.peer.where,
     timeoutMs: options.timeoutMs,
     cluster: speaker.cluster,
     kubectl,
-    get: async <T>(asked: Asked) => ask('get', asked, { method: 'GET' }, json<T>),
-    async list<T>(asked: Asked) {
+    get: async <T>(asked: Asked) => answers.to(`${whose} ${pathOf(asked)}`, async () => ask('get', asked, { method: 'GET' }, json<T>)),
+    list: async <T>(asked: Asked) => answers.to(`${whose} all of ${pathOf(asked)}`, async () => {
       const items: T[] = []
       for (let next: string | undefined; ; ) {
         const query = { limit: pageSize, ...asked.query, ...(next !== undefined && { continue: next }) }
@@ -141,10 +143,11 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
         next = page.metadata?.continue
         if (!next) return items
       }
-    },
+    }),
     async change<T>(asked: Asked, change: Change) {
       const { verb, body } = change
-      return ask(verb, asked, { method: methods[verb], ...(body !== undefined && { body: JSON.stringify(body) }), ...(verb === 'patch' && { contentType: patchTypes[change.kind] }) }, json<T>)
+      // an answer that was asked for before a change may not show it
+      return ask(verb, asked, { method: methods[verb], ...(body !== undefined && { body: JSON.stringify(body) }), ...(verb === 'patch' && { contentType: patchTypes[change.kind] }) }, json<T>).finally(() => answers.forget())
     },
     text: async (asked, options) => ask('get', asked, { method: 'GET' }, (answer) => newestOf(answer, options.maxBytes)),
     lines: (asked, { maxLength, signal }) => linesOf(streamed('get', asked, signal), maxLength),
@@ -173,10 +176,10 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
     close: () => connection.close(),
   })
   const lasting: KubernetesClient = {
-    ...clientThat(askUntil()),
+    ...clientThat(askUntil(), 'lasting'),
     get lasting() {
       return lasting
     },
   }
-  return { ...clientThat(askUntil(options.signal)), lasting }
+  return { ...clientThat(askUntil(options.signal), 'until interrupted'), lasting }
 }

@@ -99,7 +99,10 @@ async function reachPodAt(client: KubernetesClient, namespace: string, { host, p
   return forwardTo(client, namespace, { pod, port }, forward, options, null)
 }
 
-/** `again`: finds the pod for each further connection, since it may be another by then. */
+/** how long a pod that was found serves further connections, unless one of them fails */
+const foundLifeMs = 2000
+
+/** `again`: finds the pod for connections later on, since it may be another by then. */
 async function forwardTo(
   client: KubernetesClient,
   namespace: string,
@@ -108,12 +111,22 @@ async function forwardTo(
   options: ReachOptions,
   again: (() => Promise<Backend>) | null,
 ): Promise<Opened<Way>> {
-  let known: { pod: string; port: number } | null = first
-  const { source, close } = await listenForward(async () => {
-    const next = known ?? (await again?.()) ?? first
+  let known = { pod: first, at: performance.now() }
+  const find = async (): Promise<{ pod: string; port: number }> => {
+    const next = (await again?.()) ?? first
     if ('address' in next) throw new AdminError('UNAVAILABLE', `no pod stands behind ${forward} any more`)
-    known = null
-    return streamTo(client, namespace, next, options)
+    known = { pod: next, at: performance.now() }
+    return next
+  }
+  const { source, close } = await listenForward(async () => {
+    if (performance.now() - known.at > foundLifeMs) return streamTo(client, namespace, await find(), options)
+    const { pod } = known
+    return streamTo(client, namespace, pod, options).catch(async (error: unknown) => {
+      const next = await find()
+      // the same pod refuses again
+      if (next.pod === pod.pod && next.port === pod.port) throw error
+      return streamTo(client, namespace, next, options)
+    })
   })
   return { source: { ...source, command: forward }, close }
 }

@@ -8,6 +8,8 @@ interface Unit {
   description?: string
   program?: string
   state?: string
+  /** systemd has not loaded it, as where it is neither enabled nor started */
+  isStopped?: boolean
 }
 
 /** A machine whose systemd knows these units, as `systemctl` prints them. */
@@ -17,7 +19,9 @@ async function machine(units: readonly Unit[], { exitCode = 0 } = {}): Promise<F
   const folder = await folderWith({
     files: units.map(({ id }) => `${id} enabled enabled\n`).join(''),
     shown: shown.join('\n'),
-    systemctl: `#!/bin/sh\nhere=$(dirname "$0")\ncase "$1" in list-unit-files) cat "$here/files" ;; show) cat "$here/shown" ;; esac\nexit ${exitCode}\n`,
+    loaded: units.flatMap(({ isStopped = false }, at) => (isStopped ? [] : [shown[at]!])).join('\n'),
+    // `*.service` stands for what is loaded, a name for any unit
+    systemctl: `#!/bin/sh\nhere=$(dirname "$0")\ncase "$1 $2" in list-unit-files*) cat "$here/files" ;; 'show *.service') cat "$here/loaded" ;; show*) cat "$here/shown" ;; esac\nexit ${exitCode}\n`,
   })
   return { timeoutMs: 5000, folder, environment: { PATH: `${folder}:/bin:/usr/bin` } }
 }
@@ -30,6 +34,7 @@ test.each<[string, Unit[], object[]]>([
   ['by its name', [ssh, { id: 'testops.service', program: java }], [found('testops', java)]],
   ['by its name, before others that begin so', [{ id: 'testops-backup.service' }, { id: 'testops.service' }], [found('testops')]],
   ['by the beginning of its name', [ssh, { id: 'testops-report.service' }, { id: 'testops@prod.service' }], [found('testops-report'), found('testops@prod')]],
+  ['one that is stopped', [ssh, { id: 'testops.service', program: java, isStopped: true }], [found('testops', java)]],
   ['by its description', [ssh, { id: 'tms.service', description: 'TestOps (test management)', program: java }], [found('tms', java)]],
   ['by its program', [ssh, { id: 'tms.service', program: '/opt/testops/bin/service' }], [found('tms', '/opt/testops/bin/service')]],
   ['not this program itself', [{ id: 'testops-admin.service' }, { id: 'x.service', description: 'testops-admin every hour' }], []],
@@ -45,4 +50,9 @@ test('a machine without systemd, or on which it does not run, is said to be so',
   expect(await findUnits({ timeoutMs: 1000, folder, environment: { PATH: folder } })).toEqual({ found: [], looked: 'systemd is not installed' })
   expect(await findUnits(await machine([], { exitCode: 1 }))).toEqual({ found: [], looked: 'systemd does not run' })
   expect((await findUnits(await machine([ssh]))).looked).toBe('no unit of systemd is named testops, or names it in its command or description')
+})
+
+test('a machine on which systemd does not run is not searched for unit files', async () => {
+  const folder = await folderWith({ systemctl: '#!/bin/sh\ncase "$1" in list-unit-files) exec sleep 600 ;; esac\nexit 1\n' })
+  expect((await findUnits({ timeoutMs: 120_000, folder, environment: { PATH: `${folder}:/bin:/usr/bin` } })).looked).toBe('systemd does not run')
 })
