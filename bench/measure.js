@@ -7,10 +7,10 @@ import {performance} from 'node:perf_hooks'
  * Runs a command with its output thrown away; milliseconds. Fails where the exit code is not `expected`. `output: 'pipe'` throws it
  * away here, for a command that does less where it writes to nowhere.
  */
-export function time(command, {env = process.env, expected = 0, output = 'ignore', during = () => undefined} = {}) {
+export function time(command, {env = process.env, cwd, expected = 0, output = 'ignore', during = () => undefined} = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now()
-    const child = spawn(command[0], command.slice(1), {env, stdio: ['ignore', output, 'pipe']})
+    const child = spawn(command[0], command.slice(1), {env, cwd, stdio: ['ignore', output, 'pipe']})
     child.stdout?.resume()
     during(child.pid)
     let errors = ''

@@ -18,6 +18,8 @@ export { withGenerated } from './output/markdown.ts'
 /** One measured figure beside its peer, as `npm run bench` writes it. Times in milliseconds. */
 export interface Measurement {
   what: string
+  /** a further figure of the same runs, for people */
+  detail?: string
   ours: number
   peer: string
   theirs: number
@@ -42,7 +44,7 @@ export function generatedTables(commands: readonly DocumentedCommand[], measured
     configuration: markdownTable(['key', 'form', 'meaning'], configurationKeys().map(({ key, form, about }) => [code(key), form, about])),
     speed: markdownTable(
       ['what', 'time', 'beside', 'its time', 'ratio', 'goal'],
-      measured.map(({ what, ours, peer, theirs, ratio, goal }) => [what, duration(ours), peer, duration(theirs), String(ratio), `at most ${goal}`]),
+      measured.map(({ what, detail, ours, peer, theirs, ratio, goal }) => [detail === undefined ? what : `${what} (${detail})`, duration(ours), peer, duration(theirs), String(ratio), `at most ${goal}`]),
     ),
   }
 }
