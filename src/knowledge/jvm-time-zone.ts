@@ -1,3 +1,4 @@
+import { jvmOptions } from './jvm-options.ts'
 import { springSettings } from './settings.ts'
 
 /** Where the service's settings name the time zone of its JVM. */
@@ -10,16 +11,11 @@ export interface NamedTimeZone {
   zone: string
 }
 
-/**
- * Variables with options of the JVM, the strongest first, since the last of several options counts: start scripts write the first
- * on the command line, `java` puts the second before that, and the JVM reads the third before both.
- */
-const options = ['JAVA_OPTS', 'JDK_JAVA_OPTIONS', 'JAVA_TOOL_OPTIONS'] as const
 const option = /(?:^|[\s"'])-Duser\.timezone=["']?([^\s"']+)/g
 
 /** An option of the JVM stands above `TZ` (FIELD-NOTES.md 2). Null: the settings name no zone. */
 export function namedTimeZone(valueOf: (name: string) => string | undefined): NamedTimeZone | null {
-  for (const setting of options) {
+  for (const setting of jvmOptions) {
     const zone = [...(valueOf(setting) ?? '').matchAll(option)].at(-1)?.[1]
     if (zone !== undefined) return { setting, zone, shown: `-Duser.timezone=${zone}` }
   }

@@ -1,3 +1,5 @@
+import { systemProperty } from './jvm-options.ts'
+
 /** Where the service's own settings have its Liquibase look (FIELD-NOTES.md 2, "Spring Boot's settings of Liquibase"). */
 export interface LiquibaseSettings {
   /** name of the lock table; null: the usual one */
@@ -9,9 +11,6 @@ export interface LiquibaseSettings {
   /** `NAME=value` of each setting that says so */
   shown: readonly string[]
 }
-
-/** Variables with options of the JVM, the strongest first (`jvm-time-zone.ts`). */
-const options = ['JAVA_OPTS', 'JDK_JAVA_OPTIONS', 'JAVA_TOOL_OPTIONS'] as const
 
 /** Spring's own settings, then Liquibase's; each by its variables, and by its options of the JVM. */
 const ways = {
@@ -29,7 +28,7 @@ const ways = {
 /** `valueOf`: of a setting, undefined where it is not set. */
 export function liquibaseSettings(valueOf: (name: string) => string | undefined): LiquibaseSettings {
   const [table, schema] = [found(ways.table, valueOf), found(ways.schema, valueOf)]
-  const address = /[?&]currentSchema=([^&\s]{1,500})/.exec(valueOf('SPRING_DATASOURCE_URL') ?? '')?.[1]
+  const address = /[?&]currentSchema=([^&\s]{1,500})/.exec(valueOf('SPRING_LIQUIBASE_URL') || valueOf('SPRING_DATASOURCE_URL') || '')?.[1]
   const searchPath = address === undefined ? null : decoded(address).split(',').map((one) => one.trim().replace(/^"(.*)"$/, '$1'))
   return {
     table: table?.value ?? null,
@@ -42,21 +41,12 @@ export function liquibaseSettings(valueOf: (name: string) => string | undefined)
 function found(all: readonly { variables: readonly string[]; option: string }[], valueOf: (name: string) => string | undefined): { value: string; shown: string } | null {
   for (const { variables, option } of all) {
     // a system property stands above a variable of the environment
-    const given = optionOf(option, valueOf)
+    const given = systemProperty(option, valueOf)
     if (given !== undefined) return { value: given, shown: `-D${option}=${given}` }
     const name = variables.find((it) => (valueOf(it) ?? '') !== '')
     if (name !== undefined) return { value: valueOf(name)!, shown: `${name}=${valueOf(name)!}` }
   }
   return null
-}
-
-function optionOf(name: string, valueOf: (name: string) => string | undefined): string | undefined {
-  for (const setting of options) {
-    const words = (valueOf(setting) ?? '').split(/[\s"']+/)
-    const value = words.findLast((word) => word.startsWith(`-D${name}=`))?.slice(name.length + 3)
-    if (value !== undefined && value !== '') return value
-  }
-  return undefined
 }
 
 function decoded(text: string): string {

@@ -1,5 +1,6 @@
 import { listed } from '../checks/support/format.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lockDatabases } from '../checks/support/lock-databases.ts'
 import { askedFor, countingRows } from '../checks/support/lock-row.ts'
 import { surroundings, untilLogged } from '../checks/support/lock-situation.ts'
 import type { Surroundings } from '../checks/support/lock-situation.ts'
@@ -27,10 +28,11 @@ export const unlockChangelog = defineRepair({
   title: 'release the change-log lock',
   reads: ['database'],
   wants: ['service', 'logs', 'api'],
-  async plan({ database: databases, service, logs, api }, deployment, { restart, schema }: UnlockOptions) {
+  async plan({ database: given, service, logs, api }, deployment, { restart, schema }: UnlockOptions) {
     const target: Record<string, string> = {}
     const parts: Part[] = []
     let around = await surroundings({ service, logs, api }, deployment)
+    const databases = await lockDatabases(given, around)
     let looked = await lookAtAll(databases, around)
     assertKnown(schema, looked)
     assertAnyTable(looked, around)

@@ -69,9 +69,9 @@ export function stopped(of: Partial<ServiceStatus> = {}): ServiceStatus {
   return { state: 'stopped', detail: 'inactive (dead)', instances: [], ...of }
 }
 
-/** The service's settings: durable queues, unless told otherwise; undefined takes a setting away. */
+/** The service's settings: durable queues, and the address of `fakeDatabase`, unless told otherwise; undefined takes a setting away. */
 export function settings(of: Readonly<Record<string, string | Secret | undefined>> = {}): ReadonlyMap<string, string | Secret> {
-  const all: Record<string, string | Secret | undefined> = { VENDOR_RABBIT_DURABLE: 'true', TZ: 'UTC', ...of }
+  const all: Record<string, string | Secret | undefined> = { VENDOR_RABBIT_DURABLE: 'true', TZ: 'UTC', SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops', ...of }
   return new Map(Object.entries(all).filter((entry): entry is [string, string | Secret] => entry[1] !== undefined))
 }
 

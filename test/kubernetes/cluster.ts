@@ -222,7 +222,12 @@ function nanoseconds(date: Date): string {
 
 /** The hash of a template, of the kind that names replica sets. */
 export function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 9)
+  return safe(createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 9))
+}
+
+/** Without what could make words, as in all names that Kubernetes makes up (k8s.io/apimachinery, "rand"). */
+export function safe(hex: string): string {
+  return [...hex].map((digit) => 'bcdfghjklmnpqrst'[Number.parseInt(digit, 16)]).join('')
 }
 
 const recorded = {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Cluster, Fate } from './cluster.ts'
-import { hashOf, timestamp } from './cluster.ts'
+import { hashOf, safe, timestamp } from './cluster.ts'
 import { crashed, pending, running, waiting } from './pod-states.ts'
 import type { Metadata, Pod, Stored, Workload } from './resources.ts'
 
@@ -95,7 +95,7 @@ export class Workloads {
 
   #start(set: Workload, index: number | null): void {
     const { name } = set.metadata
-    const suffix = index === null ? randomBytes(4).toString('hex').slice(0, 5) : String(index)
+    const suffix = index === null ? safe(randomBytes(4).toString('hex').slice(0, 5)) : String(index)
     const node = this.#cluster.list('nodes').find(({ metadata }) => !this.#cluster.deadNodes.has(metadata.name))
     const { labels } = set.spec.template.metadata
     const pod = this.#cluster.create('pods', {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Container } from '../../src/platforms/compose/containers.ts'
+import type { RunningContainer } from '../../src/platforms/compose/neighbours.ts'
 import { originsOf as ofContainers } from '../../src/platforms/compose/origins.ts'
 import { originsOf as ofProcesses } from '../../src/platforms/host/origins.ts'
 import type { Pod } from '../../src/platforms/kubernetes/objects.ts'
@@ -42,9 +43,23 @@ describe('connections of a process of this machine', () => {
   })
 })
 
+const id = '0123456789abcdef'.repeat(4)
+const container = (networkMode: string): Container => ({ id, name: 'testops-1', networkMode, networks: [{ name: 'n', address: '172.20.0.5', aliases: [] }, { name: 'none', address: '', aliases: [] }] }) as unknown as Container
+const itself = { id, hostname: '0123456789ab', networkMode: 'testops_default', runsPrograms: false }
+
 test.each<[networkMode: string, known: boolean]>([['testops_default', true], ['bridge', true], ['host', false], ['container:0123', false], ['service:proxy', false]])('a container in the network %s has an address of its own: %s', (networkMode, known) => {
-  const container = { name: 'testops-1', networkMode, networks: [{ name: 'n', address: '172.20.0.5', aliases: [] }, { name: 'none', address: '', aliases: [] }] } as unknown as Container
-  expect(ofContainers([container])).toEqual(known ? [{ instance: 'testops-1', address: '172.20.0.5', port: null, to: null }] : null)
+  expect(ofContainers([container(networkMode)], [itself])).toEqual(known ? [{ instance: 'testops-1', address: '172.20.0.5', port: null, to: null }] : null)
+})
+
+test.each<[what: string, all: readonly RunningContainer[], shared: boolean]>([
+  ['another container in the default network', [itself, { ...itself, id: 'f'.repeat(64), networkMode: 'bridge' }], false],
+  ['another container in the network of another', [itself, { ...itself, id: 'f'.repeat(64), networkMode: `container:${'e'.repeat(64)}` }], false],
+  ['another container in its network, by its id', [itself, { ...itself, id: 'f'.repeat(64), networkMode: `container:${id}` }], true],
+  ['another container in its network, by the beginning of its id', [itself, { ...itself, id: 'f'.repeat(64), networkMode: `container:${id.slice(0, 12)}` }], true],
+  ['another container in its network, by its name', [itself, { ...itself, id: 'f'.repeat(64), networkMode: 'container:testops-1' }], true],
+  ['a program that somebody runs in it', [{ ...itself, runsPrograms: true }], true],
+])('the address of a container is shared with %s: %s', (_, all, shared) => {
+  expect(ofContainers([container('testops_default')], all)?.map((it) => it.shared === true)).toEqual([shared])
 })
 
 describe('addresses of pods', () => {
@@ -56,10 +71,10 @@ describe('addresses of pods', () => {
       status: { phase: 'Running', podIP: '10.0.0.7', podIPs: [{ ip: '10.0.0.7' }, { ip: 'FD00::7' }], containerStatuses: [{ name: 'testops', state: { running: {} } }], ...of.status },
     })
 
-  test('are their own', () => {
+  test('are those of whatever runs in them', () => {
     expect(ofPods([pod()])).toEqual([
-      { instance: 'testops-1', address: '10.0.0.7', port: null, to: null },
-      { instance: 'testops-1', address: 'fd00::7', port: null, to: null },
+      { instance: 'testops-1', address: '10.0.0.7', port: null, to: null, shared: true },
+      { instance: 'testops-1', address: 'fd00::7', port: null, to: null, shared: true },
     ])
   })
 

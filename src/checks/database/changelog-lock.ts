@@ -7,6 +7,7 @@ import { serviceFails } from '../support/consequences.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { psql } from '../support/evidence.ts'
 import { listed } from '../support/format.ts'
+import { lockDatabases } from '../support/lock-databases.ts'
 import { judgeHolder } from '../support/lock-holder.ts'
 import { askedFor, countingRows, leaveOne, mayNotBeRead, nameOf, showRow, sortOut } from '../support/lock-row.ts'
 import { waitsElsewhere } from '../support/lock-elsewhere.ts'
@@ -64,7 +65,8 @@ export const changelogLockCheck = defineCheck({
   explains: serviceFails,
   async run({ database: databases, service, logs, api }, deployment) {
     const around = await surroundings({ service, logs, api }, deployment)
-    return eachDatabase(databases, async (database) => judge(database, around, { service: had(service), isMain: database === databases[0] }))
+    const all = await lockDatabases(databases, around)
+    return eachDatabase(all, async (database) => judge(database, around, { service: had(service), isMain: database === all[0] }))
   },
 })
 

@@ -1,11 +1,11 @@
 import type { DatabaseBackend, ServiceInstance } from '../../core/sources.ts'
 import { commonAddress, holderText, isSameHost } from '../../knowledge/lock.ts'
 import { listed, moment } from './format.ts'
-import { describeSession, isBusy, isOrdinary, isWorking, mayHold, openSessions, ownSessions } from './lock-sessions.ts'
+import { describeSession, isBusy, isOrdinary, isWorking, mayHold, openSessions, originOf, ownSessions } from './lock-sessions.ts'
 import type { LockSituation } from './lock-situation.ts'
 
 /** What is missing for a proof. */
-export type Lack = 'standby' | 'platform' | 'rights' | 'pooler' | 'user' | 'stranger' | 'address' | 'another-host' | 'another-process' | 'zone' | 'open-session'
+export type Lack = 'standby' | 'platform' | 'rights' | 'pooler' | 'route' | 'user' | 'stranger' | 'address' | 'another-host' | 'another-process' | 'zone' | 'open-session'
 
 export type LockHolding =
   | { holder: 'live'; who: string; sessions: readonly DatabaseBackend[] }
@@ -26,12 +26,12 @@ export function judgeHolder(situation: LockSituation): LockHolding {
   if (working.length > 0)
     return { holder: 'live', who: listed(working.map((session) => describeSession(session, now))), sessions: working }
   // whoever took it before PostgreSQL was started has no session of that time; one at work may be of a script that wrote an old time
-  const former = isOfFormerDatabase(situation) && situation.pooler === null ? [`PostgreSQL has been restarted since, at ${moment(situation.databaseStartedAt)}: no session of that time is left`] : null
+  const former = isOfFormerDatabase(situation) && situation.pooler === null && situation.poolerDoubt === null ? [`PostgreSQL has been restarted since, at ${moment(situation.databaseStartedAt)}: no session of that time is left`] : null
   if (former && !(open ?? []).some((session) => isBusy(session))) return { holder: 'dead', why: former }
   if ('lives' in process) return { holder: 'live', who: describeInstance(process.lives), sessions: [] }
   const doubts = unseen(situation, open)
   const missing = [...('lack' in process ? [process] : []), ...doubts]
-  const gone = doubts.length === 0 ? [withoutSession(own)] : []
+  const gone = doubts.every(({ lack }) => lack === 'route') ? [withoutSession(own)] : []
   if (missing.length === 0 && 'gone' in process) return { holder: 'dead', why: [process.gone, ...gone] }
   return {
     holder: 'unproven',
@@ -41,8 +41,9 @@ export function judgeHolder(situation: LockSituation): LockHolding {
 }
 
 /** Whether the lock is older than the database's last start, wherever it was taken. A standby has a start of its own. */
-function isOfFormerDatabase({ granted, databaseStartedAt, inRecovery }: LockSituation): boolean {
-  return !inRecovery && granted !== null && databaseStartedAt > granted.latestAnywhere
+function isOfFormerDatabase({ granted, databaseStartedAt, inRecovery, now }: LockSituation): boolean {
+  // a clock that was set back since shows a start that is yet to come
+  return !inRecovery && granted !== null && databaseStartedAt > granted.latestAnywhere && databaseStartedAt <= now
 }
 
 function hostsOf({ machines, instances }: LockSituation): string[] {
@@ -62,7 +63,7 @@ interface Missing {
 
 /** What the platform shows of the process that took the lock. `own`: sessions of the service's instances. */
 function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[]): { gone: string } | { lives: ServiceInstance } | Missing {
-  const { host, address, instances, waits, took, answers, granted } = situation
+  const { host, address, instances, waits, took, tookBefore, answers, granted } = situation
   const named = host === null ? null : holderText(host)
   if (instances === null) return { lack: 'platform', text: "the platform could not be asked for the service's instances" }
   if (address !== null) {
@@ -83,24 +84,36 @@ function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[])
   const there = host === null ? instances : instances.filter((instance) => isSameHost(instance.host, host))
   if (there.length === 0) return { lack: 'another-host', text: `none of the service's instances bears the name ${named!} (${listed(instances.map((instance) => instance.host))}), and what else runs there is not known` }
   const one = named ?? there[0]!.host
+  // who runs a program beside the service, in its container or pod, has its name and its address
+  const near = own.filter((session) => there.some(({ name }) => originOf(session, situation)?.instance === name))
+  const isShared = near.some((session) => originOf(session, situation)?.shared === true)
   // by a time zone that may be another, an instance that has a session may be the holder; not once it is past its start
-  const isNoMigration = own.length === 0 || (answers && own.every((session) => isOrdinary(session, situation)))
-  const isAfter = (instance: ServiceInstance): boolean => startedAfter(instance, situation, 'anywhere') || (isNoMigration && startedAfter(instance, situation, 'named'))
-  if (there.every(isAfter)) {
-    const starts = listed(there.map(({ startedAt }) => moment(startedAt!)))
-    return { gone: `the process that took it is gone: ${named ?? 'the service'} was started again at ${starts}` }
-  }
+  const isDaily = own.length === 0 || (answers && own.every((session) => isOrdinary(session, situation)))
+  const isNoMigration = isDaily && !isShared
+  // of one that is at its start, and has work in hand, its own clock alone says that it began later
+  const isQuiet = answers || waits || !near.some(isBusy)
+  const isAfter = (instance: ServiceInstance): boolean => (isQuiet && startedAfter(instance, situation, 'anywhere')) || (isNoMigration && startedAfter(instance, situation, 'named'))
+  const starts = listed(there.map(({ startedAt }) => (startedAt === null ? '' : moment(startedAt))).filter(Boolean))
+  if (there.every(isAfter)) return { gone: `the process that took it is gone: ${named ?? 'the service'} was started again at ${starts}` }
+  if (tookBefore && isQuiet && instances.length === 1 && there.every((instance) => startedAfter(instance, situation, 'named')))
+    return { gone: `the process that took it is gone: by its log, ${one} took it before it was started again at ${starts}` }
   if (answers && instances.length === 1) {
-    if ((took || granted === null) && isNoMigration) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
+    if ((took && isDaily) || (granted === null && isNoMigration)) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
+    if (isShared) return { lack: 'another-process', text: besideIt(one) }
     if (!there.some((instance) => startedBefore(instance, situation))) return { lack: 'zone', text: beforeOrAfter(one) }
     const text = `${one} took it after the service was started there, which answers, and by its own log does not hold it: another process may be at work on it`
     return { lack: 'another-process', text }
   }
   // a waiter is in one transaction: of a second one, nothing is known
-  if (waits && instances.length === 1 && own.filter(isBusy).length <= 1) return { gone: 'the service itself waits for it, and no other instance runs' }
+  if (waits && instances.length === 1 && own.filter(isBusy).length <= 1)
+    return isShared ? { lack: 'another-process', text: besideIt(one) } : { gone: 'the service itself waits for it, and no other instance runs' }
   const older = host === null ? undefined : there.find((instance) => startedBefore(instance, situation))
   if (older) return { lives: older }
   return { lack: 'zone', text: beforeOrAfter(one) }
+}
+
+function besideIt(host: string): string {
+  return `${host} bears the name of the service's container or pod, in which another process may be at work on it: their sessions come from one address`
 }
 
 function beforeOrAfter(host: string): string {
@@ -109,7 +122,7 @@ function beforeOrAfter(host: string): string {
 
 /** What the database does not show of the session that took the lock. */
 function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
-  const { pooler, strangers, hidden, usersKnown, inRecovery, origins, now } = situation
+  const { pooler, poolerDoubt, strangers, hidden, usersKnown, inRecovery, origins, now } = situation
   const missing: Missing[] = []
   if (inRecovery) missing.push({ lack: 'standby', text: 'this server is a standby, where sessions of the primary are not seen' })
   const unread = hidden.filter((session) => mayHold(session, situation))
@@ -119,7 +132,8 @@ function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | nul
     missing.push({ lack: 'rights', text })
   }
   if (pooler !== null) missing.push({ lack: 'pooler', text: `${pooler} lends out its database sessions, so that of the holder cannot be told` })
-  else if (open !== null && open.length > 0) {
+  else if (poolerDoubt !== null) missing.push({ lack: 'route', text: poolerDoubt })
+  if (pooler === null && open !== null && open.length > 0) {
     const which = listed(open.slice(0, 3).map((session) => describeSession(session, now)))
     const more = open.length > 3 ? ` and ${open.length - 3} more` : ''
     const whose = origins === null ? '; which process has it cannot be seen from here' : ''

@@ -21,10 +21,10 @@ function isOfAnother({ application, state }: DatabaseBackend): boolean {
   return otherPrograms.test(application) || (state === 'idle' && shells.test(application))
 }
 
-/** Whether a session of another user than the service's may be the holder's: not where it is younger than the lock, wherever that was taken, and no pooler is known. */
-export function mayHold(session: DatabaseBackend, { granted, pooler }: Pick<LockSituation, 'granted' | 'pooler'>): boolean {
+/** Whether a session of another user than the service's may be the holder's: not where it is younger than the lock, wherever that was taken, and no pooler can be there. */
+export function mayHold(session: DatabaseBackend, { granted, pooler, poolerDoubt }: Pick<LockSituation, 'granted' | 'pooler' | 'poolerDoubt'>): boolean {
   if (isOfAnother(session)) return false
-  return pooler !== null || granted === null || session.startedAt === null || session.startedAt <= granted.latestAnywhere
+  return pooler !== null || poolerDoubt !== null || granted === null || session.startedAt === null || session.startedAt <= granted.latestAnywhere
 }
 
 /** Whether it comes from an instance of the service, and from nobody else. */
@@ -32,7 +32,8 @@ function isOwn(session: DatabaseBackend, situation: LockSituation): boolean {
   return originOf(session, situation) !== undefined
 }
 
-function originOf({ clientAddress, clientPort, startedAt }: DatabaseBackend, { origins, ports, pooler, instances, clock }: LockSituation): ServiceOrigin | undefined {
+/** From where of the service's it comes; undefined: from elsewhere. */
+export function originOf({ clientAddress, clientPort, startedAt }: DatabaseBackend, { origins, ports, pooler, instances, clock }: LockSituation): ServiceOrigin | undefined {
   if (pooler !== null || clientAddress === null) return undefined
   const found = origins?.find((it) => it.address === clientAddress.toLowerCase() && (it.port === null || (it.port === clientPort && (it.to === null || ports.includes(it.to)))))
   // of a process that was there before the container was started again, and left a statement behind

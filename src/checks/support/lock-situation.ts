@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { asUtc, parseLocalTime } from '../../core/local-time.ts'
 import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
-import { Secret } from '../../core/secret.ts'
+import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import type {
   ApiSource,
   ChangelogLockRow,
@@ -21,7 +21,11 @@ import { namedTimeZone } from '../../knowledge/jvm-time-zone.ts'
 import { liquibaseSettings } from '../../knowledge/liquibase-settings.ts'
 import type { LiquibaseSettings } from '../../knowledge/liquibase-settings.ts'
 import type { NamedTimeZone } from '../../knowledge/jvm-time-zone.ts'
-import { datasourcePrefixes, springSettings } from '../../knowledge/settings.ts'
+import { databaseUse } from '../../knowledge/database-use.ts'
+import type { SettingLookup } from '../../knowledge/database-use.ts'
+import { PartialSettings } from '../../core/partial-settings.ts'
+import { betweenIt } from './lock-route.ts'
+import type { KnownUse } from './lock-route.ts'
 import { readGranted } from './lock-time.ts'
 import type { Granted } from './lock-time.ts'
 import { contradictionOf } from './lock-zone.ts'
@@ -59,8 +63,12 @@ export interface LockSituation {
   waits: boolean
   /** the running service's own log shows that it took this very lock since it was started, and not that it gave it back */
   took: boolean
+  /** its log shows that its process before the present one took this very lock, and not that it gave it back */
+  tookBefore: boolean
   /** what lends out connections to the database, for people: how old they are, and whose, says nothing of the clients behind it; null: nothing is known to */
   pooler: string | null
+  /** why it is not known that no pooler is there, for people; null: it is known that none is, or one is known */
+  poolerDoubt: string | null
   /** from where the service's instances connect; null: that cannot be seen */
   origins: readonly ServiceOrigin[] | null
   /** of the database's server: as this program reaches it, and its own */
@@ -70,7 +78,7 @@ export interface LockSituation {
 }
 
 /** What is known around the databases, asked once for all of them. */
-export interface Surroundings {
+export interface Surroundings extends KnownUse {
   status: ServiceStatus | null
   records: readonly LogRecord[]
   /** users can work with the service, as far as can be told: it has come through its start */
@@ -87,14 +95,10 @@ export interface Surroundings {
   hasEnded: (host: string) => Promise<boolean>
   /** from where its instances connect, asked anew; null: that cannot be seen */
   origins: () => Promise<readonly ServiceOrigin[] | null>
-  /** where its settings have the main database */
-  datasource: string | null
   /** what they say of its Liquibase there; null: they cannot be read */
   liquibase: LiquibaseSettings | null
-  /** as whom the service uses its main database */
+  /** as whom the service's Liquibase uses its database; null: not known */
   user: string | null
-  /** as whom it uses all of its databases; null: not known */
-  users: readonly string[] | null
 }
 
 /** The sources around the databases, each as far as it can be had. */
@@ -111,44 +115,37 @@ export async function surroundings({ service, logs, api }: Around, deployment: D
     recentRecords(logs),
     isUp(api, status),
     platform && tolerant(platform.machines()),
-    zoneAndUsers(platform, deployment),
+    ofSettings(platform, deployment),
   ])
   const origins = async (): Promise<readonly ServiceOrigin[] | null> => (platform ? tolerant(platform.origins()) : null)
   const hasEnded = async (host: string): Promise<boolean> => (platform ? ((await tolerant(platform.hasEnded(host))) ?? false) : false)
-  return { status, records, up, answers: up && had(api) !== null, machines: machines?.map(({ name }) => name) ?? null, hasEnded, origins, ...known }
+  const names = machines?.map(({ name }) => name) ?? null
+  const here = deployment.platform === 'host' ? (names ?? []) : null
+  return { status, records, up, answers: up && had(api) !== null, machines: names, here, hasEnded, origins, ...known }
 }
 
-/** The service's time zone and database users: from the deployment, else from its settings, where they can be read. */
-async function zoneAndUsers(
+/** The service's time zone, and its use of databases: from the deployment, else from its settings, where they can be read. */
+async function ofSettings(
   service: ServiceSource | null,
   deployment: Deployment,
-): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'datasource' | 'liquibase' | 'user' | 'users'>> {
+): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'use' | 'liquibase' | 'user'>> {
   const environment = service && (await tolerant(service.environment()))
-  const plain = (name: string): string | null => {
+  // settings may hold a password; nothing but zone, hosts, users, and names of schemas and of a table, is taken from them
+  const lookup: SettingLookup = (name) => {
     const value = environment?.get(name)
-    return value === undefined || value instanceof Secret || value === '' ? null : value
+    if (value instanceof UnreadableSecret) return { value: null, isSecret: true }
+    return value instanceof Secret ? { value: value.reveal(), isSecret: true } : value === undefined ? undefined : { value, isSecret: false }
   }
-  // options of the JVM and the address may hold a password too; nothing but the zone, and names of schemas and of a table, is taken from them
-  const revealed = (name: string): string | undefined => {
-    const value = environment?.get(name)
-    return value instanceof Secret ? value.reveal() : value
-  }
+  const revealed = (name: string): string | undefined => lookup(name)?.value ?? undefined
   const ownTimeZone = namedTimeZone(revealed)
+  const use = environment ? databaseUse(lookup, { isPartial: environment instanceof PartialSettings }) : null
   return {
     timeZone: deployment.timeZone ?? ownTimeZone?.zone ?? null,
     ownTimeZone,
-    datasource: plain(springSettings.datasourceUrl),
+    use,
     liquibase: environment ? liquibaseSettings(revealed) : null,
-    user: plain(springSettings.datasourceUsername),
-    users: usersIn((name) => environment?.has(name) ?? false, plain),
+    user: use?.user ?? null,
   }
-}
-
-/** As whom the service uses its data sources; null where that is not known of each that it has. */
-function usersIn(has: (name: string) => boolean, plain: (name: string) => string | null): readonly string[] | null {
-  const used = datasourcePrefixes.filter((prefix) => has(`${prefix}_URL`) || has(`${prefix}_USERNAME`))
-  const users = used.map((prefix) => plain(`${prefix}_USERNAME`)).filter((user) => user !== null)
-  return used.length > 0 && users.length === used.length ? users : null
 }
 
 /** names that every machine has for itself, and Java's for one without a name */
@@ -160,12 +157,14 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
   // a connection that was there before is there still, or it is not the holder's
   const origins = await around.origins()
   const ports = [portOf(database.target), identity.port].flatMap((port) => port ?? [])
+  const between = betweenIt(database, identity, ports, around)
   const now = new Date(Date.now() + clock.offsetMs)
   const granted = grantedBy(row, around, { clock, now })
-  const users = new Set([identity.user, ...(around.users ?? []), ...(around.user === null ? [] : [around.user])])
+  const known = around.use?.users ?? null
+  const users = new Set([identity.user, ...(known ?? []), ...(around.user === null ? [] : [around.user])])
   const isOwn = ({ user }: DatabaseBackend): boolean => user === null || users.has(user)
   const own = sessions?.filter(isOwn) ?? null
-  const others = sessions?.filter((session) => !isOwn(session) && (around.users === null || mayMigrate(session))) ?? []
+  const others = sessions?.filter((session) => !isOwn(session) && (known === null || mayMigrate(session))) ?? []
   const host = row.lockedBy === null ? '' : parseLockedBy(row.lockedBy).host
   const recent = sinceStart(around.records, around.status)
   const isNamed = !unnamed.includes(host.toLowerCase()) && isIP(host) === 0
@@ -181,14 +180,16 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
     backends: own === null || own.some(isHidden) ? null : own,
     strangers: others.filter((session) => !isHidden(session)),
     hidden: others.filter(isHidden),
-    usersKnown: around.users !== null,
+    usersKnown: known !== null,
     machines: around.machines,
     instances,
     hasEnded: isNamed && !isRunning && (await around.hasEnded(host)),
     clock,
     waits: recent !== null && waitedSince(recent, row.lockGranted, { now, clock }),
     took: recent !== null && tookIt(recent, granted, clock),
-    pooler: poolerBefore(identity.pooled, ports, around),
+    tookBefore: recent !== null && recent.length > 0 && tookItBefore(around.records, recent, granted, clock),
+    pooler: between.pooler,
+    poolerDoubt: between.doubt,
     origins,
     ports,
     answers: around.answers,
@@ -242,14 +243,6 @@ export async function untilLogged({ lockGranted }: ChangelogLockRow, database: D
   return (age <= enough ? enough - age : enough + quarterMs - age) + clock.uncertaintyMs + 100
 }
 
-/** Of PgBouncer and its like: it is between this program and the server, or the service's settings lead to another port or to one by its name. */
-function poolerBefore(isPooled: boolean, ports: readonly number[], { datasource }: Surroundings): string | null {
-  if (isPooled) return 'a pooler (PgBouncer or the like) before the database'
-  const hosts = /^jdbc:[a-z:-]{1,60}:\/\/([^/?#]{1,1000})/i.exec(datasource ?? '')?.[1]?.split(',') ?? []
-  const found = hosts.map((one) => one.replace(/^.*@/, '')).find((one) => !ports.includes(Number(/:(\d{1,5})$/.exec(one)?.[1] ?? '5432')) || /bounce|pool|proxy|odyssey|pgcat|supavisor/i.test(one))
-  return found === undefined ? null : `what is at ${found}, where the service's settings lead, may be a pooler that`
-}
-
 /** `target` as `DatabaseSource` has it: host:port/database. */
 function portOf(target: string): number | null {
   const port = /:(\d+)\//.exec(target)?.[1]
@@ -286,6 +279,16 @@ function tookIt(records: readonly LogRecord[], granted: Granted | null, { offset
   const at = last.at.getTime() + offsetMs
   const slack = uncertaintyMs + lagMs
   return at >= granted.earliest.getTime() - slack && at <= granted.latest.getTime() + slack
+}
+
+/** Whether what the log holds of the process before, of which `recent` is what came after, ends with this very lock being taken. */
+function tookItBefore(records: readonly LogRecord[], recent: readonly LogRecord[], granted: Granted | null, clock: LockSituation['clock']): boolean {
+  const { lockTaken, lockReleased } = logSignatures
+  const before = records.slice(0, records.length - recent.length)
+  const last = before.findLast(({ text }) => lockTaken.test(text) || lockReleased.test(text))
+  if (granted === null || last?.at == null || recent.some(({ text }) => lockTaken.test(text))) return false
+  // of a time that may lie anywhere within a day, nothing is shown by another that lies there
+  return granted.latest.getTime() - granted.earliest.getTime() < 2 * 3_600_000 && tookIt(before, granted, clock)
 }
 
 /** A platform may know that the service runs and no more. */

@@ -156,10 +156,12 @@ export interface ServiceOrigin {
   instance: string
   /** of IPv4 or IPv6, in lower case; never a loopback address without a port */
   address: string
-  /** of the one connection; null: nothing but the instance has that address */
+  /** of the one connection; null: every connection of the instance has that address */
   port: number | null
   /** the port that it leads to; null: any */
   to: number | null
+  /** another program beside the service, in its container or pod, comes from there too, and has the same host name */
+  shared?: true
 }
 
 /** What the deployment is declared to run. Null: not declared. */

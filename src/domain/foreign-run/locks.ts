@@ -2,7 +2,7 @@ import type { Action } from '../../core/action.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { RunHistory } from '../../core/run.ts'
 import type { ChangelogLockRow } from '../../core/sources.ts'
-import { Secret } from '../../core/secret.ts'
+import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import { tolerant } from '../../checks/support/wanted.ts'
 import { liquibaseSettings } from '../../knowledge/liquibase-settings.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
@@ -39,6 +39,7 @@ async function ownTables(open: Comparison['open']): Promise<string | null> {
   const environment = await tolerant((async () => (await open.service()).environment())())
   return liquibaseSettings((name) => {
     const value = environment?.get(name)
+    if (value instanceof UnreadableSecret) return undefined
     return value instanceof Secret ? value.reveal() : value
   }).table
 }

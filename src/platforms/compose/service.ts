@@ -16,6 +16,7 @@ import { healthOf } from './health.ts'
 import { assignmentsIn, pendingSettings } from './pending.ts'
 import type { ComposeSettings } from './settings.ts'
 import { isSameHost } from '../../knowledge/lock.ts'
+import { runningContainers } from './neighbours.ts'
 import { originsOf } from './origins.ts'
 import { runs, statusOf } from './status.ts'
 import { settingsFilesOf } from './view.ts'
@@ -35,10 +36,12 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       return statusOf(containers, here, pending.length === 0 ? [] : [`its files declare ${pending.join(', ')} otherwise, which it gets when it is stopped and started`])
     },
     health: async () => healthOf(await own(), engine.program),
-    origins: async () => originsOf((await own()).filter(runs)),
+    origins: async () => originsOf((await own()).filter(runs), await runningContainers(engine)),
     async hasEnded(host) {
       const named = (await own()).filter(({ hostname }) => isSameHost(hostname, host))
-      return named.length > 0 && !named.some(runs)
+      if (named.length === 0 || named.some(runs)) return false
+      // a name that a file gives may be another's, too, and who shares a container's network has its name
+      return !(await runningContainers(engine)).some(({ id, hostname }) => isSameHost(hostname, host) && !named.some((it) => it.id === id))
     },
     // a proxy that it has there says nothing to its engine
     proxies: async () => [],

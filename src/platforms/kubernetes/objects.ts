@@ -110,6 +110,8 @@ export interface Pod {
     conditions?: readonly Condition[]
     containerStatuses?: readonly ContainerStatus[]
     initContainerStatuses?: readonly ContainerStatus[]
+    /** of `kubectl debug` */
+    ephemeralContainerStatuses?: readonly ContainerStatus[]
   }
 }
 

@@ -28,14 +28,17 @@ export function instancesOf(pods: readonly Pod[]): ServiceInstance[] {
   })
 }
 
-/** Addresses of pods that have a network of their own. Sidecars share it, and end with the pod. */
+/**
+ * Addresses of pods that have a network of their own. Sidecars, `kubectl debug` and `kubectl exec` share it, and the last of them shows
+ * nowhere.
+ */
 export function originsOf(pods: readonly Pod[]): readonly ServiceOrigin[] | null {
   const all = pods.filter(mayRun)
   // that of the node is used by others, too
   if (all.some(({ spec }) => spec.hostNetwork === true)) return null
   return all.flatMap(({ metadata: { name: instance }, status }) => {
     const addresses = new Set([status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)].flatMap((ip) => (ip ? [ip.toLowerCase()] : [])))
-    return [...addresses].map((address) => ({ instance, address, port: null, to: null }))
+    return [...addresses].map((address) => ({ instance, address, port: null, to: null, shared: true as const }))
   })
 }
 
@@ -52,6 +55,15 @@ export function isPodOf({ resource, name }: { resource: string; name: string }, 
 export function mayRun(pod: Pod): boolean {
   if (isOver(pod)) return false
   return isEnding(pod) || statusIn(pod)?.state?.running !== undefined
+}
+
+/** Whether no container of it runs any more, whatever that is: a migration may be at work in an init container, or beside the service. */
+export function hasEnded(pod: Pod): boolean {
+  const { phase, containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {}
+  if (phase === 'Succeeded' || phase === 'Failed') return true
+  const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+  // where its node does not answer, what it told last is no longer so
+  return all.length > 0 && all.every(({ state }) => state?.running === undefined) && (!isEnding(pod) || isOver(pod))
 }
 
 /** The service's container runs in it, and programs can be run beside it. */

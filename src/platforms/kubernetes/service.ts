@@ -16,7 +16,7 @@ import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
 import { resolvesIn } from './names.ts'
 import { isRefusal } from './refusal.ts'
-import { canRun, isPodOf, mayRun, originsOf, podsOf } from './pods.ts'
+import { canRun, hasEnded, isPodOf, originsOf, podsOf } from './pods.ts'
 import type { WorkloadRef } from './scale.ts'
 import type { KubernetesSettings } from './settings.ts'
 import { failingOf, statusOf } from './status.ts'
@@ -67,7 +67,7 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
         if (isRefusal(error, 404)) return null
         throw error
       })
-      return pod === null || !mayRun(pod)
+      return pod === null || hasEnded(pod)
     },
     async health() {
       const now = await workload()

@@ -30,6 +30,7 @@ const proofs: Readonly<Record<Lack, (of: { user: string; host: string }) => Sugg
   platform: () => 'how the service is stopped and started, in the configuration: host.unit or host.commands',
   rights: ({ user }) => sql`GRANT pg_read_all_stats TO ${sqlNameInQuotes(user)}   -- typed in psql as a superuser, shows all sessions`,
   pooler: () => 'the address of PostgreSQL itself in the configuration, in place of the pooler: database.url',
+  route: () => "the service's settings with its SPRING_DATASOURCE_URL, which the configuration names (host.environmentFile) or this user may read; and that address in place of `database.url`",
   user: () => "the service's settings in the configuration, which name its database user: host.environmentFile",
   stranger: () => 'see what that session does and for whom, and wait until it has ended',
   'another-host': ({ host }) => sentence`see on ${host} that nothing of the service, and no Liquibase, runs there`,

@@ -1,4 +1,5 @@
 import { listed } from '../../checks/support/format.ts'
+import { lockDatabases } from '../../checks/support/lock-databases.ts'
 import { judgeHolder } from '../../checks/support/lock-holder.ts'
 import { askedFor, sortOut } from '../../checks/support/lock-row.ts'
 import { situationOf, surroundings } from '../../checks/support/lock-situation.ts'
@@ -43,13 +44,18 @@ export async function lookAtService({ service, database, logs, api }: Read, depl
  * A service that is stopped while it migrates leaves the change-log lock behind, and what it was doing half done. One that tells its
  * health has come through its migration, so that a lock of which nothing is proven is no reason then.
  */
-async function migrations(database: Wanted<readonly DatabaseSource[]>, around: Surroundings): Promise<Pick<SeenService, 'risks' | 'notes'>> {
+async function migrations(database: Wanted<Sources['database']>, around: Surroundings): Promise<Pick<SeenService, 'risks' | 'notes'>> {
   const databases = had(database)
   if (databases === null) {
     const why = database instanceof AdminError ? database.message : 'it is not known'
     return { risks: [], notes: around.answers ? [] : [`whether it migrates is not known, since its database cannot be asked: ${why}`] }
   }
-  const found = await Promise.all(databases.map(async (it, index) => holderAt(it, index === 0 ? around : { ...around, liquibase: null })))
+  const all = await lockDatabases(databases, around).catch((error: unknown) => {
+    if (error instanceof AdminError) return error
+    throw error
+  })
+  if (all instanceof AdminError) return { risks: [], notes: around.answers ? [] : [`whether it migrates is not known: ${all.message}`] }
+  const found = await Promise.all(all.map(async (it, index) => holderAt(it, index === 0 ? around : { ...around, liquibase: null })))
   return { risks: found.flatMap(({ risk }) => risk ?? []).slice(0, 1), notes: found.flatMap(({ note }) => note ?? []) }
 }
 

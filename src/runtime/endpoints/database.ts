@@ -1,6 +1,7 @@
 import type { DatabaseEndpoint } from '../../core/endpoint.ts'
 import type { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
+import { parseJdbcAddress } from '../../knowledge/jdbc-address.ts'
 import { datasourcePrefixes } from '../../knowledge/settings.ts'
 import type { DatabaseSettings } from '../configuration/schema.ts'
 import type { Credentials, EndpointContext, ServiceEnvironment, WithLogin } from './context.ts'
@@ -28,7 +29,7 @@ export async function databaseEndpoints(context: EndpointContext): Promise<Endpo
   const { environment, why } = await environmentOrNone(context, { isLoginTold: hasLogin(first ?? {}) })
   const known = { ...context, why }
   if (first?.url !== undefined) {
-    const own = datasources(environment)[0]
+    const own = datasources(environment).find(({ isOfLiquibase }) => !isOfLiquibase)
     return distinct([
       await endpointOf(first, own?.credentials ?? null, known),
       ...(await Promise.all(others.map((it) => endpointOf(it, null, known)))),
@@ -50,16 +51,22 @@ type Endpoints = [Endpoint, ...Endpoint[]]
 interface Datasource {
   address: DatabaseAddress
   credentials: Credentials
+  isOfLiquibase: boolean
 }
 
+/** The main one first, that of its Liquibase alone last (`spring.liquibase.url`). */
 function datasources(environment: ServiceEnvironment): Datasource[] {
-  return datasourcePrefixes.flatMap((prefix) => {
-    const address = parseSetting(environment, `${prefix}_URL`, parseDatabaseAddress)
-    if (!address) return []
-    const password =
-      secretOf(environment, `${prefix}_PASSWORD`) ?? (address.password === null ? null : new Secret(address.password))
-    return [{ address, credentials: { user: settingOf(environment, `${prefix}_USERNAME`) ?? address.user, password } }]
-  })
+  const all = datasourcePrefixes.flatMap((prefix) => datasourceAt(environment, prefix, 'USERNAME', parseDatabaseAddress) ?? [])
+  // one that makes no sense keeps nobody from the others
+  const own = datasourceAt(environment, 'SPRING_LIQUIBASE', 'USER', (text) => (parseJdbcAddress(text) === null ? null : parseDatabaseAddress(text)))
+  return [...all, ...(own ? [{ ...own, isOfLiquibase: true }] : [])]
+}
+
+function datasourceAt(environment: ServiceEnvironment, prefix: string, user: string, parse: (text: string) => DatabaseAddress | null): Datasource | null {
+  const address = parseSetting(environment, `${prefix}_URL`, parse)
+  if (!address) return null
+  const password = secretOf(environment, `${prefix}_PASSWORD`) ?? (address.password === null ? null : new Secret(address.password))
+  return { address, credentials: { user: settingOf(environment, `${prefix}_${user}`) ?? address.user, password }, isOfLiquibase: false }
 }
 
 async function endpointOf(

@@ -9,6 +9,7 @@ import { halfCleared } from './changelog-lock/half-cleared.ts'
 import { hiddenOnes } from './changelog-lock/hidden.ts'
 import { live } from './changelog-lock/live.ts'
 import { database, dead, down, held } from './changelog-lock/situation.ts'
+import { liquibasePlace } from './changelog-lock/liquibase-place.ts'
 import { ownPlace } from './changelog-lock/own-place.ts'
 import { otherZone } from './changelog-lock/other-zone.ts'
 import { stuck } from './changelog-lock/stuck.ts'
@@ -61,5 +62,5 @@ const unreadable: Case[] = [
 
 export const changelogLockTable: CheckTable = {
   check: changelogLockCheck,
-  cases: [...fine, ...stuck, ...zones, ...ownPlace, ...byHand, ...otherZone, ...wrongZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
+  cases: [...fine, ...stuck, ...zones, ...ownPlace, ...liquibasePlace, ...byHand, ...otherZone, ...wrongZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
 }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { AdminError } from '../../../src/core/error.ts'
+import { Secret, UnreadableSecret } from '../../../src/core/secret.ts'
 import { judgeHolder } from '../../../src/checks/support/lock-holder.ts'
 import { situationOf, surroundings } from '../../../src/checks/support/lock-situation.ts'
 import type { DatabaseBackend, ServiceSource } from '../../../src/core/sources.ts'
@@ -36,6 +38,31 @@ const poolers = [
   { pooler: 'transaction, to which the settings lead', known: false, settingsLead: true, isYoung: true },
   { pooler: 'transaction, of which nothing tells', known: false, settingsLead: false, isYoung: true },
 ]
+/** Where the service's settings lead: whether a pooler is there is known by the first alone. */
+const routes: readonly { route: string; isTold: boolean; set: Readonly<Record<string, string | Secret | undefined>> | null }[] = [
+  { route: 'the database itself', isTold: true, set: { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops' } },
+  { route: 'the database itself, by a Secret', isTold: true, set: { SPRING_DATASOURCE_URL: new Secret('jdbc:postgresql://db.example.org:5432/testops', { mayAppear: true }) } },
+  { route: 'a pooler, by a Secret', isTold: false, set: { SPRING_DATASOURCE_URL: new Secret('jdbc:postgresql://db.example.org:6432/testops', { mayAppear: true }) } },
+  { route: 'a Secret that may not be read', isTold: false, set: { SPRING_DATASOURCE_URL: new UnreadableSecret(new Error('no')) } },
+  { route: 'not set, since it stands in a file', isTold: false, set: { SPRING_DATASOURCE_URL: undefined } },
+  { route: 'none that can be read', isTold: false, set: null },
+  { route: 'another host on the same port', isTold: false, set: { SPRING_DATASOURCE_URL: 'jdbc:postgresql://pg.internal:5432/testops' } },
+  { route: 'a pooler, of Liquibase alone', isTold: false, set: { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops', SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db.example.org:6432/testops' } },
+  { route: 'a pooler, by an option of the JVM', isTold: false, set: { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops', JAVA_OPTS: '-Xmx1g -Dspring.datasource.url=jdbc:postgresql://db.example.org:6432/testops' } },
+  { route: 'a pooler, by the pool itself', isTold: false, set: { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops', SPRING_DATASOURCE_HIKARI_JDBC_URL: 'jdbc:postgresql://db.example.org:6432/testops' } },
+]
+/** As whom the holder signs in. The first two are the service's. */
+const users = [
+  { as: 'the service', user: 'testops', set: {} },
+  { as: 'a user of its Liquibase alone', user: 'migrator', set: { SPRING_LIQUIBASE_USER: 'migrator' } },
+  { as: 'a user of its Liquibase alone, by a Secret', user: 'migrator', set: { SPRING_LIQUIBASE_USER: new Secret('migrator', { mayAppear: true }) } },
+  { as: 'somebody else', user: 'dba', set: {} },
+] as const
+/** From where the holder's session comes; `shared`: others run beside the service, in its container or pod. */
+const froms = [
+  { from: 'another machine', address: '10.0.0.8', shared: false },
+  { from: 'the container or pod of the service, beside it', address: '10.0.0.7', shared: true },
+]
 const hosts = [
   { host: 'same', lockedBy: 'testops-1 (10.0.0.7)' },
   { host: 'other', lockedBy: 'elsewhere (10.0.0.9)' },
@@ -53,6 +80,8 @@ const ages = [
   { age: '30 min', takenAgo: 30 * minute + 20_000 },
   { age: '30 h', takenAgo: 30 * hour + 20_000 },
 ]
+/** of a lock that was taken after the service was started again, by somebody else */
+const younger = { age: '5 min', takenAgo: 5 * minute + 20_000 }
 const waits = fakeLogs({ recent: { complete: true, records: [record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(5000) })] } })
 /** What the service does meanwhile. The holder is another process: Liquibase by hand, or a JVM that outlived its container. */
 const services = [
@@ -68,7 +97,7 @@ function started(ageMs: number): ReturnType<typeof running> {
   return running({ instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(ageMs) }] })
 }
 
-interface Cell {
+interface Cell extends Partial<More> {
   zone: (typeof zones)[number]
   session: (typeof states)[number]
   pooler: (typeof poolers)[number]
@@ -76,6 +105,12 @@ interface Cell {
   server: (typeof servers)[number]
   age: (typeof ages)[number]
   service: (typeof services)[number]
+}
+
+interface More {
+  route: (typeof routes)[number]
+  as: (typeof users)[number]
+  from: (typeof froms)[number]
 }
 
 function all(): Cell[] {
@@ -89,14 +124,26 @@ function all(): Cell[] {
 /** The service's own session, which is at work on nothing, and comes from where the platform sees it. */
 const own = backend({ pid: 77, clientAddress: '10.0.0.7', state: 'idle', startedAt: ago(9 * minute) })
 
-async function verdictOf({ zone, session, pooler, host, server, age, service }: Cell): Promise<string> {
+/** The whole table of what else there is, with a few of the cells above. */
+function further(): (Cell & More)[] {
+  const [host] = hosts
+  const [pooler] = poolers
+  const [server] = servers
+  return zones.filter(({ zone }) => zone !== 'unknown, the JVM lives west').flatMap((zone) =>
+    states.flatMap((session) => [younger, ...ages].flatMap((age) => services.flatMap((service) =>
+      routes.flatMap((route) => users.flatMap((as) => froms.map((from) => ({ zone, session, pooler: pooler!, host: host!, server: server!, age, service, route, as, from }))))))),
+  )
+}
+
+async function verdictOf({ zone, session, pooler, host, server, age, service, route, as, from }: Cell): Promise<string> {
   const taken = ago(age.takenAgo)
-  const holder: DatabaseBackend[] = session.of === null ? [] : [backend({ pid: 66, clientAddress: pooler.pooler === 'none' ? '10.0.0.8' : '10.0.0.20', startedAt: pooler.isYoung ? ago(2 * minute) : new Date(taken.getTime() - 2000), ...session.of })]
+  const { user = 'testops', set = {} } = as ?? {}
+  const holder: DatabaseBackend[] = session.of === null ? [] : [backend({ pid: 66, user, clientAddress: pooler.pooler === 'none' ? (from?.address ?? '10.0.0.8') : '10.0.0.20', startedAt: pooler.isYoung ? ago(2 * minute) : new Date(taken.getTime() - 2000), ...session.of })]
   const url = `jdbc:postgresql://${pooler.settingsLead ? 'db.example.org:6432' : 'db.example.org:5432'}/testops`
   const source: ServiceSource = fakeService({
     status: service.status,
-    environment: settings({ SPRING_DATASOURCE_URL: url, SPRING_DATASOURCE_USERNAME: 'testops' }),
-    origins: service.service === 'stopped' ? [] : [{ instance: 'testops.service', address: '10.0.0.7', port: null, to: null }],
+    environment: route?.set === null ? new AdminError('FORBIDDEN', 'no') : settings({ SPRING_DATASOURCE_URL: url, SPRING_DATASOURCE_USERNAME: 'testops', ...set, ...route?.set }),
+    origins: service.service === 'stopped' ? [] : [{ instance: 'testops.service', address: '10.0.0.7', port: null, to: null, ...(from?.shared && { shared: true as const }) }],
   })
   const identity = { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(server.startedAgo), inRecovery: server.inRecovery, port: 5432, pooled: pooler.known }
   const database = fakeDatabase({ identity, backends: [...holder, ...(service.service === 'stopped' ? [] : [own])] })
@@ -108,8 +155,9 @@ async function verdictOf({ zone, session, pooler, host, server, age, service }: 
   return judgeHolder(await situationOf(database, row, around)).holder
 }
 
-function shown({ zone, session, pooler, host, server, age, service }: Cell): string {
-  return [`zone ${zone.zone}`, `session ${session.state}`, `pooler ${pooler.pooler}`, `host ${host.host}`, server.server, `${age.age} old`, `service ${service.service}`].join('; ')
+function shown({ zone, session, pooler, host, server, age, service, route, as, from }: Cell): string {
+  const more = route && as && from ? [`its settings lead to ${route.route}`, `as ${as.as}`, `from ${from.from}`] : []
+  return [...more, `zone ${zone.zone}`, `session ${session.state}`, `pooler ${pooler.pooler}`, `host ${host.host}`, server.server, `${age.age} old`, `service ${service.service}`].join('; ')
 }
 
 describe('a lock whose holder lives', () => {
@@ -124,6 +172,14 @@ describe('a lock whose holder lives', () => {
     expect(live.length).toBeGreaterThan(10_000)
     expect(dead).toEqual([])
   })
+
+  const others = further().filter((cell) => (cell.session.of !== null || !cell.route.isTold))
+  test(`is not called dead in any of ${others.length} situations of other users, settings and places`, async () => {
+    const dead: string[] = []
+    for (const cell of others) if ((await verdictOf(cell)) === 'dead') dead.push(shown(cell))
+    expect(others.length).toBeGreaterThan(10_000)
+    expect(dead).toEqual([])
+  })
 })
 
 describe('a lock whose holder is gone', () => {
@@ -132,5 +188,11 @@ describe('a lock whose holder is gone', () => {
   const isTold = ({ service, age }: Cell): boolean => service.service !== 'restarted since' || age.age === '30 h'
   test.each(gone.filter((cell) => cell.server.server === 'primary' && isTold(cell)).map((cell) => ({ title: shown(cell), cell })))('is called dead: $title', async ({ cell }) => {
     expect(await verdictOf(cell)).toBe('dead')
+  })
+
+  const known = further().filter(({ session, route, zone, from, service }) => session.of === null && route.isTold && zone.zone === 'known' && !from.shared && service.service === 'stopped')
+  test(`is called dead in each of ${known.length} where its settings lead to the database itself`, async () => {
+    for (const cell of known) expect(await verdictOf(cell), shown(cell)).toBe('dead')
+    expect(known.length).toBe(32)
   })
 })

@@ -77,6 +77,7 @@ export async function answer(state: EngineState, asked: Asked): Promise<Answered
 }
 
 function ps({ containers }: EngineState, words: readonly string[]): string {
+  if (!words.includes('--filter')) return containers.filter(({ State }) => State['Status'] === 'running' || words.includes('--all')).map(({ Id }) => `${Id}\n`).join('')
   const [, name = '', value] = /^label=([^=]*)(?:=(.*))?$/.exec(words[words.indexOf('--filter') + 1] ?? '') ?? []
   const isMeant = ({ Config: { Labels } }: Shown): boolean => (value === undefined ? Labels[name] !== undefined : Labels[name] === value)
   return containers.filter(isMeant).map(({ Id }) => `${Id}\n`).join('')

@@ -3,6 +3,7 @@ import { Secret } from '../../../src/core/secret.ts'
 import { errorOf } from '../../runtime/error-of.ts'
 import { v3Flags } from '../../fakes/index.ts'
 import { composeWorld, projectFiles, recorded } from './world.ts'
+import type { Shown } from './world.ts'
 
 test('the settings of the container, secrets as such', async () => {
   const world = await composeWorld({ containers: [await recorded('testops')] }, {})
@@ -145,4 +146,38 @@ test.each([
   const { service } = await composeWorld({ containers: [container] }).then(async (world) => ({ service: await (await world.open()).service() }))
   const hostname = (container['Config'] as { Hostname: string }).Hostname
   expect(await service.hasEnded(whose === 'own' ? hostname : '0123456789ab')).toBe(expected)
+})
+
+test('a container has not ended where another one that runs has its host name', async () => {
+  const container = await recorded('testops', ({ State, Config }) => {
+    State['Status'] = 'exited'
+    Config.Hostname = 'testops'
+  })
+  // of `docker compose run`, or of another project
+  const other = await recorded('redis', ({ State, Config }) => {
+    State['Status'] = 'running'
+    Config.Hostname = 'testops'
+    Config.Labels['com.docker.compose.oneoff'] = 'True'
+  })
+  const ended = async (containers: (typeof container)[]): Promise<boolean> => (await (await (await composeWorld({ containers })).open()).service()).hasEnded('testops')
+  expect([await ended([container]), await ended([container, other])]).toEqual([true, false])
+})
+
+test('its address is shared with whoever is in its network, or runs a program in it', async () => {
+  const sharing = async (change: (own: Shown, other: Shown) => void): Promise<boolean[] | undefined> => {
+    const [own, other] = await Promise.all([recorded('testops'), recorded('redis')])
+    for (const { State } of [own, other]) State['Status'] = 'running'
+    other.Config.Labels = {}
+    change(own, other)
+    const service = await (await (await composeWorld({ containers: [own, other] })).open()).service()
+    return (await service.origins())?.map(({ shared }) => shared === true)
+  }
+  expect(await sharing(() => undefined)).toEqual([false])
+  expect(await sharing((own) => void (own.ExecIDs = ['4f2a']))).toEqual([true])
+  expect(await sharing((own, { HostConfig }) => void (HostConfig.NetworkMode = `container:${own.Id}`))).toEqual([true])
+  expect(await sharing((own, { HostConfig, State }) => {
+    HostConfig.NetworkMode = `container:${own.Id}`
+    State['Status'] = 'exited'
+  })).toEqual([false])
+  expect(await sharing(({ HostConfig }) => void (HostConfig.NetworkMode = 'service:proxy'))).toBe(undefined)
 })

@@ -30,6 +30,7 @@ export interface Shown {
   Id: string
   Name: string
   State: Record<string, unknown>
+  ExecIDs?: string[] | null
   Config: { Image: string; Env: string[]; Hostname: string; Labels: Record<string, string> }
   HostConfig: { RestartPolicy: { Name: string }; NetworkMode: string; ExtraHosts: string[] | null }
   NetworkSettings: {

@@ -297,6 +297,17 @@ describe('whether a pod of its own has ended', () => {
     ['one that crashes, and waits for its next start', first, pods(crash, first), true],
     ['one that ends', first, pods(({ metadata }) => void (metadata.deletionTimestamp = '2026-11-21T03:00:00Z'), first), false],
     ['one that was deleted', first, scale(0), true],
+    ...(['initContainerStatuses', 'ephemeralContainerStatuses', 'containerStatuses'] as const).map((where): [string, string, (world: Cluster) => void, boolean] => [
+      `one that crashes while something else runs in it (${where})`,
+      first,
+      pods((pod, status) => {
+        crash(pod, status)
+        Object.assign(pod.status, { [where]: [...(where === 'containerStatuses' ? (pod.status.containerStatuses ?? []) : []), { name: 'liquibase', state: { running: { startedAt: '2026-11-21T02:00:00Z' } } }] })
+      }, first),
+      false,
+    ]),
+    ['one that was given up', first, pods((pod) => void Object.assign(pod.status, { phase: 'Failed' }), first), true],
+    ['one of which nothing is told yet', first, pods((pod) => void Object.assign(pod.status, { phase: 'Pending', containerStatuses: [], initContainerStatuses: [] }), first), false],
     ['one of an earlier version', 'testops-testops-7d9f8c5b6-q8zkn', () => undefined, true],
     ['one of another workload', 'testops-other-7d9f8c5b6-q8zkn', () => undefined, false],
     ['a name that no Deployment gives', 'testops-testops-migration', () => undefined, false],

@@ -57,7 +57,7 @@ const instance = (startedAt: Date | null, host = 'testops-1'): ServiceSource =>
   fakeService({ status: running({ instances: [{ name: 'testops.service', host, pid: 812, startedAt }] }) })
 const withUser = (service: ServiceSource, user: string): ServiceSource => ({
   ...service,
-  environment: async () => settings({ SPRING_DATASOURCE_URL: `jdbc:postgresql://db:${serverPort}/testops`, SPRING_DATASOURCE_USERNAME: user }),
+  environment: async () => settings({ SPRING_DATASOURCE_URL: `jdbc:postgresql://127.0.0.1:${serverPort}/${user.replace(/_0$/, '')}`, SPRING_DATASOURCE_USERNAME: user }),
 })
 /** started again right after the lock was taken, in milliseconds from now */
 const restarted = (user: string, inMs = -50): Partial<Around> => ({ service: withUser(instance(new Date(Date.now() + inMs)), user) })

@@ -77,6 +77,20 @@ test.each([
     [main, { ...main, hosts: [{ host: 'db2', port: 5432 }], database: 'analytics', user: 'a', password: 'secret p' }],
   ],
   [
+    'the database of its Liquibase alone is looked at, too',
+    '',
+    { ...service, SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db2/migrations', SPRING_LIQUIBASE_USER: 'migrator', SPRING_LIQUIBASE_PASSWORD: 'm' },
+    [main, { ...main, hosts: [{ host: 'db2', port: 5432 }], database: 'migrations', user: 'migrator', password: 'secret m' }],
+  ],
+  ['the address of its Liquibase is the same', '', { ...service, SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db:5432/testops' }, [main]],
+  ['the address of its Liquibase is not understood', '', { ...service, SPRING_LIQUIBASE_URL: '${LIQUIBASE}' }, [main]],
+  [
+    'the configuration names the database, and its Liquibase has another user',
+    'database: {url: "postgresql://tunnel:15432/testops"}',
+    { SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db2/migrations', SPRING_LIQUIBASE_USER: 'migrator' },
+    [{ ...main, hosts: [{ host: 'tunnel', port: 15_432 }], user: null, password: null }],
+  ],
+  [
     'the configuration stands above them',
     'database: {url: "postgresql://other@tunnel:15432/testops"}',
     service,

@@ -161,7 +161,7 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "whether its holder lives is not shown: the platform could not be asked for the service's instances; no database session is open that may be the holder's",
+      "whether its holder lives is not shown: the platform could not be asked for the service's instances; by which address the service reaches this database is not known (the service's settings cannot be read), so that a pooler may lend out its sessions; no database session is open that may be the holder's",
     ],
   },
   {
