@@ -1,4 +1,5 @@
 import { refusesTransientQueues } from '../../checks/support/broker-queues.ts'
+import { exact, exactlyListed } from '../../checks/support/exact-bindings.ts'
 import { counted, listed } from '../../checks/support/format.ts'
 import type { ActionOf, Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
@@ -10,7 +11,6 @@ import { deleteEmpty } from './delete-held.ts'
 import { isThere, liveQueues, movesOf } from './queues.ts'
 import { bindingsNoted } from '../../core/queue-notes.ts'
 import type { Entry } from '../../core/queue-notes.ts'
-import { exact } from './exact-bindings.ts'
 import { bindingKey, missing } from './switch-exchanges.ts'
 import { putAside, takeBackAside } from './move.ts'
 import { command } from '../../core/shell-command.ts'
@@ -48,12 +48,16 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
   foreseeUndo: async ({ queues }, workshop) => assertTakesThem(queues, workshop),
 }
 
-/** Bindings that came since the plan was made go with the queue as well: they are on record before it is deleted. */
+/**
+ * Bindings that came since the plan was made go with the queue as well: they are on record before it is deleted. Throws REFUSED where one could
+ * not be bound again.
+ */
 async function noteBindings(there: readonly Former[], known: readonly Binding[], { open, journal }: Workshop): Promise<void> {
   const names = new Set(there.map(({ queue }) => queue.name))
   const keys = new Set([...known, ...bindingsNoted(journal.ofRun())].map(bindingKey))
   const isOwn = ({ source, destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && names.has(destination) && !source.startsWith(backExchangePrefix)
   const others = (await (await open.broker()).bindings()).filter((it) => isOwn(it) && !keys.has(bindingKey(it)))
+  exactlyListed(others)
   if (others.length > 0) await journal.note(JSON.stringify({ event: 'bound', bindings: others } satisfies Entry))
 }
 
@@ -76,7 +80,7 @@ export async function putBack(queues: readonly Former[], bindings: readonly Bind
   await broker.declareQueues(queues.map(({ queue }) => queue).filter(({ name }) => !there.has(name)))
   const former = new Set((await present(queues, workshop)).map(({ queue }) => queue.name))
   const wanted = [...bindings, ...bindingsNoted(workshop.journal.ofRun())].filter(({ destination, destinationKind }) => destinationKind === 'queue' && former.has(destination))
-  await broker.bind(await exact(await missing(wanted, workshop), workshop))
+  await broker.bind(exact(await missing(wanted, workshop)))
   await takeBackAside(movesOf(queues), workshop)
 }
 

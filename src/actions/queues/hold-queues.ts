@@ -6,7 +6,6 @@ import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { countsOf, declaration, isThere, liveQueues } from './queues.ts'
 import { deleteEmpty } from './delete-held.ts'
-import { exact } from './exact-bindings.ts'
 import { command } from '../../core/shell-command.ts'
 
 /** Before anything stops: a broker that does not take them harms nobody. What comes later to a queue that is empty now gets its own then. */
@@ -21,17 +20,13 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     const queues = await liveQueues(workshop)
     return moves.some(({ holding }) => isThere(queues, declaration(holding))) ? 'done' : 'not-done'
   },
-  async perform({ moves, saved }, workshop) {
+  async perform({ moves }, workshop) {
     const broker = await workshop.control.broker()
     const holding = await needed(moves, workshop)
     const declared = await broker.declareQueues(holding.map(declaration))
     await workshop.failpoint('declared')
     const others = holding.filter((name) => declared.get(name) === 'otherwise')
-    if (others.length === 0) {
-      await tryWayBack(broker, holding)
-      // what could not be bound again is found while the service still runs
-      return void (await exact(saved.bindings, workshop))
-    }
+    if (others.length === 0) return tryWayBack(broker, holding)
     throw new AdminError('REFUSED', `a queue ${others[0]} is there already and is not as this program declares it`, [
       command`see what it holds, and delete it: rabbitmqctl list_queues name durable arguments messages | grep ${others[0]!}`,
     ])

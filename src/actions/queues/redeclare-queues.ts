@@ -1,3 +1,4 @@
+import { exact } from '../../checks/support/exact-bindings.ts'
 import type { Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
@@ -7,7 +8,6 @@ import { deleteEmptied } from './delete-queues.ts'
 import { putAside } from './move.ts'
 import { countsOf, isThere, liveQueues, movesOf } from './queues.ts'
 import { bindingsNoted } from '../../core/queue-notes.ts'
-import { exact } from './exact-bindings.ts'
 import { possible } from './switch-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
 
@@ -35,8 +35,11 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
     }
     await workshop.failpoint('declared')
     const all = [...bindings, ...bindingsNoted(workshop.journal.ofRun())]
-    await broker.bind(await exact(await possible(bindingsTo(awaiting, all), workshop), workshop))
+    await broker.bind(exact(await possible(bindingsTo(awaiting, all), workshop)))
     await workshop.failpoint('bound')
+  },
+  async foresee({ bindings }) {
+    exact(bindings)
   },
   async undo({ queues }, workshop) {
     const there = await liveQueues(workshop)

@@ -3,7 +3,7 @@ import type { Step } from '../../core/plan.ts'
 import type { BrokerQueue } from '../../core/sources.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/topology.ts'
 import { counted, listed } from '../../checks/support/format.ts'
-import { isDroppedArgument } from '../../knowledge/broker.ts'
+import { countsDeathsItself, exchangeArguments, isDroppedArgument, queueArguments } from '../../knowledge/broker.ts'
 import { holdingOf } from '../../knowledge/held-queues.ts'
 import type { Chosen } from './chosen.ts'
 
@@ -91,7 +91,7 @@ function keepStep(wanted: Wanted, vanishing: readonly BrokerQueue[]): Step {
       bindings: bindingsTo(wanted, wanted.saved).filter(({ destination }) => names.includes(destination)),
     },
     interrupts: false,
-    loses: `should this program be killed, or the broker be lost, before their messages are moved aside, ${listed(names)} vanish with what is in them`,
+    loses: `should this program be killed, or the broker be lost, before their messages are moved aside, by this repair or its undo, ${listed(names)} vanish with what is in them`,
   }
 }
 
@@ -134,6 +134,7 @@ function queueSteps(wanted: Wanted): Step[] {
 function exchangeSteps({ exchanges, saved }: Wanted): Step[] {
   if (exchanges.length === 0) return []
   const names = exchanges.map(({ name }) => name)
+  const untyped = lossOfTypes(exchanges, exchangeArguments)
   return [
     {
       title: `declare ${counted(exchanges.length, 'exchange')} anew as durable, with all their bindings: ${listed(names)}`,
@@ -143,6 +144,7 @@ function exchangeSteps({ exchanges, saved }: Wanted): Step[] {
         bindings: saved.bindings.filter(({ source, destination, destinationKind }) => names.includes(source) || (destinationKind === 'exchange' && names.includes(destination))),
       },
       interrupts: false,
+      ...(untyped !== null && { loses: untyped }),
     },
   ]
 }
@@ -152,6 +154,10 @@ function afterwards(wanted: Wanted): Step[] {
   if (queues.length === 0) return []
   const moves = movesOf(wanted)
   const expiring = queues.filter(({ queue }) => 'x-expires' in queue.arguments).map(({ queue }) => queue.name)
+  const losses = [
+    ...(expiring.length > 0 ? [`${listed(expiring)} with what is in them, should nobody read from them for their x-expires`] : []),
+    ...[lossOfTypes(queues.map(({ queue }) => queue), queueArguments)].filter((it) => it !== null),
+  ]
   const anew: Step = {
     title: 'declare those queues anew as durable for which messages wait, or which the service is not known to declare; it declares the others',
     action: {
@@ -160,7 +166,7 @@ function afterwards(wanted: Wanted): Step[] {
       bindings: bindingsTo(wanted, saved),
     },
     interrupts: false,
-    ...(expiring.length > 0 && { loses: `${listed(expiring)} with what is in them, should nobody read from them for their x-expires` }),
+    ...(losses.length > 0 && { loses: losses.join('; ') }),
   }
   if (discards) return [anew]
   return [
@@ -170,7 +176,8 @@ function afterwards(wanted: Wanted): Step[] {
       action: { kind: 'move-messages', direction: 'back', moves, counts: { messages } },
       interrupts: false,
       loses:
-        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), whether it had been delivered before' +
+        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), whether it had been delivered before, whether it was persistent (it is afterwards)' +
+        (countsDeathsItself(version) ? ', how often it was a dead letter (its x-death stays until it is one again, and then counts from 1)' : '') +
         (keepsUserIds ? '' : ", and its user_id where that is another user's"),
     },
     {
@@ -179,6 +186,13 @@ function afterwards(wanted: Wanted): Step[] {
       interrupts: false,
     },
   ]
+}
+
+/** Of arguments that RabbitMQ does not know, the broker's list shows no types, and nobody but their owner can tell them; null: there are none. */
+function lossOfTypes(all: readonly { name: string; arguments: Readonly<Record<string, unknown>> }[], known: ReadonlySet<string>): string | null {
+  const untold = all.flatMap(({ name, arguments: values }) => Object.keys(values).filter((key) => !known.has(key) && typeof values[key] !== 'boolean').map((key) => `${key} of ${name}`))
+  if (untold.length === 0) return null
+  return `the exact type of each argument that RabbitMQ does not know (${listed(untold)}): text comes back as text, a whole number as int or long, any other as double`
 }
 
 function bindingsTo(wanted: Wanted, { bindings }: Definitions): Binding[] {

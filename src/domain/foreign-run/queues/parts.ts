@@ -115,6 +115,7 @@ export function isTypedAsShown({ arguments: values, typed }: Binding): boolean {
 function isShownAs(typed: unknown, value: unknown): boolean {
   if (!isObject(typed)) return isDeepStrictEqual(typed, value)
   if (typed['!'] === 'bytes') return typed['value'] === Buffer.from(String(value)).toString('base64') || `Not UTF-8, base64 is: ${String(typed['value'])}` === value
+  if (typed['!'] === 'decimal') return isObject(typed['value']) && Number(`${String(typed['value']['places'])}.${String(typed['value']['digits'])}`) === value
   if ('!' in typed) return typeof value === 'number' && typed['value'] === value && Object.keys(typed).length === 2
   return isObject(value) && isTypedAsShown({ arguments: value, typed } as unknown as Binding)
 }
