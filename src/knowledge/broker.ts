@@ -35,6 +35,9 @@ export const impersonator = 'impersonator'
 /** Exchanges through which messages come back to one queue, with their routing keys. */
 export const backExchangePrefix = 'testops-admin.back.'
 
+/** The exchange to which those are bound meanwhile that would go with their last binding. */
+export const keptExchange = `${backExchangePrefix}kept`
+
 /** Arguments that RabbitMQ knows of a queue (rabbitmq.com/docs/queues, "Optional Arguments"; /docs/classic-queues; FIELD-NOTES.md 3). */
 export const queueArguments: ReadonlySet<string> = new Set([
   'x-expires',

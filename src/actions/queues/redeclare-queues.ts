@@ -6,6 +6,7 @@ import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmptied } from './delete-queues.ts'
 import { putAside } from './move.ts'
+import { noteBindings } from './note-bindings.ts'
 import { countsOf, isThere, liveQueues, movesOf } from './queues.ts'
 import { bindingsNoted } from '../../core/queue-notes.ts'
 import { possible } from './switch-exchanges.ts'
@@ -41,10 +42,11 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
   async foresee({ bindings }) {
     exact(bindings)
   },
-  async undo({ queues }, workshop) {
+  async undo({ queues, bindings }, workshop) {
     const there = await liveQueues(workshop)
     const durable = queues.map(({ queue }) => queue.name).filter((name) => there.get(name)?.durable === true)
     const former = queues.filter(({ queue }) => durable.includes(queue.name))
+    await noteBindings(durable, bindings, workshop)
     // what has come since, of a queue that is held open as well
     await putAside(movesOf(former), workshop, { isUndo: true })
     await deleteEmptied(former, workshop)

@@ -3,6 +3,7 @@ import { AdminError } from '../../core/error.ts'
 import type { Binding, ExchangeDeclaration } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { command } from '../../core/shell-command.ts'
+import { backExchangePrefix } from '../../knowledge/broker.ts'
 
 /** An exchange's own `durable` cannot be changed: it is deleted and declared anew, and its bindings with it. */
 export const switchExchanges: ActionHandler<'switch-exchanges'> = {
@@ -52,7 +53,7 @@ async function notedMeanwhile(wanted: readonly ExchangeDeclaration[], known: rea
   const noted = journal.notes.flatMap((note) => JSON.parse(note) as Binding[])
   const keys = new Set([...known, ...noted].map(bindingKey))
   const others = (await (await open.broker()).bindings()).filter(
-    (it) => (names.has(it.source) || (it.destinationKind === 'exchange' && names.has(it.destination))) && !keys.has(bindingKey(it)),
+    (it) => (names.has(it.source) || (it.destinationKind === 'exchange' && names.has(it.destination))) && !keys.has(bindingKey(it)) && !it.destination.startsWith(backExchangePrefix),
   )
   exactlyListed(others)
   if (others.length > 0) await journal.note(JSON.stringify(others))

@@ -1,4 +1,5 @@
-import type { Definitions, Former, Move } from '../../core/action.ts'
+import { keepableTypes } from '../../core/action.ts'
+import type { Definitions, Former, Move, VanishingExchange } from '../../core/action.ts'
 import type { Step } from '../../core/plan.ts'
 import type { BrokerQueue } from '../../core/sources.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/topology.ts'
@@ -7,7 +8,7 @@ import { countsDeathsItself, exchangeArguments, isDroppedArgument, queueArgument
 import { holdingOf } from '../../knowledge/held-queues.ts'
 import type { Chosen } from './chosen.ts'
 
-export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges'> {
+export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges' | 'vanishing'> {
   version: string
   user: string
   saved: Definitions
@@ -60,7 +61,7 @@ function beforeStop(wanted: Wanted): Step[] {
   return [
     {
       title: `declare durable queues in which messages wait meanwhile, for each of ${counted(queues.length, 'queue')} that is in use`,
-      action: { kind: 'hold-queues', moves: movesOf(wanted), saved },
+      action: { kind: 'hold-queues', moves: movesOf(wanted), saved, ...keptOf(wanted) },
       interrupts: false,
     },
     ...(vanishing.length === 0 ? [] : [keepStep(wanted, vanishing)]),
@@ -74,6 +75,29 @@ function beforeStop(wanted: Wanted): Step[] {
           },
         ]),
   ]
+}
+
+/** Exchanges that are kept from vanishing, where any are. */
+function keptOf(wanted: Wanted): { vanishing?: readonly VanishingExchange[] } {
+  const vanishing = keptIn(wanted)
+  return vanishing.length === 0 ? {} : { vanishing }
+}
+
+/** An exchange of another type could send messages to ours, or be bound to it in no way that is known. */
+function keptIn({ exchanges, vanishing, discards, queues }: Wanted): VanishingExchange[] {
+  if (discards || queues.length === 0) return []
+  const own = exchanges.filter(({ autoDelete }) => autoDelete)
+  return [...own, ...vanishing].flatMap(({ name, type }) => {
+    const known = keepableTypes.find((it) => it === type)
+    return known === undefined ? [] : [{ name, type: known }]
+  })
+}
+
+/** Others' exchanges that vanish, which nothing brings back; null: none do. */
+function lossOfExchanges(wanted: Wanted): string | null {
+  const kept = new Set(keptIn(wanted).map(({ name }) => name))
+  const lost = wanted.vanishing.map(({ name }) => name).filter((name) => !kept.has(name))
+  return lost.length === 0 ? null : `${listed(lost)} with all bindings, unless the service declares them: ${lost.length === 1 ? 'an exchange that vanishes' : 'exchanges that vanish'} with the last binding`
 }
 
 /** Those that go with their last consumer, or some time after it. */
@@ -114,11 +138,12 @@ function queueSteps(wanted: Wanted): Step[] {
   if (queues.length === 0) return []
   const former: Former[] = queues.map(({ queue }) => ({ queue: declarationOf(queue), holding: holdingOf(queue.name) }))
   const counts = { messages }
+  const losses = [...(discards ? ['all messages in them: --discard-messages asks for that'] : []), ...[lossOfExchanges(wanted)].filter((it) => it !== null)]
   const remove: Step = {
     title: `delete ${counted(queues.length, 'transient queue')}: ${listed(namesOf(wanted))}`,
     action: { kind: 'delete-queues', queues: former, bindings: bindingsTo(wanted, saved), discards, counts },
     interrupts: false,
-    ...(discards && { loses: 'all messages in them: --discard-messages asks for that' }),
+    ...(losses.length > 0 && { loses: losses.join('; ') }),
   }
   if (discards) return [remove]
   return [
@@ -131,10 +156,11 @@ function queueSteps(wanted: Wanted): Step[] {
   ]
 }
 
-function exchangeSteps({ exchanges, saved }: Wanted): Step[] {
+function exchangeSteps(wanted: Wanted): Step[] {
+  const { exchanges, queues, saved } = wanted
   if (exchanges.length === 0) return []
   const names = exchanges.map(({ name }) => name)
-  const untyped = lossOfTypes(exchanges, exchangeArguments)
+  const losses = [lossOfTypes(exchanges, exchangeArguments), queues.length === 0 ? lossOfExchanges(wanted) : null].filter((it) => it !== null)
   return [
     {
       title: `declare ${counted(exchanges.length, 'exchange')} anew as durable, with all their bindings: ${listed(names)}`,
@@ -144,7 +170,7 @@ function exchangeSteps({ exchanges, saved }: Wanted): Step[] {
         bindings: saved.bindings.filter(({ source, destination, destinationKind }) => names.includes(source) || (destinationKind === 'exchange' && names.includes(destination))),
       },
       interrupts: false,
-      ...(untyped !== null && { loses: untyped }),
+      ...(losses.length > 0 && { loses: losses.join('; ') }),
     },
   ]
 }
@@ -153,6 +179,9 @@ function afterwards(wanted: Wanted): Step[] {
   const { queues, discards, messages, saved, version, keepsUserIds } = wanted
   if (queues.length === 0) return []
   const moves = movesOf(wanted)
+  const kept = new Set(keptIn(wanted).map(({ name }) => name))
+  // their exchange is to have its bindings again before it is let go of
+  const isFed = new Set(saved.bindings.filter(({ source }) => kept.has(source)).map(({ destination }) => destination))
   const expiring = queues.filter(({ queue }) => 'x-expires' in queue.arguments).map(({ queue }) => queue.name)
   const losses = [
     ...(expiring.length > 0 ? [`${listed(expiring)} with what is in them, should nobody read from them for their x-expires`] : []),
@@ -162,7 +191,7 @@ function afterwards(wanted: Wanted): Step[] {
     title: 'declare those queues anew as durable for which messages wait, or which the service is not known to declare; it declares the others',
     action: {
       kind: 'redeclare-queues',
-      queues: queues.map(({ queue, isDeclared }) => ({ queue: durableOf(queue, version), holding: holdingOf(queue.name), ...(!isDeclared && { always: true as const }) })),
+      queues: queues.map(({ queue, isDeclared }) => ({ queue: durableOf(queue, version), holding: holdingOf(queue.name), ...((!isDeclared || isFed.has(queue.name)) && { always: true as const }) })),
       bindings: bindingsTo(wanted, saved),
     },
     interrupts: false,
@@ -182,7 +211,7 @@ function afterwards(wanted: Wanted): Step[] {
     },
     {
       title: 'delete the queues in which messages waited',
-      action: { kind: 'delete-held', holding: moves.map(({ holding }) => holding) },
+      action: { kind: 'delete-held', holding: moves.map(({ holding }) => holding), ...keptOf(wanted) },
       interrupts: false,
     },
   ]

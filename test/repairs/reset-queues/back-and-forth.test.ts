@@ -86,14 +86,15 @@ interface Case {
 
 const ways = ['undo', 'resume', 'each in turn'] as const
 
-/** Each instant of each undo on each kind of queue, after three of the runs that come so far. Kinds take turns, so that the first of them are of all. */
+/** Each instant of each undo on each kind of queue, after two of the runs that come so far. Kinds take turns, so that the first of them are of all. */
 const all = undoInstantsOf([...new Set(stepsOf({ ...kinds[0]!, autoDelete: true }))]).flatMap((first, at) =>
-  [0, 1, 2].flatMap((round) =>
+  [0, 1].flatMap((round) =>
     kinds.flatMap((of, place): Case[] => {
       const [kind = ''] = first.split(':')
-      const fitting = begins.filter((begun) => reachedBy(begun, of).includes(kind as ActionKind))
+      // one that is gone with its last reader is not there any more to be deleted
+      const fitting = begins.filter((begun) => reachedBy(begun, of).includes(kind as ActionKind) && !(of.autoDelete && begun[0]!.at.startsWith('delete-queues')))
       const turn = place + at + round
-      const begun = fitting[(at + place * 2 + round * Math.ceil(fitting.length / 3)) % fitting.length]
+      const begun = fitting[(at + place * 2 + round * Math.ceil(fitting.length / 2)) % fitting.length]
       if (!begun) return []
       const instants = undoInstantsOf([...new Set(reachedBy(begun, of))])
       const [second, third] = [instants[(turn * 5 + 1) % instants.length]!, instants[(turn * 7 + 3) % instants.length]!]
@@ -140,7 +141,7 @@ async function present({ connect, vhost, texts }: QueueDeployment): Promise<Read
 
 // one at a time: each is up to seven programs, one after the other, and five such cases at once starve each other
 describe('an undo that ends early, and is gone on with:', () => {
-  test.each(isCampaign ? all : spread(all, 43, 4))('$title', async ({ of, begun, undo, how, by }) => {
+  test.each((isCampaign ? all : spread(all, 29, 4)).map((one) => [one.title, one] as const))('%s', async (_, { of, begun, undo, how, by }) => {
     const own = await queueDeployment('3', { declares: declared(of) })
     let left: readonly string[] = distinct
     const cut = async (one: Cut, options?: { isPassed: boolean }): Promise<Ended> => {

@@ -114,6 +114,23 @@ test('a binding to a queue that came once the plan was confirmed comes back as w
   })
 }, 120_000)
 
+test('bindings that came once the repair was done stay, of queues and of exchanges, where it is undone', async () => {
+  await withOwn('3', async (own) => {
+    await administrated(own)
+    const done = await own.operator.repair(['reset-queues', '--drain', '0'])
+    const connection = await own.connect()
+    const channel = await connection.createChannel()
+    for (const queue of ['upload', 'export']) await channel.bindQueue(queue, 'mirror', 'late', { value: { '!': 'uint8', value: 5 } })
+    await channel.bindExchange('dead', 'mirror', 'late')
+    await connection.close()
+    const before = await bindingsOf(own)
+    const { run } = done.json<RepairDocument>()
+    await own.operator.killedAt('delete-queues:undo-intended', ['undo', run!])
+    const undone = await own.operator.repair(['undo', run!])
+    expect({ code: undone.code, bindings: await bindingsOf(own) }, undone.stderr).toEqual({ code: 0, bindings: before })
+  })
+}, 120_000)
+
 async function bound({ vhost }: QueueDeployment, table: WireTable, how: 'bindQueue' | 'bindExchange' = 'bindQueue'): Promise<void> {
   const broker = await wire(vhost.url)
   await broker.declareExchange('audit', 'headers', { durable: true })
