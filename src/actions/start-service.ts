@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { exact } from '../checks/support/exact-bindings.ts'
 import { AdminError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'
@@ -8,7 +9,6 @@ import { withLastWords } from './last-words.ts'
 import { hasDatabase, rowOf } from './lock-row.ts'
 import type { Binding } from '../core/topology.ts'
 import { bindingsNoted } from '../core/queue-notes.ts'
-import { exact } from './queues/exact-bindings.ts'
 import { keepOpen } from './queues/queues.ts'
 import { missing, possible } from './queues/switch-exchanges.ts'
 
@@ -62,7 +62,7 @@ async function bindAgain(action: ActionOf<'start-service'>, workshop: Workshop):
     await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     left = await withoutEnd(all, { open })
   }
-  await (await control.broker()).bind(await exact(await missing(all, workshop), workshop))
+  await (await control.broker()).bind(exact(await missing(all, workshop)))
   for (const { source, destination } of left) result(`${destination} is not bound to exchange ${source} again: one of the two is not there`)
 }
 

@@ -1,3 +1,4 @@
+import { keepableTypes } from './action.ts'
 import type { ActionKind, ActionOf } from './action.ts'
 import { amount, flag, listOf, mapOf, anything, nullable, objectOf, oneOf, optional, text, whole } from './shape.ts'
 import type { Shape } from './shape.ts'
@@ -12,6 +13,7 @@ const binding = objectOf({ source: text, destination: text, destinationKind: one
 const policy = objectOf({ name: text, isOperators: flag, pattern: text, appliesTo: text, priority: anything, definition: args })
 const former = objectOf({ queue, holding: nullable(text), always: optional(oneOf(true)) })
 const names = listOf(text)
+const vanishing = optional(listOf(objectOf({ name: text, type: oneOf(...keepableTypes) })))
 const moves = listOf(objectOf({ queue: text, holding: text }))
 
 /** What each kind of action holds where it is read from a journal or a saved plan, besides its kind. */
@@ -59,6 +61,7 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
   'hold-queues': {
     moves,
     saved: objectOf({ queues: listOf(queue), exchanges: listOf(exchange), bindings: listOf(binding), policies: listOf(policy) }),
+    vanishing,
   },
   'keep-queues': { queues: listOf(former), bindings: listOf(binding) },
   'drain-queues': { queues: names, seconds: amount, counts },
@@ -67,7 +70,7 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
   'delete-queues': { queues: listOf(former), bindings: listOf(binding), discards: flag, counts },
   'switch-exchanges': { exchanges: listOf(objectOf({ from: exchange, to: exchange })), bindings: listOf(binding) },
   'redeclare-queues': { queues: listOf(former), bindings: listOf(binding) },
-  'delete-held': { holding: names },
+  'delete-held': { holding: names, vanishing },
   'migrate-trees': { api: text, items: listOf(objectOf({ project: whole, tree: nullable(whole) })), concurrency: amount },
   'await-migration': { counts: objectOf({ newestJob: amount }) },
 }

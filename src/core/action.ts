@@ -67,8 +67,11 @@ export type Action =
       /** sessions, and when they were counted by the store's clock: what began later is not meant */
       counts: { sessions: number; asOf: number }
     }
-  /** durable queues in which messages wait, for queues that hold any or may; `saved`: the vhost's definitions, of which nothing is a secret */
-  | { kind: 'hold-queues'; moves: readonly Move[]; saved: Definitions }
+  /**
+   * durable queues in which messages wait, for queues that hold any or may; `saved`: the vhost's definitions, of which nothing is a secret;
+   * `vanishing`: exchanges that would go with their last binding, and are bound to one of ours until all are bound again
+   */
+  | { kind: 'hold-queues'; moves: readonly Move[]; saved: Definitions; vanishing?: readonly VanishingExchange[] }
   /**
    * holds queues open that would vanish with their last consumer, for as long as this process lasts. Should it end before their messages
    * are moved, it moves them aside at its end; undoing it puts queue and messages back in place
@@ -85,11 +88,21 @@ export type Action =
   | { kind: 'switch-exchanges'; exchanges: readonly { from: ExchangeDeclaration; to: ExchangeDeclaration }[]; bindings: readonly Binding[] }
   /** those for which messages wait; the service declares the others */
   | { kind: 'redeclare-queues'; queues: readonly Former[]; bindings: readonly Binding[] }
-  | { kind: 'delete-held'; holding: readonly string[] }
+  /** with the exchange that keeps others from vanishing; `vanishing`: those that it keeps again while this is undone */
+  | { kind: 'delete-held'; holding: readonly string[]; vanishing?: readonly VanishingExchange[] }
   /** asks the service for each of them, so many at a time at most; what each comes to is in the journal, and fails none of the others */
   | { kind: 'migrate-trees'; api: string; items: readonly MigrationItem[]; concurrency: number }
   /** until the service has no migration job in work that is newer than the one of that number; those that did not come to a good end are told */
   | { kind: 'await-migration'; counts: { newestJob: number } }
+
+/** An exchange that is auto-delete, of a type that can be bound so that no message takes that way to a queue. */
+export interface VanishingExchange {
+  name: string
+  type: KeepableType
+}
+
+export const keepableTypes = ['direct', 'topic', 'fanout', 'headers'] as const
+type KeepableType = (typeof keepableTypes)[number]
 
 /** Messages between a queue and the one that holds them meanwhile. */
 export interface Move {

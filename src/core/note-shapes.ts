@@ -34,9 +34,9 @@ const events: Readonly<Record<string, Shape>> = {
 }
 
 const eventsOf: { readonly [K in ActionKind]?: readonly string[] } = {
-  'move-messages': ['begun', 'moved', 'compared'],
+  'move-messages': ['begun', 'moved', 'compared', 'bound'],
   'delete-queues': ['begun', 'moved', 'compared', 'bound'],
-  'redeclare-queues': ['begun', 'moved', 'compared'],
+  'redeclare-queues': ['begun', 'moved', 'compared', 'bound'],
   'keep-queues': ['begun', 'moved', 'compared'],
   'migrate-trees': ['answered'],
   'await-migration': ['jobs-undone'],

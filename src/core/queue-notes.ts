@@ -1,3 +1,4 @@
+import type { ActionKind } from './action.ts'
 import { isObject } from './shape.ts'
 import type { Binding } from './topology.ts'
 import type { Contents } from './message-mover.ts'
@@ -43,6 +44,9 @@ export function bindingsNoted(notes: readonly string[]): Binding[] {
     return Array.isArray(list) ? (list as Binding[]).filter((it) => isObject(it) && typeof it.source === 'string') : []
   })
 }
+
+/** Steps that note bindings which go with what they delete, or let vanish. */
+export const bindingNoters: readonly ActionKind[] = ['move-messages', 'delete-queues', 'switch-exchanges', 'redeclare-queues']
 
 /** Whether it is a note of moves, of one of these kinds where some are named. */
 export function isNoteOfMoves(note: string, kinds: readonly Entry['event'][] = ['begun', 'moved', 'compared']): boolean {

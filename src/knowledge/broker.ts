@@ -35,6 +35,9 @@ export const impersonator = 'impersonator'
 /** Exchanges through which messages come back to one queue, with their routing keys. */
 export const backExchangePrefix = 'testops-admin.back.'
 
+/** The exchange to which those are bound meanwhile that would go with their last binding. */
+export const keptExchange = `${backExchangePrefix}kept`
+
 /** Arguments that RabbitMQ knows of a queue (rabbitmq.com/docs/queues, "Optional Arguments"; /docs/classic-queues; FIELD-NOTES.md 3). */
 export const queueArguments: ReadonlySet<string> = new Set([
   'x-expires',
@@ -54,6 +57,22 @@ export const queueArguments: ReadonlySet<string> = new Set([
   'x-single-active-consumer',
   'x-ha-policy',
 ])
+
+/** What the management API shows in place of a text that is not UTF-8, in base64 (measured on 3.10.8, 4.0.5 and 4.3.6); null: it is a text. */
+export function shownBytes(value: string): string | null {
+  return /^Not UTF-8, base64 is: (\S*)$/.exec(value)?.[1] ?? null
+}
+
+/** Arguments of exchanges that RabbitMQ knows, and takes as text alone (rabbitmq.com/docs/ae; plugins rabbitmq_consistent_hash_exchange, rabbitmq_delayed_message_exchange). */
+export const exchangeArguments: ReadonlySet<string> = new Set(['alternate-exchange', 'hash-header', 'hash-property', 'x-delayed-type'])
+
+/**
+ * Whether a broker of that version counts the dead letters of a message by what it keeps beside it, and no longer by its `x-death`: of one
+ * that is published again the count begins anew (measured: 3.10.8 goes on counting, 4.0.5 and 4.3.6 begin at 1).
+ */
+export function countsDeathsItself(version: string): boolean {
+  return !version.startsWith('3.')
+}
 
 /** Types of queues that are always durable, and are never moved (DESIGN.md 2, FIELD-NOTES.md 3). */
 export const alwaysDurable: readonly string[] = ['quorum', 'stream']

@@ -1,5 +1,5 @@
 import { bindingsNoted } from '../core/queue-notes.ts'
-import type { ActionKind, ActionOf } from '../core/action.ts'
+import type { ActionKind, ActionOf, VanishingExchange } from '../core/action.ts'
 import type { Plan } from '../core/plan.ts'
 import { command, nested, typed } from '../core/shell-command.ts'
 import type { ShellCommand } from '../core/shell-command.ts'
@@ -47,7 +47,7 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
     `${countOf(sessions, 'session')} in the record`,
     ...(flush ? ['empties the whole database where it holds nothing else'] : []),
   ],
-  'hold-queues': ({ moves }) => ['declare the queues in which messages wait', ...moves.map(({ queue, holding }) => `${holding} for ${queue}`)],
+  'hold-queues': ({ moves, vanishing = [] }) => ['declare the queues in which messages wait', ...moves.map(({ queue, holding }) => `${holding} for ${queue}`), ...vanishing.map(keptText)],
   'keep-queues': ({ queues, bindings }) => ['hold queues open that would vanish', ...queues.map(({ queue }) => queueText(queue)), ...bindings.map(bindingText)],
   'drain-queues': ({ queues, seconds }) => [`let the service empty its queues for ${seconds} s at most`, queues.join(', ')],
   'await-quiet': ({ queues, user }) => [`wait until user ${user} is not connected to the broker`, queues.join(', ')],
@@ -67,7 +67,7 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
     ...bindings.map(bindingText),
   ],
   'redeclare-queues': ({ queues, bindings }) => ['declare queues', ...queues.map(({ queue }) => queueText(queue)), ...bindings.map(bindingText)],
-  'delete-held': ({ holding }) => ['delete the queues in which messages waited, once they are empty', ...holding],
+  'delete-held': ({ holding, vanishing = [] }) => ['delete the queues in which messages waited, once they are empty', ...holding, ...vanishing.map((it) => `undo will ${keptText(it)}`)],
   'migrate-trees': ({ api, items, concurrency }) => [
     `ask ${api} to migrate trees, ${countOf(concurrency, 'call')} at a time`,
     ...treesText(items),
@@ -136,6 +136,10 @@ function treesText(items: ActionOf<'migrate-trees'>['items']): string[] {
 
 function value(text: string | null): string {
   return text === null ? 'nothing' : JSON.stringify(text)
+}
+
+function keptText({ name, type }: VanishingExchange): string {
+  return `bind exchange ${name} (${type}) to one of this program's, so that it does not vanish`
 }
 
 function queueText({ name, durable, autoDelete, arguments: values }: QueueDeclaration): string {

@@ -1,6 +1,7 @@
 import { queueSituation } from '../checks/support/broker-queues.ts'
 import type { QueueSituation } from '../checks/support/broker-queues.ts'
 import { rabbitmqctl, settingLines } from '../checks/support/evidence.ts'
+import { exactlyListed } from '../checks/support/exact-bindings.ts'
 import { counted, listed } from '../checks/support/format.ts'
 import { readSettings, recentRecords } from '../checks/support/service.ts'
 import { tolerant } from '../checks/support/wanted.ts'
@@ -17,7 +18,7 @@ import { springSettings } from '../knowledge/settings.ts'
 import { choose } from './reset-queues/chosen.ts'
 import type { Chosen, ChosenQueue } from './reset-queues/chosen.ts'
 import { foreignClients } from './reset-queues/foreign-clients.ts'
-import { refuseToLeave, refuseUnlessHeldSafely } from './reset-queues/refusals.ts'
+import { refuseToLeave, refuseUnlessHeldSafely, refuseUntold } from './reset-queues/refusals.ts'
 import { declarationOf, exchangeOf, stepsOf } from './reset-queues/steps.ts'
 import { controllerRisks, settingNotes, startStep, stopStep } from './service-steps.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -70,6 +71,9 @@ export const resetQueues = defineRepair({
       bindings: bindings.filter((it) => names.includes(it.destination) || chosen.exchanges.some(({ name }) => name === it.source || name === it.destination)),
       policies: [...(policies ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1)),
     }
+    // what could not be declared or bound again as it is
+    refuseUntold(chosen.queues.map(({ queue }) => queue), chosen.exchanges)
+    exactlyListed(saved.bindings)
     const readers = new Set(consumers.filter((it) => it.user === user).map(({ queue }) => queue))
     const exclusive = (await broker.queues()).filter((it) => it.exclusive && readers.has(it.name)).map(({ name }) => name)
     const steps =

@@ -2,6 +2,7 @@ import { AdminError } from '../../core/error.ts'
 import { backExchangePrefix } from '../../knowledge/broker.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { keepExchanges } from './keep-exchanges.ts'
 import { declaration, liveQueues } from './queues.ts'
 
 export const deleteHeld: ActionHandler<'delete-held'> = {
@@ -18,8 +19,9 @@ export const deleteHeld: ActionHandler<'delete-held'> = {
     await deleteEmpty(all(holding), workshop)
     await workshop.failpoint('deleted')
   },
-  async undo({ holding }, { control }) {
-    await (await control.broker()).declareQueues(holding.map(declaration))
+  async undo({ holding, vanishing = [] }, workshop) {
+    await (await workshop.control.broker()).declareQueues(holding.map(declaration))
+    await keepExchanges(vanishing, workshop)
   },
 }
 

@@ -1,17 +1,16 @@
 import { refusesTransientQueues } from '../../checks/support/broker-queues.ts'
+import { exact } from '../../checks/support/exact-bindings.ts'
 import { counted, listed } from '../../checks/support/format.ts'
 import type { ActionOf, Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
-import { backExchangePrefix } from '../../knowledge/broker.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmpty } from './delete-held.ts'
+import { noteBindings } from './note-bindings.ts'
 import { isThere, liveQueues, movesOf } from './queues.ts'
 import { bindingsNoted } from '../../core/queue-notes.ts'
-import type { Entry } from '../../core/queue-notes.ts'
-import { exact } from './exact-bindings.ts'
-import { bindingKey, missing } from './switch-exchanges.ts'
+import { missing } from './switch-exchanges.ts'
 import { putAside, takeBackAside } from './move.ts'
 import { command } from '../../core/shell-command.ts'
 
@@ -30,7 +29,7 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
     if (action.discards) await refuseGrown(action, workshop)
     await workshop.failpoint('counted')
     const there = await present(action.queues, workshop)
-    await noteBindings(there, action.bindings, workshop)
+    await noteBindings(there.map(({ queue }) => queue.name), action.bindings, workshop)
     const { messages } = action.counts
     // what is to be lost is not moved aside, where nobody would fetch it
     await deleteEmptied(action.discards ? there.map((it) => ({ ...it, holding: null })) : there, workshop, action.discards ? messages : 0)
@@ -48,17 +47,8 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
   foreseeUndo: async ({ queues }, workshop) => assertTakesThem(queues, workshop),
 }
 
-/** Bindings that came since the plan was made go with the queue as well: they are on record before it is deleted. */
-async function noteBindings(there: readonly Former[], known: readonly Binding[], { open, journal }: Workshop): Promise<void> {
-  const names = new Set(there.map(({ queue }) => queue.name))
-  const keys = new Set([...known, ...bindingsNoted(journal.ofRun())].map(bindingKey))
-  const isOwn = ({ source, destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && names.has(destination) && !source.startsWith(backExchangePrefix)
-  const others = (await (await open.broker()).bindings()).filter((it) => isOwn(it) && !keys.has(bindingKey(it)))
-  if (others.length > 0) await journal.note(JSON.stringify({ event: 'bound', bindings: others } satisfies Entry))
-}
-
 /** Throws REFUSED where queues would have to be declared again as the broker does not take them any more, as after an upgrade. */
-async function assertTakesThem(queues: readonly Former[], workshop: Workshop): Promise<void> {
+export async function assertTakesThem(queues: readonly Former[], workshop: Workshop): Promise<void> {
   const there = await liveQueues(workshop)
   const transient = queues.filter(({ queue }) => !queue.durable && !isThere(there, queue)).map(({ queue }) => queue.name)
   if (transient.length === 0) return
@@ -71,13 +61,18 @@ async function assertTakesThem(queues: readonly Former[], workshop: Workshop): P
 
 /** Declares those that are missing as they were, with their bindings, and moves back what waits for them. */
 export async function putBack(queues: readonly Former[], bindings: readonly Binding[], workshop: Workshop): Promise<void> {
+  await declareMissing(queues, bindings, workshop)
+  await takeBackAside(movesOf(queues), workshop)
+}
+
+/** The same for those for which nothing waits. */
+export async function declareMissing(queues: readonly Former[], bindings: readonly Binding[], workshop: Workshop): Promise<void> {
   const there = await liveQueues(workshop)
   const broker = await workshop.control.broker()
   await broker.declareQueues(queues.map(({ queue }) => queue).filter(({ name }) => !there.has(name)))
   const former = new Set((await present(queues, workshop)).map(({ queue }) => queue.name))
   const wanted = [...bindings, ...bindingsNoted(workshop.journal.ofRun())].filter(({ destination, destinationKind }) => destinationKind === 'queue' && former.has(destination))
-  await broker.bind(await exact(await missing(wanted, workshop), workshop))
-  await takeBackAside(movesOf(queues), workshop)
+  await broker.bind(exact(await missing(wanted, workshop)))
 }
 
 async function present(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {

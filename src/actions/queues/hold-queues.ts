@@ -6,22 +6,22 @@ import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { countsOf, declaration, isThere, liveQueues } from './queues.ts'
 import { deleteEmpty } from './delete-held.ts'
-import { exact } from './exact-bindings.ts'
+import { areKept, keepExchanges } from './keep-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
 
 /** Before anything stops: a broker that does not take them harms nobody. What comes later to a queue that is empty now gets its own then. */
 export const holdQueues: ActionHandler<'hold-queues'> = {
   failpoints: ['declared'],
-  async isDone({ moves }, workshop) {
+  async isDone({ moves, vanishing = [] }, workshop) {
     const queues = await liveQueues(workshop)
-    return (await needed(moves, workshop)).every((name) => isThere(queues, declaration(name)))
+    return (await needed(moves, workshop)).every((name) => isThere(queues, declaration(name))) && areKept(vanishing, workshop)
   },
   // one that was not in use then got none
   async standsAs({ moves }, workshop) {
     const queues = await liveQueues(workshop)
     return moves.some(({ holding }) => isThere(queues, declaration(holding))) ? 'done' : 'not-done'
   },
-  async perform({ moves, saved }, workshop) {
+  async perform({ moves, vanishing = [] }, workshop) {
     const broker = await workshop.control.broker()
     const holding = await needed(moves, workshop)
     const declared = await broker.declareQueues(holding.map(declaration))
@@ -29,8 +29,7 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     const others = holding.filter((name) => declared.get(name) === 'otherwise')
     if (others.length === 0) {
       await tryWayBack(broker, holding)
-      // what could not be bound again is found while the service still runs
-      return void (await exact(saved.bindings, workshop))
+      return keepExchanges(vanishing, workshop)
     }
     throw new AdminError('REFUSED', `a queue ${others[0]} is there already and is not as this program declares it`, [
       command`see what it holds, and delete it: rabbitmqctl list_queues name durable arguments messages | grep ${others[0]!}`,

@@ -2,7 +2,7 @@ import type { Former, Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { putBack } from './delete-queues.ts'
+import { assertTakesThem, declareMissing, putBack } from './delete-queues.ts'
 import { putAside } from './move.ts'
 import { countsOf, keepOpen, liveQueues, movesOf } from './queues.ts'
 
@@ -29,8 +29,23 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
     if (unsaved.length > 0) throw new AdminError('INTERRUPTED', unsaved.join('; '))
   },
   async undo({ queues, bindings }, workshop) {
-    await putBack(await awaited(queues, workshop), bindings, workshop)
+    const waiting = await awaited(queues, workshop)
+    await putBack(waiting, bindings, workshop)
+    const empty = queues.filter((it) => !waiting.includes(it))
+    // one that is gone with this program goes for good where the broker takes no such queue any more
+    if (await areTaken(empty, workshop)) await declareMissing(empty, bindings, workshop)
   },
+  foreseeUndo: async ({ queues }, workshop) => assertTakesThem(await awaited(queues, workshop), workshop),
+}
+
+async function areTaken(queues: readonly Former[], workshop: Workshop): Promise<boolean> {
+  try {
+    await assertTakesThem(queues, workshop)
+    return true
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'REFUSED') return false
+    throw error
+  }
 }
 
 /** A journal that cannot be written may be what ended the run: the messages matter more. */
@@ -51,7 +66,7 @@ async function keptByNobodyElse(queues: readonly Former[], workshop: Workshop): 
   return movesOf(queues).filter(({ queue }) => kept.has(queue) && counts.get(queue)?.consumers === 1)
 }
 
-/** Those for which messages wait: what is not there for any other reason is the service's to declare. */
+/** Those for which messages wait. */
 async function awaited(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
   const places = ({ holding }: Move): string[] => [holding, aheadOf(holding)]
   const counts = await countsOf(movesOf(queues).flatMap(places), workshop)

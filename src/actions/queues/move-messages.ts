@@ -1,7 +1,8 @@
 import type { ActionHandler } from '../handler.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import { bringBack, putAside, takeBackAside } from './move.ts'
-import { countsOf } from './queues.ts'
+import { noteBindings } from './note-bindings.ts'
+import { countsOf, liveQueues } from './queues.ts'
 
 export const moveMessages: ActionHandler<'move-messages'> = {
   failpoints: ['opened', 'published', 'confirmed', 'acked', 'emptied', 'noted'],
@@ -16,6 +17,12 @@ export const moveMessages: ActionHandler<'move-messages'> = {
     if (isWaiting) return 'done'
     return moves.some(({ queue }) => holds(queue)) ? 'not-done' : 'untold'
   },
-  perform: async ({ direction, moves }, workshop) => (direction === 'aside' ? putAside(moves, workshop) : bringBack(moves, workshop, { verifies: 'all' })),
+  async perform({ direction, moves }, workshop) {
+    if (direction === 'back') return bringBack(moves, workshop, { verifies: 'all' })
+    const there = await liveQueues(workshop)
+    // one that is gone with its last reader is not there any more to be deleted
+    await noteBindings(moves.map(({ queue }) => queue).filter((queue) => there.get(queue)?.autoDelete), [], workshop)
+    return putAside(moves, workshop)
+  },
   undo: async ({ direction, moves }, workshop) => (direction === 'aside' ? takeBackAside(moves, workshop) : putAside(moves, workshop, { isUndo: true })),
 }

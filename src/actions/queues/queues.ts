@@ -1,5 +1,5 @@
 import type { Former, Move } from '../../core/action.ts'
-import type { BrokerQueue, QueueCounts } from '../../core/sources.ts'
+import type { BrokerExchange, BrokerQueue, QueueCounts } from '../../core/sources.ts'
 import type { QueueDeclaration } from '../../core/topology.ts'
 import type { Workshop } from '../handler.ts'
 
@@ -12,6 +12,12 @@ export function declaration(name: string): QueueDeclaration {
 export async function liveQueues({ open }: Pick<Workshop, 'open'>): Promise<ReadonlyMap<string, BrokerQueue>> {
   const queues = await (await open.broker()).queues()
   return new Map(queues.map((queue) => [queue.name, queue]))
+}
+
+/** The vhost's exchanges by name. */
+export async function liveExchanges({ open }: Pick<Workshop, 'open'>): Promise<ReadonlyMap<string, BrokerExchange>> {
+  const exchanges = await (await open.broker()).exchanges()
+  return new Map(exchanges.map((exchange) => [exchange.name, exchange]))
 }
 
 /** What those of them hold that are there. A missing one is left out, and not asked for: its refusal costs more than the others together. */

@@ -1,3 +1,4 @@
+import { exact } from '../../checks/support/exact-bindings.ts'
 import type { Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
@@ -5,9 +6,9 @@ import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmptied } from './delete-queues.ts'
 import { putAside } from './move.ts'
+import { noteBindings } from './note-bindings.ts'
 import { countsOf, isThere, liveQueues, movesOf } from './queues.ts'
 import { bindingsNoted } from '../../core/queue-notes.ts'
-import { exact } from './exact-bindings.ts'
 import { possible } from './switch-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
 
@@ -35,13 +36,17 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
     }
     await workshop.failpoint('declared')
     const all = [...bindings, ...bindingsNoted(workshop.journal.ofRun())]
-    await broker.bind(await exact(await possible(bindingsTo(awaiting, all), workshop), workshop))
+    await broker.bind(exact(await possible(bindingsTo(awaiting, all), workshop)))
     await workshop.failpoint('bound')
   },
-  async undo({ queues }, workshop) {
+  async foresee({ bindings }) {
+    exact(bindings)
+  },
+  async undo({ queues, bindings }, workshop) {
     const there = await liveQueues(workshop)
     const durable = queues.map(({ queue }) => queue.name).filter((name) => there.get(name)?.durable === true)
     const former = queues.filter(({ queue }) => durable.includes(queue.name))
+    await noteBindings(durable, bindings, workshop)
     // what has come since, of a queue that is held open as well
     await putAside(movesOf(former), workshop, { isUndo: true })
     await deleteEmptied(former, workshop)

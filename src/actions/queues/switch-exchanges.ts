@@ -1,8 +1,9 @@
+import { exact, exactlyListed } from '../../checks/support/exact-bindings.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding, ExchangeDeclaration } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { exact } from './exact-bindings.ts'
 import { command } from '../../core/shell-command.ts'
+import { backExchangePrefix } from '../../knowledge/broker.ts'
 
 /** An exchange's own `durable` cannot be changed: it is deleted and declared anew, and its bindings with it. */
 export const switchExchanges: ActionHandler<'switch-exchanges'> = {
@@ -15,6 +16,9 @@ export const switchExchanges: ActionHandler<'switch-exchanges'> = {
   async standsAs({ exchanges }, workshop) {
     return (await areThere(exchanges.map(({ to }) => to), workshop)) ? 'done' : 'not-done'
   },
+  async foresee({ bindings }) {
+    exact(bindings)
+  },
   perform: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ to }) => to), bindings, workshop),
   undo: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ from }) => from), bindings, workshop),
 }
@@ -24,7 +28,7 @@ async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readon
   const broker = await control.broker()
   const all = [...bindings, ...(await notedMeanwhile(wanted, bindings, workshop))]
   // before one is deleted: what cannot be bound again stays
-  await exact(await possible(all, workshop), workshop)
+  exact(await possible(all, workshop))
   for (const exchange of wanted) {
     if (await areThere([exchange], workshop)) continue
     await broker.deleteExchange(exchange.name)
@@ -36,7 +40,7 @@ async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readon
   }
   await failpoint('declared')
   // where its other end has gone meanwhile, whoever declares that anew binds it too
-  await broker.bind(await exact(await missing(all, workshop), workshop))
+  await broker.bind(exact(await missing(all, workshop)))
   await failpoint('bound')
 }
 
@@ -49,8 +53,9 @@ async function notedMeanwhile(wanted: readonly ExchangeDeclaration[], known: rea
   const noted = journal.notes.flatMap((note) => JSON.parse(note) as Binding[])
   const keys = new Set([...known, ...noted].map(bindingKey))
   const others = (await (await open.broker()).bindings()).filter(
-    (it) => (names.has(it.source) || (it.destinationKind === 'exchange' && names.has(it.destination))) && !keys.has(bindingKey(it)),
+    (it) => (names.has(it.source) || (it.destinationKind === 'exchange' && names.has(it.destination))) && !keys.has(bindingKey(it)) && !it.destination.startsWith(backExchangePrefix),
   )
+  exactlyListed(others)
   if (others.length > 0) await journal.note(JSON.stringify(others))
   return [...noted, ...others]
 }

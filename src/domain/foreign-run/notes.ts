@@ -1,4 +1,4 @@
-import { bindingsNoted } from '../../core/queue-notes.ts'
+import { bindingNoters, bindingsNoted } from '../../core/queue-notes.ts'
 import type { Action } from '../../core/action.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { RunEvent } from '../../core/run.ts'
@@ -23,8 +23,10 @@ function ofNote(action: Action, note: string): string[] {
       const isOwn = ({ source, destination, destinationKind }: Binding): boolean => own.has(source) || (destinationKind === 'exchange' && own.has(destination))
       return (JSON.parse(note) as Binding[]).every(isOwn) ? [] : ['a note of it binds what is not its own']
     }
+    case 'move-messages':
+    case 'redeclare-queues':
     case 'delete-queues': {
-      const own = new Set(action.queues.map(({ queue }) => queue.name))
+      const own = new Set(action.kind === 'move-messages' ? action.moves.map(({ queue }) => queue) : action.queues.map(({ queue }) => queue.name))
       const { event, bindings = [] } = JSON.parse(note) as { event: string; bindings?: Binding[] }
       const isOwn = ({ destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && own.has(destination)
       return event !== 'bound' || bindings.every(isOwn) ? [] : ['a note of it binds what is not its own']
@@ -41,7 +43,7 @@ function ofNote(action: Action, note: string): string[] {
 export async function unfitBindings({ steps }: Plan, events: readonly RunEvent[], { open }: Pick<Comparison, 'open'>): Promise<string[]> {
   const noted = events.flatMap((event) => {
     const kind = event.event === 'noted' ? steps[event.step]?.action.kind : undefined
-    return event.event === 'noted' && (kind === 'switch-exchanges' || kind === 'delete-queues') ? bindingsNoted([event.note]) : []
+    return event.event === 'noted' && kind && bindingNoters.includes(kind) ? bindingsNoted([event.note]) : []
   })
   if (noted.length === 0) return []
   const saved = steps.flatMap(({ action }) => ('bindings' in action ? action.bindings : action.kind === 'hold-queues' ? action.saved.bindings : []))

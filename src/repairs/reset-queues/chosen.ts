@@ -27,6 +27,8 @@ export interface Chosen {
   others: readonly { name: string; why: string }[]
   /** transient exchanges that feed the service's queues and others' too, so that they are not known to be its own */
   shared: readonly string[]
+  /** exchanges that go with their last binding, all of whose bindings go with what is declared anew; not those that are declared anew themselves */
+  vanishing: readonly BrokerExchange[]
 }
 
 /** What the vhost holds, as the broker lists it. */
@@ -63,7 +65,8 @@ export function choose(situation: QueueSituation, held: Held, vhost: string, pat
   const doubtful = patterns.length > 0 ? undefined : rest.map((name) => doubtOf(name, own, situation, held)).find((it) => it !== null)
   if (doubtful) throw doubtful
   const others = rest.map((name) => ({ name, why: whyNot(name, held) }))
-  return { queues, leftOut, others, ...exchangesOf(new Set([...own.keys(), ...chosen]), held) }
+  const switched = exchangesOf(new Set([...own.keys(), ...chosen]), held)
+  return { queues, leftOut, others, ...switched, vanishing: vanishingWith(chosen, switched.exchanges, held) }
 }
 
 /**
@@ -136,6 +139,22 @@ function exchangesOf(own: ReadonlySet<string>, { exchanges, bindings, records }:
     exchanges: transient.filter(isProven),
     shared: transient.filter((it) => !isProven(it) && feeds(it.name).some(isOwn)).map(({ name }) => name),
   }
+}
+
+/** Where one goes, so do bindings to it. */
+function vanishingWith(queues: ReadonlySet<string>, switched: readonly BrokerExchange[], { exchanges, bindings }: Held): BrokerExchange[] {
+  const gone = new Set(switched.map(({ name }) => name))
+  const vanishing: BrokerExchange[] = []
+  const goesToo = ({ destination, destinationKind }: Binding): boolean => (destinationKind === 'queue' ? queues.has(destination) : gone.has(destination))
+  const isNext = ({ name, autoDelete }: BrokerExchange): boolean => {
+    const from = bindings.filter(({ source }) => source === name)
+    return autoDelete && !gone.has(name) && from.length > 0 && from.every(goesToo)
+  }
+  for (let next = exchanges.find(isNext); next; next = exchanges.find(isNext)) {
+    gone.add(next.name)
+    vanishing.push(next)
+  }
+  return vanishing
 }
 
 /** `*` stands for any characters, `?` for one. */

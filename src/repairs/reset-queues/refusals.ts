@@ -3,7 +3,7 @@ import { listed } from '../../checks/support/format.ts'
 import { tolerant } from '../../checks/support/wanted.ts'
 import { AdminError } from '../../core/error.ts'
 import type { BrokerPolicy, BrokerSource } from '../../core/sources.ts'
-import { isLossy, lossyKeys } from '../../knowledge/broker.ts'
+import { exchangeArguments, isLossy, lossyKeys, queueArguments, shownBytes } from '../../knowledge/broker.ts'
 import { sentence } from '../../core/shell-command.ts'
 
 /** Throws REFUSED where messages could not wait in the queues `holding`, or the broker takes none. `there`: queues of the vhost. */
@@ -39,6 +39,27 @@ export async function refuseUnlessHeldSafely(
       rabbitmqctl(broker, 'list_queues name messages'),
     ])
   }
+}
+
+interface Declared {
+  name: string
+  arguments: Readonly<Record<string, unknown>>
+}
+
+/** Throws REFUSED where the list does not tell an argument that the broker compares: declared again otherwise, it would be refused to the service. */
+export function refuseUntold(queues: readonly Declared[], exchanges: readonly Declared[]): void {
+  const untold = (kind: string, all: readonly Declared[], known: ReadonlySet<string>): string[] =>
+    all.flatMap(({ name, arguments: values }) => Object.keys(values).filter((key) => known.has(key) && !isTold(values[key])).map((key) => `${key} of ${kind} ${name}`))
+  const all = [...untold('queue', queues, queueArguments), ...untold('exchange', exchanges, exchangeArguments)]
+  if (all.length === 0) return
+  throw new AdminError('REFUSED', `the broker's list does not tell ${listed(all)} exactly (a text that is not UTF-8, or a number above 2^53), so it could not be declared again as it is`, [
+    'rabbitmqctl list_queues name arguments   # on the broker',
+    'have the service declare it with another value',
+  ])
+}
+
+function isTold(value: unknown): boolean {
+  return typeof value === 'number' ? Number.isSafeInteger(value) : !(typeof value === 'string' && shownBytes(value) !== null)
 }
 
 /** Throws REFUSED where the setting would change under transient queues that are left as they are. */

@@ -1,13 +1,14 @@
-import type { Definitions, Former, Move } from '../../core/action.ts'
+import { keepableTypes } from '../../core/action.ts'
+import type { Definitions, Former, Move, VanishingExchange } from '../../core/action.ts'
 import type { Step } from '../../core/plan.ts'
 import type { BrokerQueue } from '../../core/sources.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/topology.ts'
 import { counted, listed } from '../../checks/support/format.ts'
-import { isDroppedArgument } from '../../knowledge/broker.ts'
+import { countsDeathsItself, exchangeArguments, isDroppedArgument, queueArguments } from '../../knowledge/broker.ts'
 import { holdingOf } from '../../knowledge/held-queues.ts'
 import type { Chosen } from './chosen.ts'
 
-export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges'> {
+export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges' | 'vanishing'> {
   version: string
   user: string
   saved: Definitions
@@ -60,7 +61,7 @@ function beforeStop(wanted: Wanted): Step[] {
   return [
     {
       title: `declare durable queues in which messages wait meanwhile, for each of ${counted(queues.length, 'queue')} that is in use`,
-      action: { kind: 'hold-queues', moves: movesOf(wanted), saved },
+      action: { kind: 'hold-queues', moves: movesOf(wanted), saved, ...keptOf(wanted) },
       interrupts: false,
     },
     ...(vanishing.length === 0 ? [] : [keepStep(wanted, vanishing)]),
@@ -74,6 +75,29 @@ function beforeStop(wanted: Wanted): Step[] {
           },
         ]),
   ]
+}
+
+/** Exchanges that are kept from vanishing, where any are. */
+function keptOf(wanted: Wanted): { vanishing?: readonly VanishingExchange[] } {
+  const vanishing = keptIn(wanted)
+  return vanishing.length === 0 ? {} : { vanishing }
+}
+
+/** An exchange of another type could send messages to ours, or be bound to it in no way that is known. */
+function keptIn({ exchanges, vanishing, discards, queues }: Wanted): VanishingExchange[] {
+  if (discards || queues.length === 0) return []
+  const own = exchanges.filter(({ autoDelete }) => autoDelete)
+  return [...own, ...vanishing].flatMap(({ name, type }) => {
+    const known = keepableTypes.find((it) => it === type)
+    return known === undefined ? [] : [{ name, type: known }]
+  })
+}
+
+/** Others' exchanges that vanish, which nothing brings back; null: none do. */
+function lossOfExchanges(wanted: Wanted): string | null {
+  const kept = new Set(keptIn(wanted).map(({ name }) => name))
+  const lost = wanted.vanishing.map(({ name }) => name).filter((name) => !kept.has(name))
+  return lost.length === 0 ? null : `${listed(lost)} with all bindings, unless the service declares them: ${lost.length === 1 ? 'an exchange that vanishes' : 'exchanges that vanish'} with the last binding`
 }
 
 /** Those that go with their last consumer, or some time after it. */
@@ -91,7 +115,7 @@ function keepStep(wanted: Wanted, vanishing: readonly BrokerQueue[]): Step {
       bindings: bindingsTo(wanted, wanted.saved).filter(({ destination }) => names.includes(destination)),
     },
     interrupts: false,
-    loses: `should this program be killed, or the broker be lost, before their messages are moved aside, ${listed(names)} vanish with what is in them`,
+    loses: `should this program be killed, or the broker be lost, before their messages are moved aside, by this repair or its undo, ${listed(names)} vanish with what is in them`,
   }
 }
 
@@ -114,11 +138,12 @@ function queueSteps(wanted: Wanted): Step[] {
   if (queues.length === 0) return []
   const former: Former[] = queues.map(({ queue }) => ({ queue: declarationOf(queue), holding: holdingOf(queue.name) }))
   const counts = { messages }
+  const losses = [...(discards ? ['all messages in them: --discard-messages asks for that'] : []), ...[lossOfExchanges(wanted)].filter((it) => it !== null)]
   const remove: Step = {
     title: `delete ${counted(queues.length, 'transient queue')}: ${listed(namesOf(wanted))}`,
     action: { kind: 'delete-queues', queues: former, bindings: bindingsTo(wanted, saved), discards, counts },
     interrupts: false,
-    ...(discards && { loses: 'all messages in them: --discard-messages asks for that' }),
+    ...(losses.length > 0 && { loses: losses.join('; ') }),
   }
   if (discards) return [remove]
   return [
@@ -131,9 +156,11 @@ function queueSteps(wanted: Wanted): Step[] {
   ]
 }
 
-function exchangeSteps({ exchanges, saved }: Wanted): Step[] {
+function exchangeSteps(wanted: Wanted): Step[] {
+  const { exchanges, queues, saved } = wanted
   if (exchanges.length === 0) return []
   const names = exchanges.map(({ name }) => name)
+  const losses = [lossOfTypes(exchanges, exchangeArguments), queues.length === 0 ? lossOfExchanges(wanted) : null].filter((it) => it !== null)
   return [
     {
       title: `declare ${counted(exchanges.length, 'exchange')} anew as durable, with all their bindings: ${listed(names)}`,
@@ -143,6 +170,7 @@ function exchangeSteps({ exchanges, saved }: Wanted): Step[] {
         bindings: saved.bindings.filter(({ source, destination, destinationKind }) => names.includes(source) || (destinationKind === 'exchange' && names.includes(destination))),
       },
       interrupts: false,
+      ...(losses.length > 0 && { loses: losses.join('; ') }),
     },
   ]
 }
@@ -151,16 +179,23 @@ function afterwards(wanted: Wanted): Step[] {
   const { queues, discards, messages, saved, version, keepsUserIds } = wanted
   if (queues.length === 0) return []
   const moves = movesOf(wanted)
+  const kept = new Set(keptIn(wanted).map(({ name }) => name))
+  // their exchange is to have its bindings again before it is let go of
+  const isFed = new Set(saved.bindings.filter(({ source }) => kept.has(source)).map(({ destination }) => destination))
   const expiring = queues.filter(({ queue }) => 'x-expires' in queue.arguments).map(({ queue }) => queue.name)
+  const losses = [
+    ...(expiring.length > 0 ? [`${listed(expiring)} with what is in them, should nobody read from them for their x-expires`] : []),
+    ...[lossOfTypes(queues.map(({ queue }) => queue), queueArguments)].filter((it) => it !== null),
+  ]
   const anew: Step = {
     title: 'declare those queues anew as durable for which messages wait, or which the service is not known to declare; it declares the others',
     action: {
       kind: 'redeclare-queues',
-      queues: queues.map(({ queue, isDeclared }) => ({ queue: durableOf(queue, version), holding: holdingOf(queue.name), ...(!isDeclared && { always: true as const }) })),
+      queues: queues.map(({ queue, isDeclared }) => ({ queue: durableOf(queue, version), holding: holdingOf(queue.name), ...((!isDeclared || isFed.has(queue.name)) && { always: true as const }) })),
       bindings: bindingsTo(wanted, saved),
     },
     interrupts: false,
-    ...(expiring.length > 0 && { loses: `${listed(expiring)} with what is in them, should nobody read from them for their x-expires` }),
+    ...(losses.length > 0 && { loses: losses.join('; ') }),
   }
   if (discards) return [anew]
   return [
@@ -170,15 +205,23 @@ function afterwards(wanted: Wanted): Step[] {
       action: { kind: 'move-messages', direction: 'back', moves, counts: { messages } },
       interrupts: false,
       loses:
-        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), whether it had been delivered before' +
+        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), whether it had been delivered before, whether it was persistent (it is afterwards)' +
+        (countsDeathsItself(version) ? ', how often it was a dead letter (its x-death stays until it is one again, and then counts from 1)' : '') +
         (keepsUserIds ? '' : ", and its user_id where that is another user's"),
     },
     {
       title: 'delete the queues in which messages waited',
-      action: { kind: 'delete-held', holding: moves.map(({ holding }) => holding) },
+      action: { kind: 'delete-held', holding: moves.map(({ holding }) => holding), ...keptOf(wanted) },
       interrupts: false,
     },
   ]
+}
+
+/** Of arguments that RabbitMQ does not know, the broker's list shows no types, and nobody but their owner can tell them; null: there are none. */
+function lossOfTypes(all: readonly { name: string; arguments: Readonly<Record<string, unknown>> }[], known: ReadonlySet<string>): string | null {
+  const untold = all.flatMap(({ name, arguments: values }) => Object.keys(values).filter((key) => !known.has(key) && typeof values[key] !== 'boolean').map((key) => `${key} of ${name}`))
+  if (untold.length === 0) return null
+  return `the exact type of each argument that RabbitMQ does not know (${listed(untold)}): text comes back as text, a whole number as int or long, any other as double`
 }
 
 function bindingsTo(wanted: Wanted, { bindings }: Definitions): Binding[] {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { isCampaign, spread } from '../support/failpoints.ts'
+import type { ActionKind } from '../../../src/core/action.ts'
+import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import { isCampaign, spread, undoInstantsOf } from '../support/failpoints.ts'
 import type { Ended } from '../support/operator.ts'
+import { planned } from './kinds.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
-import type { Beans, QueueDeployment } from './own-broker.ts'
+import type { Beans, QueueDeployment, State } from './own-broker.ts'
 
 /** more than are asked for at first, so that it ends between batches too */
 const count = 300
@@ -24,6 +27,9 @@ const kinds: readonly Kind[] = [
   { kind: 'full by bytes, and refuses more', arguments: { 'x-max-length-bytes': 3 * count, 'x-overflow': 'reject-publish' }, isBounded: true },
   { kind: 'full by bytes, and drops its oldest for more', arguments: { 'x-max-length-bytes': 3 * count }, isBounded: true },
   { kind: 'by priority', arguments: { 'x-max-priority': 5 }, isBounded: false },
+  { kind: 'gone with its last reader', arguments: {}, autoDelete: true, isBounded: false },
+  { kind: 'gone with its last reader, and full', arguments: { 'x-max-length': count, 'x-overflow': 'reject-publish' }, autoDelete: true, isBounded: true },
+  { kind: 'gone without a reader for a time', arguments: { 'x-expires': 600_000 }, isBounded: false },
 ]
 
 /** A command that ends early: `kill` at that instant, or Ctrl-C while it is under way. */
@@ -37,22 +43,35 @@ const reset = ['reset-queues', '--drain', '0']
 const killed = (words: readonly string[], at: string): Cut => ({ how: 'kill', words, at })
 const stopped = (words: readonly string[], at: string): Cut => ({ how: 'Ctrl-C', words, at })
 
+/** The steps of such a plan. A queue that goes without a reader is held open before the service is stopped. */
+function stepsOf({ autoDelete, arguments: values }: Kind): readonly ActionKind[] {
+  const isHeldOpen = autoDelete === true || 'x-expires' in values
+  return isHeldOpen ? planned.flatMap((kind): ActionKind[] => (kind === 'stop-service' ? ['keep-queues', kind] : [kind])) : planned
+}
+
 /** How a run ends early, on the way there and on the way back. */
-const begins: readonly Cut[] = [
-  killed(reset, 'move-messages:published#2'),
-  killed(reset, 'move-messages:acked'),
-  stopped(reset, 'move-messages:published#2'),
-  killed(reset, 'delete-queues:intended'),
-  killed(reset, 'delete-queues:deleted'),
-  killed(reset, 'redeclare-queues:after'),
+const begins: readonly (readonly Cut[])[] = [
+  [killed(reset, 'move-messages:published#2')],
+  [killed(reset, 'move-messages:acked')],
+  [stopped(reset, 'move-messages:published#2')],
+  [killed(reset, 'delete-queues:intended')],
+  [killed(reset, 'delete-queues:deleted')],
+  [killed(reset, 'switch-exchanges:deleted')],
+  [killed(reset, 'redeclare-queues:after')],
+  // once messages are on their way back, which is another step of the same kind
+  ...['published#2', 'confirmed', 'acked'].map((instant) => [killed(reset, 'redeclare-queues:after'), killed(['resume'], `move-messages:${instant}`)]),
+  [killed(reset, 'delete-held:before')],
+  [killed(reset, 'end:before')],
 ]
-/** The same once messages are on their way back, which is another step of the same kind. */
-const comingBack: readonly (readonly Cut[])[] = ['published#2', 'confirmed', 'acked'].map((instant) => [killed(reset, 'redeclare-queues:after'), killed(['resume'], `move-messages:${instant}`)])
-/** Where an undo ends early: of each step that moves messages, wherever it comes by. */
-const undoing = [
-  ['move-messages:undo-opened', 'move-messages:undo-published#2', 'move-messages:undo-confirmed', 'move-messages:undo-acked', 'move-messages:undo-emptied', 'move-messages:undo-noted'],
-  ['delete-queues:undo-opened', 'delete-queues:undo-published#2', 'delete-queues:undo-confirmed', 'delete-queues:undo-acked', 'delete-queues:undo-emptied', 'delete-queues:undo-noted'],
-].flat()
+
+/** Steps that such a run has come to, so that its undo has something to take back of them. */
+function reachedBy(begun: readonly Cut[], of: Kind): readonly ActionKind[] {
+  const steps = stepsOf(of)
+  const [kind = ''] = begun.at(-1)!.at.split(':')
+  if (kind === 'end') return steps
+  const place = begun.length > 1 ? steps.lastIndexOf(kind as ActionKind) : steps.indexOf(kind as ActionKind)
+  return steps.slice(0, begun.at(-1)!.at.endsWith(':before') ? place : place + 1)
+}
 
 interface Case {
   title: string
@@ -62,18 +81,28 @@ interface Case {
   undo: readonly string[]
   how: Cut['how']
   /** who goes on with it in between */
-  by: 'undo' | 'resume'
+  by: 'undo' | 'resume' | 'each in turn'
 }
 
-const all = kinds.flatMap((of, place): Case[] =>
-  [...begins.map((cut) => [cut]), ...comingBack, [killed(reset, 'end:before')]].flatMap((begun, way) =>
-    undoing.flatMap((first, at) => {
-      const turn = place + way + at
-      const [second, third] = [undoing[(turn * 5 + 1) % undoing.length]!, undoing[(turn * 7 + 3) % undoing.length]!]
+const ways = ['undo', 'resume', 'each in turn'] as const
+
+/** Each instant of each undo on each kind of queue, after two of the runs that come so far. Kinds take turns, so that the first of them are of all. */
+const all = undoInstantsOf([...new Set(stepsOf({ ...kinds[0]!, autoDelete: true }))]).flatMap((first, at) =>
+  [0, 1].flatMap((round) =>
+    kinds.flatMap((of, place): Case[] => {
+      const [kind = ''] = first.split(':')
+      // one that is gone with its last reader is not there any more to be deleted
+      const fitting = begins.filter((begun) => reachedBy(begun, of).includes(kind as ActionKind) && !(of.autoDelete && begun[0]!.at.startsWith('delete-queues')))
+      const turn = place + at + round
+      const begun = fitting[(at + place * 2 + round * Math.ceil(fitting.length / 2)) % fitting.length]
+      if (!begun) return []
+      const instants = undoInstantsOf([...new Set(reachedBy(begun, of))])
+      const [second, third] = [instants[(turn * 5 + 1) % instants.length]!, instants[(turn * 7 + 3) % instants.length]!]
       const undo = [first, second, third].slice(0, 1 + (turn % 3))
       const how = turn % 4 === 0 ? 'Ctrl-C' : 'kill'
-      const title = `${of.kind}, after ${begun.map((it) => `${it.how} at ${it.at}`).join(' and ')}, by ${how} at ${undo.join(', ')}`
-      return [{ title, of, begun, undo, how, by: turn % 2 === 0 ? 'undo' : 'resume' }]
+      const by = ways[(turn + round) % ways.length]!
+      const title = `${of.kind}, after ${begun.map((it) => `${it.how} at ${it.at}`).join(' and ')}, by ${how} at ${undo.join(', ')}, and then ${by}`
+      return [{ title, of, begun, undo, how, by }]
     }),
   ),
 )
@@ -82,33 +111,76 @@ function declared({ arguments: values, autoDelete = false }: Kind): Beans {
   return { exchanges: [{ name: 'work', type: 'topic' }], queues: [{ name: 'full', arguments: values, autoDelete }], bindings: [{ exchange: 'work', queue: 'full', routingKey: 'upload.#' }] }
 }
 
+/** What a kill may cost, and only that: a queue that goes with its last reader, while this program is its only one. */
+function mayCost({ how, words, at }: Cut, { autoDelete }: Kind, begun: readonly Cut[]): boolean {
+  if (autoDelete !== true || how === 'Ctrl-C') return false
+  const [kind = ''] = at.split(':')
+  if (words === reset) return kind === 'move-messages'
+  const isRedeclared = reachedBy(begun, { kind: '', arguments: {}, autoDelete, isBounded: false }).includes('redeclare-queues')
+  return at.includes(':undo-') && isRedeclared && ['start-service', 'delete-held', 'move-messages', 'redeclare-queues'].includes(kind)
+}
+
+/** All texts that are anywhere, in the queue or in those in which messages wait. */
+async function present({ connect, vhost, texts }: QueueDeployment): Promise<ReadonlySet<string>> {
+  // what a killed program had not acknowledged is back in its place
+  const connection = await connect()
+  await connection.close()
+  const held = async (): Promise<string[]> => {
+    const listed = (await vhost.manage('GET', `/api/queues/${vhost.vhost}?columns=name`)) as { name: string }[]
+    const names = listed.map(({ name }) => name).filter((name) => !name.startsWith('testops-admin.run.'))
+    return (await Promise.all(names.map(texts))).flat().sort()
+  }
+  let before = await held()
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const now = await held()
+    if (now.length === before.length) return new Set(now)
+    before = now
+  }
+}
+
 // one at a time: each is up to seven programs, one after the other, and five such cases at once starve each other
 describe('an undo that ends early, and is gone on with:', () => {
-  test.each(isCampaign ? all : spread(all, 19, 4))('$title', async ({ of, begun, undo, how, by }) => {
+  test.each((isCampaign ? all : spread(all, 29, 4)).map((one) => [one.title, one] as const))('%s', async (_, { of, begun, undo, how, by }) => {
     const own = await queueDeployment('3', { declares: declared(of) })
+    let left: readonly string[] = distinct
+    const cut = async (one: Cut, options?: { isPassed: boolean }): Promise<Ended> => {
+      const ended = await cutOff(own, one, options)
+      if (!mayCost(one, of, begun) || ended.signal !== 'SIGKILL') return ended
+      const those = await present(own)
+      left = left.filter((text) => those.has(text))
+      return ended
+    }
     try {
       await own.fill('full', distinct)
       const before = await own.state()
-      for (const it of begun) await cutOff(own, it)
+      for (const it of begun) await cut(it)
       const run = await runOf(own)
       let ended: Ended | null = null
-      for (const at of undo) {
-        const words = ended && by === 'resume' ? ['resume'] : ['undo', run]
-        ended = await cutOff(own, { how, words, at }, { isPassed: true })
+      for (const [turn, at] of undo.entries()) {
+        const isResumed = ended !== null && (by === 'resume' || (by === 'each in turn' && turn % 2 === 1))
+        ended = await cut({ how, words: isResumed ? ['resume'] : ['undo', run], at }, { isPassed: true })
         if (ended.code === 0) break
       }
       const last = ended?.code === 0 ? ended : await own.operator.repair(['undo', run])
       const told = `${last.stderr}${last.stdout}`
       expect(last.code, told).toBe(0)
       const after = await own.state()
-      expect({ state: of.isBounded ? after : withoutRepetitions(after) }, told).toEqual({ state: before })
+      const wanted = holding(before, left)
+      expect({ state: of.isBounded ? after : withoutRepetitions(after) }, told).toEqual({ state: wanted })
       const anew = await own.operator.repair(reset)
-      expect({ code: anew.code, state: withoutRepetitions(await own.state()) }, anew.stderr).toEqual({ code: 0, state: madeDurable(before) })
+      expect({ code: anew.code, state: withoutRepetitions(await own.state()) }, anew.stderr).toEqual({ code: 0, state: madeDurable(wanted) })
+      const loses = anew.json<RepairDocument>().plan.steps.map((step) => step.loses ?? '')
+      expect(loses.some((text) => /program be killed.* full vanish/.test(text))).toBe(of.autoDelete === true || 'x-expires' in of.arguments)
     } finally {
       await own.end()
     }
   })
 })
+
+function holding(state: State, texts: readonly string[]): State {
+  return { ...state, queues: { ...state.queues, full: { ...state.queues['full']!, texts: [...texts] } } }
+}
 
 describe.concurrent('an undo of two at once', () => {
   test.each(['move-messages:undo-published', 'delete-queues:undo-published'])('the second is told who is at work, and the first goes on: %s', async (at) => {

@@ -77,7 +77,7 @@ describe.concurrent('reset-queues', () => {
       expect({ code, outcome: document.outcome, state: await state(), calls: await service.calls() }).toEqual({ code: 0, outcome: 'planned', state: before, calls })
       const loses = document.plan.steps.flatMap(({ loses: it }) => it ?? [])
       expect(loses).toEqual([
-        "of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), whether it had been delivered before, and its user_id where that is another user's",
+        "of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), whether it had been delivered before, whether it was persistent (it is afterwards), and its user_id where that is another user's",
       ])
     })
   })

@@ -3,6 +3,8 @@ import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { startBroker } from '../../servers/index.ts'
 import { withOwn } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
+import { wire } from './wire.ts'
+import type { WireTable } from './wire.ts'
 
 /** What AMQP 0-9-1 has types for, and the management API shows without them. */
 const typed: Readonly<Record<string, unknown>> = {
@@ -22,8 +24,23 @@ const typed: Readonly<Record<string, unknown>> = {
   'a float': { '!': 'float', value: 5.5 },
   'a whole double': { '!': 'double', value: 5 },
   true: true,
+  'a negative int': { '!': 'int32', value: -5_000_000 },
+  'an unsigned byte': { '!': 'uint8', value: 5 },
+  'an unsigned short': { '!': 'uint16', value: 5 },
+  'a decimal': { '!': 'decimal', value: { places: 3, digits: 1400 } },
+  'a whole decimal': { '!': 'decimal', value: { places: 3, digits: 0 } },
   'a table': { a: 'b', n: { '!': 'int64', value: 7 } },
+  'a table in no order': { z: 'b', n: { y: null, x: false }, a: { '!': 'float', value: 0.1 } },
+  'an empty table': {},
   'a list': ['a', { '!': 'int16', value: 1 }],
+  'a list of all kinds': [[], { b: null, a: [true] }, Buffer.from('x')],
+}
+
+/** No list shows what this is. */
+const untellable: Readonly<Record<string, WireTable>> = {
+  'a text that is not UTF-8': [['value', ['S', Buffer.from([0xff])]]],
+  'a number that JSON rounds': [['value', ['l', 9_007_199_254_740_993n]]],
+  'a name twice': [['value', ['S', 'a']], ['value', ['S', 'b']]],
 }
 
 /** With the key by which the broker tells types apart. */
@@ -96,3 +113,80 @@ test('a binding to a queue that came once the plan was confirmed comes back as w
     expect({ code: ended.code, bindings: await bindingsOf(own) }, ended.stderr).toEqual({ code: 0, bindings: before })
   })
 }, 120_000)
+
+test('bindings that came once the repair was done stay, of queues and of exchanges, where it is undone', async () => {
+  await withOwn('3', async (own) => {
+    await administrated(own)
+    const done = await own.operator.repair(['reset-queues', '--drain', '0'])
+    const connection = await own.connect()
+    const channel = await connection.createChannel()
+    for (const queue of ['upload', 'export']) await channel.bindQueue(queue, 'mirror', 'late', { value: { '!': 'uint8', value: 5 } })
+    await channel.bindExchange('dead', 'mirror', 'late')
+    await connection.close()
+    const before = await bindingsOf(own)
+    const { run } = done.json<RepairDocument>()
+    await own.operator.killedAt('delete-queues:undo-intended', ['undo', run!])
+    const undone = await own.operator.repair(['undo', run!])
+    expect({ code: undone.code, bindings: await bindingsOf(own) }, undone.stderr).toEqual({ code: 0, bindings: before })
+  })
+}, 120_000)
+
+async function bound({ vhost }: QueueDeployment, table: WireTable, how: 'bindQueue' | 'bindExchange' = 'bindQueue'): Promise<void> {
+  const broker = await wire(vhost.url)
+  await broker.declareExchange('audit', 'headers', { durable: true })
+  await (how === 'bindQueue' ? broker.bindQueue('export', 'audit', 'odd', table) : broker.bindExchange('work', 'audit', 'odd', table))
+  await broker.close()
+}
+
+async function withoutOdd({ vhost }: QueueDeployment): Promise<void> {
+  const all = (await vhost.manage('GET', `/api/bindings/${vhost.vhost}`)) as Record<string, string>[]
+  for (const { routing_key: key, destination_type: kind, destination, properties_key: name } of all) {
+    if (key === 'odd') await vhost.manage('DELETE', `/api/bindings/${vhost.vhost}/e/audit/${kind === 'exchange' ? 'e' : 'q'}/${destination}/${encodeURIComponent(name!)}`)
+  }
+}
+
+describe.concurrent('a binding that could not be made again', () => {
+  const ways = [
+    { way: 'to a queue', how: 'bindQueue', words: [] },
+    { way: 'to a queue whose messages are discarded', how: 'bindQueue', words: ['--discard-messages'] },
+    { way: 'to an exchange', how: 'bindExchange', words: [] },
+  ] as const
+  test.each(ways.flatMap((it, place) => Object.entries(untellable).filter((_, index) => index === place).map(([what, table]) => ({ ...it, what, table }))))('$way, by $what, is told before anything is done', async ({ how, words, table }) => {
+    await withOwn('3', async (own) => {
+      await own.fill('upload', ['1'])
+      await bound(own, table, how)
+      const [before, state, calls] = [await bindingsOf(own), await own.state(), await own.service.calls()]
+      const refused = await own.operator.repair(['reset-queues', '--drain', '0', ...words])
+      const dry = await own.operator.run(['reset-queues', '--dry-run', '--json', ...words])
+      const { error } = refused.json<{ error: { code: string; message: string } }>()
+      expect({ codes: [refused.code, dry.code], error, bindings: await bindingsOf(own), state: await own.state(), calls: await own.service.calls() }).toMatchObject({
+        codes: [4, 4],
+        error: { code: 'REFUSED', message: expect.stringMatching(/^the types of the arguments of a binding cannot be told \((queue export|exchange work) to exchange audit: value\)/) as string },
+        bindings: before,
+        state,
+        calls,
+      })
+    })
+  }, 120_000)
+
+  test.each(['move-messages:before', 'switch-exchanges:before'])('and comes while the repair is at %s, stops it before anything is deleted; it goes on without', async (at) => {
+    await withOwn('3', async (own) => {
+      await administrated(own)
+      const before = (await bindingsOf(own)).filter((it) => !it.includes(' odd~'))
+      const begun = own.operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'], { failpoint: `${at}=stop` })
+      await begun.untilStopped()
+      await bound(own, untellable['a number that JSON rounds']!, at.startsWith('switch') ? 'bindExchange' : 'bindQueue')
+      const odd = (await bindingsOf(own)).filter((it) => it.includes(' odd~'))
+      begun.goOn()
+      const ended = await begun.ended
+      expect({ code: ended.code, error: ended.json<RepairDocument>().error?.message, odd: (await bindingsOf(own)).filter((it) => it.includes(' odd~')) }, ended.stderr).toEqual({
+        code: 6,
+        error: expect.stringMatching(/^the types of the arguments of a binding cannot be told/) as string,
+        odd,
+      })
+      await withoutOdd(own)
+      const resumed = await own.operator.repair(['resume'])
+      expect({ code: resumed.code, bindings: await bindingsOf(own) }, resumed.stderr).toEqual({ code: 0, bindings: before })
+    })
+  }, 120_000)
+})

@@ -19,6 +19,24 @@ export function undoFailpointsOf(kinds: readonly string[], alsoTaken: readonly s
   return kinds.filter((kind) => !isKept(kind) || alsoTaken.includes(kind)).flatMap((kind) => ofStep.map((name) => `${kind}:${name}`))
 }
 
+/**
+ * Every instant at which the undo of such a step can be killed: those of the engine, and those of its handler that its undo comes by.
+ * What moves messages is killed in its second batch as well, where it is between two.
+ */
+export function undoInstantsOf(kinds: readonly string[]): string[] {
+  const { ofStep } = engineFailpoints(({ file }) => file === takeBack)
+  return kinds
+    .filter((kind) => !/undo: null/.test(handlerOf(kind)))
+    .flatMap((kind) => [...ofStep, ...ofUndo(kind).map((name) => `undo-${name}${name === 'published' ? '#2' : ''}`)].map((name) => `${kind}:${name}`))
+}
+
+/** Those of moves where it moves messages, else its own where it undoes by what it does. */
+function ofUndo(kind: string): string[] {
+  const text = handlerOf(kind)
+  if (/\b(putAside|takeBackAside|putBack)\(/.test(text)) return ofAction('move-messages')
+  return /perform: .* => (\w+)\([^]*undo: .* => \1\(/.test(text) ? ofAction(kind) : []
+}
+
 /** All of them in the campaign; else every n-th, from that place on, so that all ways together come by each. */
 export function spread<T>(all: readonly T[], n: number, place: number): T[] {
   return isCampaign ? [...all] : all.filter((_, index) => index % n === place)

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { serviceManager, startService, stopService } from '../../../src/platforms/host/index.ts'
 import type { HostSettings } from '../../../src/platforms/host/index.ts'
 import { deploy } from './deploy.ts'
-import { failpointsOf, undoFailpointsOf } from './failpoints.ts'
+import { failpointsOf, undoFailpointsOf, undoInstantsOf } from './failpoints.ts'
 import { operator } from './operator.ts'
 import { standIn } from './stand-in.ts'
 import type { StandIn } from './stand-in.ts'
@@ -65,5 +65,15 @@ test('failpoints are read from the sources', () => {
   const names = failpointsOf(['stop-service', 'start-service'])
   expect(names).toEqual(expect.arrayContaining(['stop-service:before', 'stop-service:intended', 'stop-service:stopped', 'start-service:after', 'verify:before']))
   expect(undoFailpointsOf(['stop-service', 'start-service'])).toEqual(['stop-service:undo-intended', 'stop-service:undo-after'])
+  expect(undoInstantsOf(['await-quiet', 'set-setting', 'switch-exchanges'])).toEqual([
+    'set-setting:undo-intended',
+    'set-setting:undo-after',
+    'switch-exchanges:undo-intended',
+    'switch-exchanges:undo-after',
+    'switch-exchanges:undo-deleted',
+    'switch-exchanges:undo-declared',
+    'switch-exchanges:undo-bound',
+  ])
+  for (const kind of ['move-messages', 'delete-queues', 'keep-queues', 'redeclare-queues']) expect(undoInstantsOf([kind])).toEqual(expect.arrayContaining([`${kind}:undo-published#2`, `${kind}:undo-noted`]))
   expect(() => failpointsOf(['no-such-kind'])).toThrow('there is no action no-such-kind')
 })

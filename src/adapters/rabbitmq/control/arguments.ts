@@ -1,3 +1,5 @@
+import { shownBytes } from '../../../knowledge/broker.ts'
+
 /**
  * Whole numbers as Java's clients send them, int or long: for bindings, the width is a part of what they are, and amqplib would
  * take the shortest that holds the number.
@@ -40,6 +42,8 @@ function holds(bits: number, value: number): boolean {
 function widened(given: Readonly<Record<string, unknown>>, width: (value: number) => string): Record<string, unknown> {
   const one = (value: unknown): unknown => {
     if (isWhole(value)) return { '!': width(value), value }
+    const bytes = typeof value === 'string' ? shownBytes(value) : null
+    if (bytes !== null) return Buffer.from(bytes, 'base64')
     if (Array.isArray(value)) return value.map(one)
     return typeof value === 'object' && value !== null ? widened(value as Record<string, unknown>, width) : value
   }

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+import { isDeepStrictEqual } from 'node:util'
 import { AdminError } from '../../../core/error.ts'
 import type { BrokerConnection, BrokerExchange, BrokerNode, BrokerPolicy, BrokerQueue } from '../../../core/sources.ts'
 import type { Binding } from '../../../core/topology.ts'
@@ -84,6 +86,8 @@ const types: Readonly<Record<string, (held: unknown) => unknown>> = {
   bool: (held) => held,
   void: () => null,
   binary: (held) => ({ '!': 'bytes', value: Buffer.from(String(held)).toString('base64') }),
+  decimal: (held) => ({ '!': 'decimal', value: { places: (held as number[])[0], digits: (held as number[])[1] } }),
+  table: (held) => Object.fromEntries(entriesOf(held).map(([name, type, value]) => [String(name), types[String(type)]!(value)])),
   ...Object.fromEntries(
     Object.entries({ signedint: 'int32', long: 'int64', short: 'int16', byte: 'int8', unsignedint: 'uint32', unsignedshort: 'uint16', unsignedbyte: 'uint8', timestamp: 'timestamp', double: 'double', float: 'float' }).map(
       ([name, type]) => [name, (held: unknown): unknown => ({ '!': type, value: held })],
@@ -93,15 +97,41 @@ const types: Readonly<Record<string, (held: unknown) => unknown>> = {
 
 /** With their types, where each is known. */
 function typedIn(value: unknown): Pick<Binding, 'typed'> {
-  const all = Array.isArray(value) ? (value as unknown[]).map((it) => (Array.isArray(it) ? (it as unknown[]) : [])) : []
-  if (all.length === 0 || all.some(([, type]) => !Object.hasOwn(types, String(type)))) return {}
-  return { typed: Object.fromEntries(all.map(([name, type, held]) => [String(name), types[String(type)]!(held)])) }
+  const names = entriesOf(value).map(([name]) => name)
+  const isWhole = names.length > 0 && new Set(names).size === names.length
+  return isWhole && entriesOf(value).every(([, ...it]) => isTold(it)) ? { typed: types['table']!(value) as Record<string, unknown> } : {}
+}
+
+/** Whether a value is told as it is: bytes that are no text come in base64, and so look like a text, and large numbers are rounded. */
+function isTold([type, held]: readonly unknown[]): boolean {
+  if (type === 'table') {
+    const names = entriesOf(held).map(([name]) => String(name))
+    // within another, the order of a table is kept, and amqplib tells types by that name
+    const isAsTyped = !names.includes('!') && isDeepStrictEqual(Object.keys(Object.fromEntries(names.map((name) => [name, null]))), names)
+    return isAsTyped && entriesOf(held).every(([, ...value]) => isTold(value))
+  }
+  if (typeof held === 'number' && Number.isInteger(held) && !Number.isSafeInteger(held)) return false
+  if (type === 'decimal') return Array.isArray(held) && held.length === 2 && held.every((it) => Number.isInteger(it) && it >= 0)
+  if (type === 'binary') return !isBase64(String(held))
+  return Object.hasOwn(types, String(type)) && !(type === 'longstr' && String(held).endsWith('=') && isBase64(String(held)))
+}
+
+/** Whether it may stand for bytes that are no text. */
+function isBase64(text: string): boolean {
+  const bytes = Buffer.from(text, 'base64')
+  return text !== '' && bytes.toString('base64') === text && !isUtf8(bytes)
+}
+
+function entriesOf(value: unknown): unknown[][] {
+  return Array.isArray(value) ? (value as unknown[]).map((it) => (Array.isArray(it) ? (it as unknown[]) : [])) : []
 }
 
 /** A list comes as one value for each type in it: what it held, nobody can tell any more. */
 function valueOf(type: unknown, held: unknown, of: string): unknown {
   if (type === 'table') return table(held, of)
   if (type === 'void') return null
+  // as the management API shows it
+  if (type === 'decimal' && Array.isArray(held)) return Number(held.join('.'))
   if (type !== 'array') return held
   if (Array.isArray(held) && held.length === 0) return []
   throw new AdminError('UNEXPECTED_ANSWER', `an argument of ${of} is a list, which rabbitmqctl does not tell whole`, [

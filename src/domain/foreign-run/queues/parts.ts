@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Action, ActionKind, ActionOf, Former } from '../../../core/action.ts'
 import type { Plan } from '../../../core/plan.ts'
 import type { RunHistory } from '../../../core/run.ts'
+import { bindingNoters } from '../../../core/queue-notes.ts'
 import { isObject } from '../../../core/shape.ts'
 import { notesOfStep } from '../../../core/run-state.ts'
 import type { BrokerExchange, BrokerQueue } from '../../../core/sources.ts'
@@ -59,7 +60,7 @@ export function partsOf(history: RunHistory): Parts {
 /** Bindings that came after the plan was made: they are bound again with their exchange or queue. */
 function notedIn({ record: { plan }, events }: RunHistory): Binding[] {
   return plan.steps.flatMap(({ action: { kind } }, step) => {
-    if (kind !== 'switch-exchanges' && kind !== 'delete-queues') return []
+    if (!bindingNoters.includes(kind)) return []
     return notesOfStep(events, step).flatMap((note) => {
       const value = JSON.parse(note) as Binding[] | { event: string; bindings?: Binding[] }
       return Array.isArray(value) ? value : value.event === 'bound' ? (value.bindings ?? []) : []
@@ -115,6 +116,7 @@ export function isTypedAsShown({ arguments: values, typed }: Binding): boolean {
 function isShownAs(typed: unknown, value: unknown): boolean {
   if (!isObject(typed)) return isDeepStrictEqual(typed, value)
   if (typed['!'] === 'bytes') return typed['value'] === Buffer.from(String(value)).toString('base64') || `Not UTF-8, base64 is: ${String(typed['value'])}` === value
+  if (typed['!'] === 'decimal') return isObject(typed['value']) && Number(`${String(typed['value']['places'])}.${String(typed['value']['digits'])}`) === value
   if ('!' in typed) return typeof value === 'number' && typed['value'] === value && Object.keys(typed).length === 2
   return isObject(value) && isTypedAsShown({ arguments: value, typed } as unknown as Binding)
 }

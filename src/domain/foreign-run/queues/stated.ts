@@ -63,6 +63,7 @@ function ofArguments({ name, arguments: values }: QueueDeclaration): string[] {
 
 function ofExchanges({ exchanges, plan }: Parts): string[] {
   const saved = stepOf(plan, 'hold-queues')?.saved.exchanges ?? null
+  const kept = stepOf(plan, 'hold-queues')?.vanishing ?? []
   const names = exchanges.map(({ from }) => from.name)
   const others = exchanges.filter(({ from, to }) => from.durable || isBuiltIn(from.name) || !isDeepStrictEqual({ ...from, durable: true }, { ...to }))
   return [
@@ -70,6 +71,7 @@ function ofExchanges({ exchanges, plan }: Parts): string[] {
     ...toldOf([
       [new Set(names).size === names.length, 'it names an exchange twice'],
       [saved === null || isDeepStrictEqual(saved, exchanges.map(({ from }) => from)), 'it saved other exchanges than it declares'],
+      [isDeepStrictEqual(kept, stepOf(plan, 'delete-held')?.vanishing ?? []) && kept.every(({ name }) => !isBuiltIn(name)), 'it keeps other exchanges from vanishing than it lets go of'],
     ]),
   ]
 }
