@@ -15,7 +15,9 @@ export function recording(name: string): Recording {
 }
 
 export function recordingNames(): string[] {
-  return readdirSync(folder).map((file) => file.replace(/\.json$/, ''))
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.replace(/\.json$/, ''))
 }
 
 /** The object that was answered with, or the items of the list. */
