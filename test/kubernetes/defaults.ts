@@ -41,12 +41,15 @@ function over(defaults: Members, given: Members): Members {
 }
 
 /** As Go writes an object of a known type: what is null, and maps of texts and lists without anything, are left out. */
-export function compact<T>(given: T): T {
-  const value: unknown = given
-  if (Array.isArray(value)) return value.map((it: unknown) => compact(it)) as T
-  if (!isMembers(value)) return given
+export function compact<T>(value: T): T {
+  return compacted(value) as T
+}
+
+function compacted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(compacted)
+  if (!isMembers(value)) return value
   const entries = Object.entries(value).filter(([, it]) => it !== null && it !== undefined)
-  return Object.fromEntries(entries.map(([name, it]) => [name, compact(it)] as const).filter(([name, it]) => !isOmitted(name, it))) as T
+  return Object.fromEntries(entries.map(([name, it]) => [name, compacted(it)] as const).filter(([name, it]) => !isOmitted(name, it)))
 }
 
 function isOmitted(name: string, value: unknown): boolean {

@@ -4,6 +4,7 @@ import { AdminError } from '../../core/error.ts'
 import type { ReleaseRevision, ReleaseSource } from '../../core/sources.ts'
 import { hasAll } from '../../core/values.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { giveUpFields } from '../owned-fields.ts'
 import { untilUp } from './await-rollout.ts'
 import { isPending, isUntouched, isWithin, noteHelm, nothingPut, settled, standingOf } from './standing.ts'
 import type { Standing, Upgrade } from './standing.ts'
@@ -20,6 +21,8 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
     const { is, latest, former } = await settled(action, workshop)
     // a helm that outlived the process which began it has done it
     if (is === 'wanted' && latest.status === 'deployed') return
+    // what this program wrote itself must not refuse helm
+    await giveUpFields(workshop)
     // nothing else takes away what a helm that was killed has left
     if (isPending(latest)) await rollBack(action, workshop)
     await failpoint('cleared')
@@ -34,6 +37,7 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
   async undo(action, workshop) {
     const release = await workshop.open.release()
     if (isUntouched(await standingOf(action, release), workshop)) return
+    await giveUpFields(workshop)
     if (!isAsBefore(await settled(action, workshop))) await rollBack(action, workshop)
     if (action.wasRunning) await untilUp(workshop)
   },
