@@ -12,6 +12,10 @@ export const setSetting: ActionHandler<'set-setting'> = {
   async isDone({ name, to }, workshop) {
     return (await valueOf(name, workshop)) === to && !(await ownsFields(workshop))
   },
+  // what is owned may be of a later step
+  async standsAs({ name, to }, workshop) {
+    return (await valueOf(name, workshop)) === to ? 'done' : 'not-done'
+  },
   async perform(change, workshop) {
     await write(change, workshop, { note: async (text) => workshop.journal.note(text) })
     await workshop.failpoint('written')

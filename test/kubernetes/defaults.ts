@@ -36,17 +36,18 @@ function withContainerDefaults(container: Members): Members {
 }
 
 function over(defaults: Members, given: Members): Members {
-  const all = Object.entries(defaults).map(([key, value]) => [key, isMembers(value) && isMembers(given[key]) ? over(value, given[key]) : (given[key] ?? value)])
+  const all = Object.entries(defaults).map(([key, value]): [string, unknown] => [key, isMembers(value) && isMembers(given[key]) ? over(value, given[key]) : (given[key] ?? value)])
   return { ...given, ...Object.fromEntries(all) }
 }
 
 /** As Go writes an object of a known type: what is null, and maps of texts and lists without anything, are left out. */
 export function compact<T>(value: T): T {
+  // what it leaves out is optional in every type of the API
   return compacted(value) as T
 }
 
 function compacted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(compacted)
+  if (Array.isArray(value)) return value.map((it: unknown) => compacted(it))
   if (!isMembers(value)) return value
   const entries = Object.entries(value).filter(([, it]) => it !== null && it !== undefined)
   return Object.fromEntries(entries.map(([name, it]) => [name, compacted(it)] as const).filter(([name, it]) => !isOmitted(name, it)))

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Cluster } from './cluster.ts'
+import { fieldRecording } from './recordings.ts'
 import type { Recording } from './recordings.ts'
 import type { Stored } from './resources.ts'
 import { startApiServer } from './server.ts'
@@ -12,13 +11,8 @@ interface Recorded {
   exchanges: readonly (Recording & { way?: string; note: string })[]
 }
 
-const folder = join(import.meta.dirname, '../fixtures/kubernetes/fields')
-function fixture<T>(name: string): T {
-  return JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as T
-}
-
-const fresh = fixture<Recording>('managed-fields-after-helm-apply').response.body as Stored
-const givenUp = fixture<Recorded>('managed-fields-given-up').exchanges
+const fresh = fieldRecording('managed-fields-after-helm-apply').response.body as Stored
+const givenUp = fieldRecording<Recorded>('managed-fields-given-up').exchanges
 const deployment = '/apis/apps/v1/namespaces/testops/deployments/testops-testops'
 
 let server: ApiServer
@@ -72,19 +66,19 @@ function unwritten(answers: readonly Answer[]): number[] {
 }
 
 describe('one write', () => {
-  const after = fixture<Recording>('env-set-by-json-patch').response.body as Stored
+  const after = fieldRecording('env-set-by-json-patch').response.body as Stored
   const worlds: Readonly<Record<string, object>> = {
     'managed-fields-after-helm-apply': fresh,
     'env-set-by-json-patch': fresh,
     'apply-conflict': after,
     'apply-dry-run-conflict': after,
     'apply-forced': after,
-    'undo-env-by-json-patch': withValue(fixture<Recording>('undo-env-by-json-patch').response.body as Stored, '3600'),
+    'undo-env-by-json-patch': withValue(fieldRecording('undo-env-by-json-patch').response.body as Stored, '3600'),
   }
 
   test.each(Object.keys(worlds))('%s is answered as it was', async (name) => {
     become(worlds[name])
-    const { request, response } = fixture<Recording>(name)
+    const { request, response } = fieldRecording(name)
     const answer = await ask(request)
     expect(asOf(answer)).toEqual(asOf(response))
   })
@@ -155,14 +149,14 @@ describe('managers that work out their patches themselves', () => {
     ['client-side-apply', 3],
     ['helm-client-side-upgrade', 3],
   ])('%s is answered as it was', async (name, count) => {
-    for (const { request, response } of fixture<Recorded>(name).exchanges.slice(0, count)) {
+    for (const { request, response } of fieldRecording<Recorded>(name).exchanges.slice(0, count)) {
       const answer = await ask(request)
       expect([answer.status, own(answer.body)]).toEqual([response.status, own(response.body)])
     }
   })
 
   test('a release that moves to server-side apply meets our entry', async () => {
-    const [, , , moved, refused] = fixture<Recorded>('helm-client-side-upgrade').exchanges as readonly Recording[] as [Recording, Recording, Recording, Recording, Recording]
+    const [, , , moved, refused] = fieldRecording<Recorded>('helm-client-side-upgrade').exchanges as readonly Recording[] as [Recording, Recording, Recording, Recording, Recording]
     become({ ...(moved.response.body as Stored), metadata: { ...(moved.response.body as Stored).metadata, resourceVersion: '7505' } })
     const answer = await ask(moved.request)
     expect([answer.status, own(answer.body)]).toEqual([200, own(moved.response.body)])

@@ -27,3 +27,8 @@ export function recordedObjects(name: string): Stored[] {
   const { kind: _kind, apiVersion: _apiVersion, ...object } = body
   return [object]
 }
+
+/** One that tells who owns which fields. */
+export function fieldRecording<T = Recording>(name: string): T {
+  return JSON.parse(readFileSync(join(folder, 'fields', `${name}.json`), 'utf8')) as T
+}

@@ -1,6 +1,7 @@
 import { differing } from '../../core/differing.ts'
 import type { HelmRun } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
+import { refuseConflicts } from '../../core/field-conflicts.ts'
 import type { ReleaseRevision, ReleaseSource } from '../../core/sources.ts'
 import { hasAll } from '../../core/values.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
@@ -34,6 +35,10 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
     })
     await failpoint('upgraded')
   },
+  async foresee(action, { open }) {
+    const release = await open.release()
+    refuseConflicts(release, await release.conflicts(action), 'upgrade')
+  },
   async undo(action, workshop) {
     const release = await workshop.open.release()
     if (isUntouched(await standingOf(action, release), workshop)) return
@@ -44,7 +49,11 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
   async foreseeUndo(action, workshop) {
     const release = await workshop.open.release()
     const standing = await standingOf(action, release)
-    if (standing.is !== 'another' || isUntouched(standing, workshop)) return
+    if (isUntouched(standing, workshop)) return
+    if (standing.is !== 'another') {
+      if (!isAsBefore(standing)) refuseConflicts(release, await release.conflicts({ revision: action.revision }), 'rollback')
+      return
+    }
     const { latest } = standing
     throw new AdminError('REFUSED', `${release.target} is at revision ${latest.revision} by now, with another chart or other values than this run left: what came after it would be lost`, [
       release.helm('history'),
