@@ -3,13 +3,18 @@ import { Secret } from '../core/secret.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { Compared, Traces } from '../core/controls.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
+import { giveUpFields, ownsFields } from './owned-fields.ts'
 
 type Change = Omit<ActionOf<'set-setting'>, 'kind'>
 
 export const setSetting: ActionHandler<'set-setting'> = {
   failpoints: ['written'],
   async isDone({ name, to }, workshop) {
-    return (await valueOf(name, workshop)) === to
+    return (await valueOf(name, workshop)) === to && !(await ownsFields(workshop))
+  },
+  // what is owned may be of a later step
+  async standsAs({ name, to }, workshop) {
+    return (await valueOf(name, workshop)) === to ? 'done' : 'not-done'
   },
   async perform(change, workshop) {
     await write(change, workshop, { note: async (text) => workshop.journal.note(text) })
@@ -21,7 +26,7 @@ export const setSetting: ActionHandler<'set-setting'> = {
   },
   async undo({ name, from, to }, workshop) {
     // killed before it was written, it is as it was
-    if ((await valueOf(name, workshop)) === from) return
+    if ((await valueOf(name, workshop)) === from) return giveUpFields(workshop)
     await write({ name, from: to, to: from }, workshop, { notes: workshop.journal.notes })
   },
 }

@@ -7,6 +7,7 @@ import type { ApiSource } from '../core/sources.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
 import { withLastWords } from './last-words.ts'
 import { hasDatabase, rowOf } from './lock-row.ts'
+import { ownsFields } from './owned-fields.ts'
 import type { Binding } from '../core/topology.ts'
 import { bindingsNoted } from '../core/queue-notes.ts'
 import { keepOpen } from './queues/queues.ts'
@@ -19,7 +20,7 @@ export const startService: ActionHandler<'start-service'> = {
   failpoints: ['started'],
   async isDone(action, workshop) {
     const { state } = await (await workshop.open.service()).status()
-    return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop)) && (await unbound(action, workshop)).length === 0
+    return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop)) && (await unbound(action, workshop)).length === 0 && !(await ownsFields(workshop))
   },
   // one that was started and has not answered yet, or has failed since, was started all the same: the checks judge it
   async standsAs(_, { open }) {

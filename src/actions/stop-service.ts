@@ -1,9 +1,10 @@
 import type { ActionHandler } from './handler.ts'
+import { ownsFields } from './owned-fields.ts'
 
 export const stopService: ActionHandler<'stop-service'> = {
   failpoints: ['stopped'],
-  async isDone(_, { open }) {
-    return (await (await open.service()).status()).state === 'stopped'
+  async isDone(_, workshop) {
+    return (await (await workshop.open.service()).status()).state === 'stopped' && !(await ownsFields(workshop))
   },
   // the steps under it ask for it themselves, for as long as one of them is left
   standsAs: async () => 'untold',

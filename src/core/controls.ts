@@ -63,6 +63,10 @@ export interface ServiceControl {
   writeSetting(change: SettingChange, traces?: Traces): Promise<Compared>
   /** what `writeSetting` would answer, or throw, as far as that shows without writing */
   trySetting(change: SettingChange): Promise<Compared>
+  /** whether the platform counts this program as the owner of fields that it wrote, which others keep; absent where no platform counts that */
+  ownsFields?: () => Promise<boolean>
+  /** gives them up, and leaves their values; each of the methods above does so itself. Harmless where there are none */
+  giveUpFields?: () => Promise<void>
 }
 
 /** By which a change is taken back to the byte, where the platform writes it into a file. */

@@ -1,7 +1,7 @@
 import type { ReleaseControl } from '../../src/core/controls.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { isObject } from '../../src/core/shape.ts'
-import type { ReleaseRevision, ReleaseSource, ReleaseUpgrade, Values } from '../../src/core/sources.ts'
+import type { FieldConflict, ReleaseRevision, ReleaseSource, ReleaseUpgrade, Values } from '../../src/core/sources.ts'
 import { typed } from '../../src/core/typed.ts'
 
 /** A release in memory. */
@@ -10,6 +10,8 @@ export interface ReleaseWorld {
   readonly revisions: ReleaseRevision[]
   /** what the files hold that helm is given */
   readonly files: Map<string, Values>
+  /** fields that others own, of which helm is refused */
+  readonly conflicts: FieldConflict[]
   readonly source: ReleaseSource
   readonly control: ReleaseControl
 }
@@ -26,9 +28,11 @@ export function releaseWorld({ installed = {}, files = {} }: { installed?: Value
     revisions.push({ revision: revisions.length + 1, status: 'deployed', description, updatedAt: '2026-11-21T02:35:47Z', chart, values })
   }
   const valuesOf = ({ files: named }: ReleaseUpgrade): Values => named.reduce<Values>((all, file) => merged(all, held.get(file) ?? missing(file)), {})
+  const conflicts: FieldConflict[] = []
   return {
     revisions,
     files: held,
+    conflicts,
     source: {
       target: 'release testops in namespace testops',
       helm: (...words) => typed(['helm', ...words.flatMap((it) => it.split(' ')), 'testops']),
@@ -38,6 +42,7 @@ export function releaseWorld({ installed = {}, files = {} }: { installed?: Value
         if (!upgrade.chart.includes('/')) throw new AdminError('UNAVAILABLE', `chart ${upgrade.chart} cannot be had`)
         return { chart, values: valuesOf(upgrade) }
       },
+      conflicts: async () => structuredClone(conflicts),
     },
     control: {
       async upgrade(upgrade, { started }) {

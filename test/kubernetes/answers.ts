@@ -1,13 +1,17 @@
-import { applied } from './apply.ts'
+import { isDeepStrictEqual } from 'node:util'
 import type { Cluster } from './cluster.ts'
 import { timestamp } from './cluster.ts'
+import { compact, defaulted } from './defaults.ts'
 import { admit, start } from './kubelet.ts'
+import { appliedBy, isTracked, isUnchanged, written } from './managers.ts'
+import type { Writer } from './managers.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patch.ts'
 import { pending } from './pod-states.ts'
 import type { Asked } from './request.ts'
 import { apiVersionOf } from './resources.ts'
 import type { Pod, Resource, Stored, Workload } from './resources.ts'
-import { applyConflict, badRequest, invalidPatch } from './status.ts'
+import { badRequest, invalidPatch } from './status.ts'
+import { validate } from './validate.ts'
 import { isSelected } from './watch.ts'
 
 export interface Answer {
@@ -34,11 +38,14 @@ export function got({ resource, namespace, name }: Asked, cluster: Cluster): Ans
   return { status: 200, body: shown(resource, cluster.get(resource.plural, namespace, name ?? '')) }
 }
 
-export function created({ resource, namespace }: Asked, body: unknown, cluster: Cluster): Answer {
+export function created(asked: Asked, body: unknown, cluster: Cluster): Answer {
+  const { resource, namespace, query } = asked
   const { kind: _kind, apiVersion: _apiVersion, ...object } = body as Stored
   const metadata = { ...object.metadata, ...(namespace !== null && { namespace }) }
   if (resource.plural === 'pods') return createdPod(resource, { ...object, metadata } as Pod, cluster)
-  return { status: 201, body: shown(resource, cluster.create(resource.plural, storable(resource, { ...object, metadata }))) }
+  const made = written(null, storable(resource, { ...object, metadata }), writerOf(asked))
+  if (isTrial(query)) return { status: 201, body: shown(resource, made) }
+  return { status: 201, body: shown(resource, cluster.create(resource.plural, made)) }
 }
 
 function createdPod(resource: Resource, pod: Pod, cluster: Cluster): Answer {
@@ -48,10 +55,30 @@ function createdPod(resource: Resource, pod: Pod, cluster: Cluster): Answer {
   return { status: 201, body: shown(resource, stored) }
 }
 
-export function replaced({ resource, namespace }: Asked, body: unknown, cluster: Cluster): Answer {
+export function replaced(asked: Asked, body: unknown, cluster: Cluster): Answer {
+  const { resource, namespace, name } = asked
   const { kind: _kind, apiVersion: _apiVersion, ...object } = body as Stored
   const metadata = { ...object.metadata, ...(namespace !== null && { namespace }) }
-  return { status: 200, body: shown(resource, cluster.replace(resource.plural, { ...object, metadata })) }
+  return put(asked, cluster.get(resource.plural, namespace, name ?? object.metadata.name), { ...object, metadata }, cluster)
+}
+
+/** A new state of an object that is there, with its owners. One that differs in nothing is not written. */
+function put(asked: Asked, before: Stored, next: Stored, cluster: Cluster): Answer {
+  const { resource } = asked
+  const whole = isTracked(before) ? defaulted(resource, compact(next)) : compact(next)
+  if (isTracked(before)) validate(resource, before, whole)
+  return stored(asked, before, written(before, whole, writerOf(asked)), cluster)
+}
+
+function stored({ resource, query }: Asked, before: Stored, after: Stored, cluster: Cluster): Answer {
+  const { resourceVersion } = after.metadata
+  const isCurrent = resourceVersion === undefined || resourceVersion === before.metadata.resourceVersion
+  if (isCurrent && isUnchanged(before, { ...after, metadata: { ...after.metadata, ...(before.metadata.resourceVersion !== undefined && { resourceVersion: before.metadata.resourceVersion }) } })) return { status: 200, body: shown(resource, before) }
+  if (!isTrial(query)) return { status: 200, body: shown(resource, cluster.replace(resource.plural, after)) }
+  const isChanged = !isDeepStrictEqual(before['spec'], after['spec'])
+  const { generation } = before.metadata
+  const metadata = { ...after.metadata, ...(generation !== undefined && { generation: generation + (isChanged ? 1 : 0) }) }
+  return { status: 200, body: shown(resource, { ...after, metadata }) }
 }
 
 export function deleted({ resource, namespace, name, query }: Asked, cluster: Cluster): Answer {
@@ -64,54 +91,64 @@ export function deleted({ resource, namespace, name, query }: Asked, cluster: Cl
 
 export function patched(asked: Asked, type: string, patch: unknown, cluster: Cluster): Answer {
   if (type.startsWith('application/apply-patch+yaml')) return appliedTo(asked, patch, cluster)
-  const { resource, namespace, name, query } = asked
+  const { resource, namespace, name } = asked
   const before = cluster.get(resource.plural, namespace, name ?? '')
   const after = patchedObject(before, type, patch)
   if (!isWhole(after)) throw invalidPatch(patch)
-  if (!query.getAll('dryRun').includes('All')) return { status: 200, body: shown(resource, cluster.replace(resource.plural, after)) }
-  const isChanged = JSON.stringify(before['spec']) !== JSON.stringify(after['spec'])
-  const { generation } = before.metadata
-  const metadata = { ...after.metadata, ...(generation !== undefined && { generation: generation + (isChanged ? 1 : 0) }) }
-  return { status: 200, body: shown(resource, { ...after, metadata }) }
+  return put(asked, before, after, cluster)
 }
 
 /** By which an object is made, too, where there is none. */
-function appliedTo({ resource, namespace, name, query }: Asked, patch: unknown, cluster: Cluster): Answer {
+function appliedTo(asked: Asked, patch: unknown, cluster: Cluster): Answer {
+  const { resource, namespace, name, query } = asked
+  if (!query.get('fieldManager')) throw badRequest('PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch')
   const { kind: _kind, apiVersion: _apiVersion, ...given } = patch as Stored
-  const next = storable(resource, given)
+  const config = encodedData(resource, { ...given, metadata: { ...given.metadata, ...(namespace !== null && { namespace }) } })
   const live = cluster.find(resource.plural, namespace, name ?? '')
-  const manager = `${resource.plural}/${namespace ?? ''}/${name}/${query.get('fieldManager')}`
-  const { object, conflicts } = applied({ live: live ?? undefined, last: live ? cluster.applied.get(manager) : undefined, next })
-  if (conflicts.length > 0 && query.get('force') !== 'true') throw applyConflict(resource, name ?? '', conflicts)
-  if (query.getAll('dryRun').includes('All')) return { status: live ? 200 : 201, body: shown(resource, object as Stored) }
-  cluster.applied.set(manager, next)
-  const { metadata, ...rest } = object as Stored
-  const whole = { ...rest, metadata: { ...metadata, ...(namespace !== null && { namespace }) } }
-  if (!live) return { status: 201, body: shown(resource, cluster.create(resource.plural, whole)) }
-  const isSame = JSON.stringify(whole) === JSON.stringify(live)
-  return { status: 200, body: shown(resource, isSame ? live : cluster.replace(resource.plural, whole)) }
+  const after = defaulted(resource, compact(appliedBy(live, config, writerOf(asked), query.get('force') === 'true')))
+  validate(resource, live, after)
+  if (live) return stored(asked, live, after, cluster)
+  return { status: 201, body: shown(resource, isTrial(query) ? after : cluster.create(resource.plural, after)) }
+}
+
+function writerOf({ resource, subresource, query, agent }: Asked): Writer {
+  return { resource, subresource, manager: query.get('fieldManager') ?? agent.split('/')[0]!, now: timestamp(new Date()) }
+}
+
+function isTrial(query: URLSearchParams): boolean {
+  return query.getAll('dryRun').includes('All')
 }
 
 /** What is given as text is kept as the other data of a Secret. */
-function storable({ plural }: Resource, object: Stored): Stored {
+function encodedData({ plural }: Resource, object: Stored): Stored {
   const { stringData, ...rest } = object
   if (plural !== 'secrets' || stringData === undefined) return object
   const encoded = Object.entries(stringData as Record<string, string>).map(([key, text]): [string, string] => [key, Buffer.from(text).toString('base64')])
   return { ...rest, data: { ...(rest['data'] as object | undefined), ...Object.fromEntries(encoded) } }
 }
 
-/** The scale subresource, read or written. */
-export function scaled({ resource, namespace, name, verb, query }: Asked, type: string, change: unknown, cluster: Cluster): Answer {
+function storable(resource: Resource, object: Stored): Stored {
+  return defaulted(resource, compact(encodedData(resource, object)))
+}
+
+/**
+ * The scale subresource, read or written. Its replicas are left out of it where they are none, so that nobody owns them then
+ * (autoscaling/v1, `ScaleSpec`; apimachinery, `managedfields/scalehandler.go`).
+ */
+export function scaled(asked: Asked, type: string, change: unknown, cluster: Cluster): Answer {
+  const { resource, namespace, name, verb, query } = asked
   const before = cluster.get(resource.plural, namespace, name ?? '') as Workload
   if (verb === 'get') return { status: 200, body: scaleOf(before) }
   const scale = verb === 'update' ? change : patchedObject(scaleOf(before), type, change)
   const { metadata, spec } = scale as Stored & { spec?: { replicas?: unknown } }
   const replicas = spec?.replicas ?? 0
   if (typeof replicas !== 'number' || replicas < 0) throw invalidPatch(change)
-  const { resourceVersion: _old, ...rest } = before.metadata
+  const { resourceVersion: _old, managedFields: _owners, ...rest } = before.metadata
   const wanted = { ...rest, ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }) }
-  if (query.getAll('dryRun').includes('All')) return { status: 200, body: scaleOf({ ...before, spec: { ...before.spec, replicas } }) }
-  const after = cluster.replace(resource.plural, { ...before, metadata: wanted, spec: { ...before.spec, replicas } }) as Workload
+  const inScale = ({ spec: { replicas: count, ...own } }: Workload): Stored => ({ ...before, spec: count ? { ...own, replicas: count } : own })
+  const { managedFields } = written(inScale(before), inScale({ ...before, spec: { ...before.spec, replicas } }), writerOf(asked)).metadata
+  if (isTrial(query)) return { status: 200, body: scaleOf({ ...before, spec: { ...before.spec, replicas } }) }
+  const after = cluster.replace(resource.plural, { ...before, metadata: { ...wanted, ...(managedFields && { managedFields }) }, spec: { ...before.spec, replicas } }) as Workload
   cluster.hooks.scaled?.(after, replicas)
   return { status: 200, body: scaleOf(after) }
 }

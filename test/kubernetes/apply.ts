@@ -1,58 +1,34 @@
-import { mergeKeys } from './patch.ts'
+import { elementOf, isGranular, isMembers, keysOf } from './fields.ts'
+import type { Names } from './fields.ts'
 
-type Members = Record<string, unknown>
-
-/** A server-side apply of one manager (kubernetes.io, "Server-Side Apply"). */
-export interface Applying {
-  /** undefined: there is none yet */
-  live: unknown
-  /** what this manager applied before: what it leaves out now goes; undefined: nothing */
-  last: unknown
-  next: unknown
+/** What a live object becomes where a configuration is laid over it (structured-merge-diff, `Merge`). */
+export function merged(live: unknown, config: unknown, names: Names = []): unknown {
+  if (config === undefined) return live
+  if (!isGranular(config, names)) return config
+  if (Array.isArray(config)) return Array.isArray(live) && keysOf(names) !== null ? mergedLists(live, config, names) : config
+  const [now, next] = [isMembers(live) ? live : {}, isMembers(config) ? config : {}]
+  const all = new Set([...Object.keys(now), ...Object.keys(next)])
+  return Object.fromEntries([...all].map((key) => [key, merged(now[key], next[key], [...names, key])]))
 }
 
-/** What it comes to, and the fields in which others have set something else since, as `.spec.replicas`. */
-export function applied(applying: Applying): { object: unknown; conflicts: readonly string[] } {
-  const conflicts: string[] = []
-  const object = merged(applying, '', '', conflicts)
-  return { object, conflicts }
-}
-
-function merged({ live, last, next }: Applying, field: string, path: string, conflicts: string[]): unknown {
-  const key = mergeKeys[field]
-  if (Array.isArray(next) && key !== undefined) return mergedList({ live, last, next }, key, path, conflicts)
-  if (isMembers(next)) {
-    const [now, before] = [isMembers(live) ? live : {}, isMembers(last) ? last : {}]
-    const result: Members = { ...now }
-    for (const name of Object.keys(before)) {
-      if (name in next || !(name in now)) continue
-      const left = isMembers(before[name]) ? merged({ live: now[name], last: before[name], next: {} }, name, `${path}.${name}`, conflicts) : {}
-      if (isMembers(left) && Object.keys(left).length === 0) delete result[name]
-      else result[name] = left
+/** In the order of the configuration; what it does not have stays where it was among the others. */
+function mergedLists(live: readonly unknown[], config: readonly unknown[], names: Names): unknown[] {
+  const [left, right] = [live, config].map((all) => all.map((item) => ({ key: elementOf(item, names), item })))
+  const inConfig = new Set(right!.map(({ key }) => key))
+  const shared = right!.filter(({ key }) => left!.some((it) => it.key === key)).map(({ key }) => key)
+  const result: unknown[] = []
+  let [at, next] = [0, 0]
+  for (const { key, item } of right!) {
+    for (; at < left!.length; at++) {
+      const one = left![at]!
+      if (!inConfig.has(one.key)) result.push(one.item)
+      // one that the configuration has elsewhere is taken there
+      else if (one.key === shared[next]) break
     }
-    for (const [name, value] of Object.entries(next)) result[name] = merged({ live: now[name], last: before[name], next: value }, name, `${path}.${name}`, conflicts)
-    return result
+    result.push(merged(left!.find((it) => it.key === key)?.item, item, names))
+    if (key !== shared[next]) continue
+    next += 1
+    if (left![at]?.key === key) at += 1
   }
-  if (live !== undefined && !isSame(live, next) && !isSame(live, last)) conflicts.push(path)
-  return next
-}
-
-/** In the order of who applies; what others have added stays behind it. */
-function mergedList({ live, last, next }: Applying & { next: unknown[] }, key: string, path: string, conflicts: string[]): unknown[] {
-  const [now, before] = [live, last].map((it) => (Array.isArray(it) ? (it as unknown[]) : [])) as [unknown[], unknown[]]
-  const nameOf = (it: unknown): unknown => (isMembers(it) ? it[key] : undefined)
-  const within = (all: readonly unknown[], name: unknown): unknown => all.find((it) => nameOf(it) === name)
-  const own = next.map((it) => {
-    const name = nameOf(it)
-    return merged({ live: within(now, name), last: within(before, name), next: it }, '', `${path}[${key}=${JSON.stringify(name)}]`, conflicts)
-  })
-  return [...own, ...now.filter((it) => within(next, nameOf(it)) === undefined && within(before, nameOf(it)) === undefined)]
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return [...result, ...left!.slice(at).filter(({ key }) => !inConfig.has(key)).map(({ item }) => item)]
 }

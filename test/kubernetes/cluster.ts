@@ -2,6 +2,7 @@ import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_pr
 import { createHash, randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
 import type { ExecCall } from './exec.ts'
 import { recordedObjects } from './recordings.ts'
 import { builtIn } from './resources.ts'
@@ -70,8 +71,6 @@ export class Cluster {
   readonly streams = new Set<Duplex>()
   /** what an older server knows of exec; null: all */
   execProtocols: readonly string[] | null = null
-  /** what was applied last on the server's side, by object and manager */
-  readonly applied = new Map<string, unknown>()
   /** emits `change` with {type, resource, object} */
   readonly changes = new EventEmitter().setMaxListeners(100)
   resourceVersion = 0
@@ -139,7 +138,7 @@ export class Cluster {
     if (resourceVersion !== undefined && resourceVersion !== before.metadata.resourceVersion) throw conflict(this.resource(plural), name)
     const { uid, creationTimestamp, generation } = before.metadata
     const after: Stored = structuredClone({ ...object, metadata: { ...object.metadata, ...(uid && { uid }), ...(creationTimestamp && { creationTimestamp }) } })
-    const changed = JSON.stringify(before['spec']) !== JSON.stringify(after['spec'])
+    const changed = !isDeepStrictEqual(before['spec'], after['spec'])
     if (generation !== undefined) after.metadata.generation = generation + (changed ? 1 : 0)
     return this.#store('MODIFIED', plural, after)
   }

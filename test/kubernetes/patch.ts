@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { unprocessable } from './status.ts'
 
 type Json = unknown
@@ -32,9 +33,26 @@ export function strategicPatch(target: Json, patch: Json, field = ''): Json {
   if (!isMembers(patch)) return patch
   const result: Members = isMembers(target) ? { ...target } : {}
   for (const [name, value] of Object.entries(patch)) {
+    const ordered = /^\$setElementOrder\/(.+)$/.exec(name)?.[1]
+    if (ordered !== undefined) continue
     if (value === null) delete result[name]
     else result[name] = strategicPatch(result[name], value, name)
   }
+  for (const [name, order] of Object.entries(patch)) {
+    const ordered = /^\$setElementOrder\/(.+)$/.exec(name)?.[1]
+    if (ordered !== undefined) result[ordered] = inOrder(result[ordered], order, mergeKeys[ordered])
+  }
+  return result
+}
+
+/** As a client has them; what it does not know stays behind the one before it. */
+function inOrder(list: Json, order: Json, key: string | undefined): Json {
+  if (!Array.isArray(list) || !Array.isArray(order)) return list
+  const keyOf = (it: Json): Json => (key !== undefined && isMembers(it) ? it[key] : it)
+  const wanted = (order as Json[]).map(keyOf)
+  const known = (list as Json[]).filter((it) => wanted.includes(keyOf(it))).sort((one, other) => wanted.indexOf(keyOf(one)) - wanted.indexOf(keyOf(other)))
+  const result: Json[] = []
+  for (const it of list as Json[]) result.push(wanted.includes(keyOf(it)) ? known.shift() : it)
   return result
 }
 
@@ -94,7 +112,7 @@ function apply(target: Json, path: readonly string[], operation: Members): Json 
 }
 
 function tested(value: Json, operation: Members): Json {
-  if (JSON.stringify(value) !== JSON.stringify(operation['value'])) throw unprocessable()
+  if (!isDeepStrictEqual(value, operation['value'])) throw unprocessable()
   return value
 }
 

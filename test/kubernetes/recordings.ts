@@ -15,7 +15,9 @@ export function recording(name: string): Recording {
 }
 
 export function recordingNames(): string[] {
-  return readdirSync(folder).map((file) => file.replace(/\.json$/, ''))
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.replace(/\.json$/, ''))
 }
 
 /** The object that was answered with, or the items of the list. */
@@ -24,4 +26,9 @@ export function recordedObjects(name: string): Stored[] {
   if (body.items) return body.items
   const { kind: _kind, apiVersion: _apiVersion, ...object } = body
   return [object]
+}
+
+/** One that tells who owns which fields. */
+export function fieldRecording<T = Recording>(name: string): T {
+  return JSON.parse(readFileSync(join(folder, 'fields', `${name}.json`), 'utf8')) as T
 }

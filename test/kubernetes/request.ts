@@ -12,10 +12,12 @@ export interface Asked {
   subresource: string | null
   verb: string
   query: URLSearchParams
+  /** `User-Agent`, by which a writer is known that does not name itself */
+  agent: string
 }
 
 /** Null where the address is none of a resource. */
-export function askedBy({ method = 'GET', url = '/' }: IncomingMessage, cluster: Cluster): Asked | null {
+export function askedBy({ method = 'GET', url = '/', headers }: IncomingMessage, cluster: Cluster): Asked | null {
   const { pathname, searchParams: query } = new URL(url, 'http://localhost')
   const resource = cluster.resources.find((it) => pathname === baseOf(it) || pathname.startsWith(`${baseOf(it)}/`))
   if (!resource) return null
@@ -25,7 +27,7 @@ export function askedBy({ method = 'GET', url = '/' }: IncomingMessage, cluster:
   const [plural, name = null, subresource = null] = isScoped ? rest.slice(2) : rest
   const found = cluster.resources.find((it) => it.plural === plural && baseOf(it) === baseOf(resource))
   if (!found) return null
-  return { resource: found, namespace, name, subresource, verb: verbOf(method, name, query), query }
+  return { resource: found, namespace, name, subresource, verb: verbOf(method, name, query), query, agent: headers['user-agent'] ?? '' }
 }
 
 /** Throws 401 for an unknown token, 403 for what is forbidden. Gives the user's name. */

@@ -1,3 +1,5 @@
+import type { ManagedEntry } from './managers.ts'
+
 /** A kind of object that the API server keeps. */
 export interface Resource {
   plural: string
@@ -107,6 +109,7 @@ export interface Metadata {
   deletionTimestamp?: string
   deletionGracePeriodSeconds?: number
   generateName?: string
+  managedFields?: ManagedEntry[]
   labels?: Record<string, string>
   annotations?: Record<string, string>
   ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean; blockOwnerDeletion?: boolean }[]

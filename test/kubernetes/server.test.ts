@@ -77,12 +77,13 @@ async function ask({ method, path, contentType, body, as }: Recording['request']
   return { status: response.status, contentType: type, body: type === 'application/json' ? (JSON.parse(text) as unknown) : text }
 }
 
-/** What differs from one run to the next. */
+/** What differs from one run to the next, and the owners of fields, which these recordings leave out (fields.test.ts has them). */
 function withoutChance(value: unknown, key = ''): unknown {
   if (['uid', 'creationTimestamp'].includes(key)) return typeof value
   if (Array.isArray(value)) return value.map((it) => withoutChance(it))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, withoutChance(it, name)]))
+  const entries = Object.entries(value).filter(([name]) => name !== 'managedFields')
+  return Object.fromEntries(entries.map(([name, it]) => [name, withoutChance(it, name)]))
 }
 
 describe('each recorded exchange', () => {

@@ -1,3 +1,5 @@
+import { shownPath } from './fields.ts'
+import type { ManagedEntry } from './managers.ts'
 import { nameOf } from './resources.ts'
 import type { Resource } from './resources.ts'
 
@@ -47,10 +49,26 @@ export function conflict(resource: Resource, name: string): Refused {
   )
 }
 
-/** As a server-side apply is refused. */
-export function applyConflict(resource: Resource, name: string, fields: readonly string[]): Refused {
-  const message = `Apply failed with ${fields.length} conflict${fields.length === 1 ? '' : 's'}: ${fields.map((field) => `conflict with "kubectl": ${field}`).join(', ')}`
-  return new Refused(409, 'Conflict', message, { ...detailsOf(resource, name), causes: fields.map((field) => ({ reason: 'FieldManagerConflict', message: 'conflict with "kubectl"', field })) })
+/** The owners of fields that somebody else applies with other values, and these fields. */
+export type Conflicts = readonly { owner: Pick<ManagedEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>; fields: readonly string[] }[]
+
+/** As a server-side apply is refused (apimachinery, `managedfields/internal/conflict.go`). */
+export function applyConflict(conflicts: Conflicts): Refused {
+  const all = conflicts
+    .map(({ owner, fields }) => ({ by: `${JSON.stringify(owner.manager)}${owner.subresource === undefined ? '' : ` with subresource ${JSON.stringify(owner.subresource)}`}${owner.operation === 'Update' ? ` using ${owner.apiVersion}` : ''}`, fields: fields.map(shownPath) }))
+    .sort((one, other) => (one.by < other.by ? -1 : 1))
+  const causes = all.flatMap(({ by, fields }) => fields.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field })))
+  const [first] = causes
+  const what = causes.length === 1 ? `1 conflict: ${first!.message}: ${first!.field}` : `${causes.length} conflicts: ${all.flatMap(({ by, fields }) => [`conflicts with ${by}:`, ...fields.map((field) => `- ${field}`)]).join('\n')}`
+  return new Refused(409, 'Conflict', `Apply failed with ${what}`, { causes })
+}
+
+/** What the API's own rules say against an object: each as `spec.selector: Required value`. */
+export function invalid({ kind, group }: Resource, name: string, faults: readonly { reason: 'FieldValueRequired' | 'FieldValueInvalid'; field: string; message: string }[]): Refused {
+  const all = faults.map(({ field, message }) => `${field}: ${message}`)
+  const what = all.length === 1 ? all[0]! : `[${all.join(', ')}]`
+  const causes = faults.map(({ reason, message, field }) => ({ reason, message, field }))
+  return new Refused(422, 'Invalid', `${kind}${group === '' ? '' : `.${group}`} "${name}" is invalid: ${what}`, { name, ...(group !== '' && { group }), kind, causes })
 }
 
 export function alreadyExists(resource: Resource, name: string): Refused {

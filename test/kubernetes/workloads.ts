@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Cluster, Fate } from './cluster.ts'
 import { hashOf, safe, timestamp } from './cluster.ts'
+import { written } from './managers.ts'
+import type { Writer } from './managers.ts'
 import { crashed, pending, running, waiting } from './pod-states.ts'
 import type { Metadata, Pod, Stored, Workload } from './resources.ts'
 
@@ -146,7 +149,9 @@ export class Workloads {
     const status = { ...rest, observedGeneration: workload.metadata.generation ?? 1, ...counts }
     const known = Object.entries(workload.status ?? {})
     const isSame = known.length === Object.keys(status).length && known.every(([key, it]) => JSON.stringify(it) === JSON.stringify(status[key as keyof typeof status]))
-    if (!isSame) this.#cluster.update(plural, workload, (it) => void (it['status'] = status))
+    if (isSame) return
+    const writer: Writer = { resource: this.#cluster.resource(plural), manager: 'kube-controller-manager', subresource: 'status', now: timestamp(new Date()) }
+    this.#cluster.update(plural, workload, (it) => void Object.assign(it, written(structuredClone(it), { ...it, status }, writer)))
   }
 
   #removeOrphans(): void {
@@ -183,7 +188,7 @@ export class Workloads {
 }
 
 function isSameTemplate(set: Workload, deployment: Workload): boolean {
-  return JSON.stringify(set.spec.template.spec) === JSON.stringify(deployment.spec.template.spec)
+  return isDeepStrictEqual(set.spec.template.spec, deployment.spec.template.spec)
 }
 
 function isReady({ status }: Pod): boolean {

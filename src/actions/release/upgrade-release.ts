@@ -1,9 +1,11 @@
 import { differing } from '../../core/differing.ts'
 import type { HelmRun } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
+import { refuseConflicts } from '../../core/field-conflicts.ts'
 import type { ReleaseRevision, ReleaseSource } from '../../core/sources.ts'
 import { hasAll } from '../../core/values.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { giveUpFields } from '../owned-fields.ts'
 import { untilUp } from './await-rollout.ts'
 import { isPending, isUntouched, isWithin, noteHelm, nothingPut, settled, standingOf } from './standing.ts'
 import type { Standing, Upgrade } from './standing.ts'
@@ -20,6 +22,8 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
     const { is, latest, former } = await settled(action, workshop)
     // a helm that outlived the process which began it has done it
     if (is === 'wanted' && latest.status === 'deployed') return
+    // what this program wrote itself must not refuse helm
+    await giveUpFields(workshop)
     // nothing else takes away what a helm that was killed has left
     if (isPending(latest)) await rollBack(action, workshop)
     await failpoint('cleared')
@@ -31,16 +35,25 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
     })
     await failpoint('upgraded')
   },
+  async foresee(action, { open }) {
+    const release = await open.release()
+    refuseConflicts(release, await release.conflicts(action), 'upgrade')
+  },
   async undo(action, workshop) {
     const release = await workshop.open.release()
     if (isUntouched(await standingOf(action, release), workshop)) return
+    await giveUpFields(workshop)
     if (!isAsBefore(await settled(action, workshop))) await rollBack(action, workshop)
     if (action.wasRunning) await untilUp(workshop)
   },
   async foreseeUndo(action, workshop) {
     const release = await workshop.open.release()
     const standing = await standingOf(action, release)
-    if (standing.is !== 'another' || isUntouched(standing, workshop)) return
+    if (isUntouched(standing, workshop)) return
+    if (standing.is !== 'another') {
+      if (!isAsBefore(standing)) refuseConflicts(release, await release.conflicts({ revision: action.revision }), 'rollback')
+      return
+    }
     const { latest } = standing
     throw new AdminError('REFUSED', `${release.target} is at revision ${latest.revision} by now, with another chart or other values than this run left: what came after it would be lost`, [
       release.helm('history'),

@@ -1,4 +1,5 @@
 import type { ShellCommand } from '../shell-command.ts'
+import type { WantedValue } from '../values.ts'
 
 /**
  * The release of Helm that the service is part of, as Helm has it on record. Values may be secrets: only their paths are ever shown.
@@ -19,6 +20,23 @@ export interface ReleaseSource {
    * of these values
    */
   trial(upgrade: ReleaseUpgrade): Promise<Pick<ReleaseRevision, 'chart' | 'values'>>
+  /**
+   * Fields that others own, and that helm would set to other values: the API server would refuse it for them. `next`: an upgrade with
+   * these values above those of its files, or the revision of a rollback. Asked of the API server on trial, which changes nothing; what it
+   * does not tell is left out
+   */
+  conflicts(next: (ReleaseUpgrade & { values: readonly WantedValue[] }) | { revision: number }): Promise<readonly FieldConflict[]>
+}
+
+export interface FieldConflict {
+  /** `deployments/testops-testops` */
+  object: string
+  /** `.spec.replicas` */
+  field: string
+  /** who owns it, as the API server names it: `kubectl-set` */
+  manager: string
+  /** the command that shows it */
+  shown: ShellCommand
 }
 
 export interface ReleaseRevision {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { oneLine } from '../../adapters/failure.ts'
 import { isRecord } from '../../adapters/http.ts'
 import { AdminError } from '../../core/error.ts'
-import type { Status } from './refusal.ts'
+import type { Cause, Status } from './refusal.ts'
 
 /** What the API server answers, read. */
 
@@ -17,8 +17,20 @@ export function statusIn(text: string, status: number): Status | null {
   if (status === 404 && text.trim() === '404 page not found') return { code: 404, reason: 'NotFound', message: text.trim() }
   const body = parsed(text)
   if (!isRecord(body) || body['kind'] !== 'Status') return null
-  const { message, reason, code } = body
-  return { code: typeof code === 'number' ? code : status, reason: typeof reason === 'string' ? reason : null, message: typeof message === 'string' ? oneLine(message) : '' }
+  const { message, reason, code, details } = body
+  const causes = isRecord(details) ? causesIn(details['causes']) : []
+  return { code: typeof code === 'number' ? code : status, reason: textOf(reason, null), message: oneLine(textOf(message, '')), ...(causes.length > 0 && { causes }) }
+}
+
+const mostCauses = 100
+
+function causesIn(causes: unknown): Cause[] {
+  if (!Array.isArray(causes)) return []
+  return causes.slice(0, mostCauses).filter(isRecord).map((it) => ({ reason: textOf(it['reason'], ''), message: oneLine(textOf(it['message'], '')), field: oneLine(textOf(it['field'], '')) }))
+}
+
+function textOf<T>(value: unknown, otherwise: T): string | T {
+  return typeof value === 'string' ? value : otherwise
 }
 
 export function parsed(text: string): unknown {

@@ -22,7 +22,7 @@ import type { ShellCommand } from '../../core/shell-command.ts'
 /** What is changed, and how. */
 type Change =
   | { verb: 'create' | 'update'; body: unknown }
-  | { verb: 'patch'; kind: 'merge' | 'strategic' | 'json'; body: unknown }
+  | { verb: 'patch'; kind: 'merge' | 'strategic' | 'json' | 'apply'; body: unknown }
   | { verb: 'delete'; body?: unknown }
 
 /**
@@ -68,7 +68,7 @@ export interface KubernetesClient {
 }
 
 const methods = { create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
-const patchTypes = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json', json: 'application/json-patch+json' } as const
+const patchTypes = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json', json: 'application/json-patch+json', apply: 'application/apply-patch+yaml' } as const
 const pageSize = 500
 
 /** Throws CONFIGURATION (a wrong context, a broken kubeconfig), UNAVAILABLE (no cluster is known). Asks the cluster nothing yet. */

@@ -1,5 +1,6 @@
 import type { ServiceControl } from '../../core/controls.ts'
 import type { KubernetesClient } from './client.ts'
+import { giveUpFields, ownsFields, withoutOwning } from './fields.ts'
 import { scaleDown, scaleUp, tryScale } from './scale.ts'
 import type { ClusterService } from './service.ts'
 import { patchSetting } from './setting.ts'
@@ -7,15 +8,29 @@ import { patchSetting } from './setting.ts'
 const pollMs = 500
 
 /** How the service of a cluster is stopped, started and set. Throws as the client does, too. */
-export function clusterControl(client: KubernetesClient, service: Pick<ClusterService, 'place' | 'container' | 'status'>): ServiceControl {
+export function clusterControl(given: KubernetesClient, service: Pick<ClusterService, 'place' | 'container' | 'status'>): ServiceControl {
   const { place: workload, container } = service
+  const client = withoutOwning(given, workload)
+  /** What a process that was killed has left. */
+  const giveUp = async (): Promise<void> => giveUpFields(given, workload)
   const scaled = { client, workload, pollMs, status: async () => service.status() }
   const settings = { client, workload, container }
   return {
-    stop: async (options) => scaleDown(scaled, options),
+    async stop(options) {
+      await giveUp()
+      return scaleDown(scaled, options)
+    },
     tryStop: async () => tryScale(scaled),
-    start: async (options) => scaleUp(scaled, options),
-    writeSetting: async (change) => patchSetting(settings, change),
+    async start(options) {
+      await giveUp()
+      return scaleUp(scaled, options)
+    },
+    async writeSetting(change) {
+      await giveUp()
+      return patchSetting(settings, change)
+    },
     trySetting: async (change) => patchSetting(settings, change, { dryRun: true }),
+    ownsFields: async () => ownsFields(given, workload),
+    giveUpFields: giveUp,
   }
 }

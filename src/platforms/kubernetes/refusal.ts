@@ -10,6 +10,16 @@ export interface Status {
   code: number
   reason: string | null
   message: string
+  causes?: readonly Cause[]
+}
+
+/** One of several things that are against it. */
+export interface Cause {
+  /** `FieldManagerConflict` */
+  reason: string
+  message: string
+  /** `.spec.replicas` */
+  field: string
 }
 
 /** A refusal of the API server, with its own status and reason, for who goes on in another way. */
@@ -22,6 +32,7 @@ export class Refusal extends AdminError {
     readonly status: number,
     /** `NotFound`, `AlreadyExists`, `Conflict`, … */
     readonly reason: string | null,
+    readonly causes: readonly Cause[] = [],
   ) {
     super(code, message, suggestions, { obstacle: code === 'FORBIDDEN' ? { kind: 'right' } : null })
   }
@@ -42,7 +53,7 @@ export interface Speaker {
 /** The answer to `verb` on what was asked, as an error of the operator's. */
 export function refusal(verb: string, asked: Asked, status: Status, { cluster, user, kubectl }: Speaker): Refusal {
   const what = described(asked)
-  const make = (code: ErrorCode, message: string, suggestions: readonly Suggestion[]): Refusal => new Refusal(code, message, suggestions, status.code, status.reason)
+  const make = (code: ErrorCode, message: string, suggestions: readonly Suggestion[]): Refusal => new Refusal(code, message, suggestions, status.code, status.reason, status.causes)
   const said = oneLine(status.message)
   switch (status.code) {
     case 401:

@@ -2,6 +2,7 @@ import { listed } from '../../checks/support/format.ts'
 import type { Surroundings } from './surroundings.ts'
 import { differing } from '../../core/differing.ts'
 import { AdminError } from '../../core/error.ts'
+import { refuseConflicts } from '../../core/field-conflicts.ts'
 import type { Risk, Step } from '../../core/plan.ts'
 import type { Repair } from '../../core/repair.ts'
 import type { ReleaseRevision, ReleaseSource, ReleaseUpgrade, ServiceSource, Values } from '../../core/sources.ts'
@@ -41,6 +42,7 @@ export async function withUpgrade(draft: Draft, wanted: readonly WantedValue[], 
     const notes = draft.steps.length === 0 ? draft.notes : [...draft.notes, 'the release has it already: the file is only made to agree']
     return { ...draft, target, notes, evidence: [...draft.evidence, ...evidence] }
   }
+  refuseConflicts(release, await release.conflicts({ ...upgrade, values }), 'upgrade')
   const steps: Step[] = [
     ...draft.steps,
     {

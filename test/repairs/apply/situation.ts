@@ -35,15 +35,16 @@ export interface Situation {
   environment: Readonly<Record<string, string>>
 }
 
-/** `settings`: of the cluster, in the configuration; `install`: more words for helm. */
+/** `settings`: of the cluster, in the configuration; `install`: more words for helm, null: the release is not installed; `isHelm3`: not helm 4. */
 interface Given {
   values?: string
   settings?: object
-  install?: readonly string[]
+  install?: readonly string[] | null
+  isHelm3?: boolean
 }
 
-export async function situation({ values = before, settings = { chart }, install = [] }: Given = {}): Promise<Situation> {
-  const { helm: program } = await kubernetesTools()
+export async function situation({ values = before, settings = { chart }, install = [], isHelm3 = false }: Given = {}): Promise<Situation> {
+  const { helm: program } = await kubernetesTools({ isHelm3 })
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'testops-admin-apply-')))
   const file = join(folder, 'values.yaml')
   await writeFile(file, values)
@@ -63,7 +64,7 @@ export async function situation({ values = before, settings = { chart }, install
     await rm(dirname(kubeconfig), { recursive: true, force: true })
   })
   const helm = async (...words: string[]): Promise<string> => (await promisify(execFile)(program, [...words, '-n', 'testops'], { env: { ...process.env, ...environment, HOME: folder } })).stdout
-  await helm('install', 'testops', chart, '-f', file, ...install)
+  if (install !== null) await helm('install', 'testops', chart, '-f', file, ...install)
   return {
     someone,
     server,

@@ -6,16 +6,19 @@ import { AdminError } from '../../../core/error.ts'
 import { isObject } from '../../../core/shape.ts'
 import type { ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade, Values } from '../../../core/sources.ts'
 import { typed } from '../../../core/typed.ts'
+import type { WantedValue } from '../../../core/values.ts'
 import type { PlatformOptions } from '../../platform.ts'
 import type { KubernetesClient } from '../client.ts'
 import { releaseOf } from '../find.ts'
 import type { Workload } from '../objects.ts'
 import { livesHere } from '../process-name.ts'
 import type { KubernetesSettings } from '../settings.ts'
+import { conflictsIn } from './conflicts.ts'
 import { helmFailure } from './failure.ts'
 import type { Attempt } from './failure.ts'
 import { helmAt } from './program.ts'
 import { secretsIn, without } from './secrets.ts'
+import { withValuesFile } from './values-file.ts'
 import type { ShellCommand } from '../../../core/shell-command.ts'
 
 /** as `helm history` gives it */
@@ -28,7 +31,7 @@ interface Line {
 }
 
 /** The release that a workload is part of, by helm itself, which knows where it keeps its records. Throws UNAVAILABLE where it is of none. */
-export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl'>, workload: Workload, settings: KubernetesSettings, options: PlatformOptions): ReleaseSource & ReleaseControl {
+export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl' | 'change'>, workload: Workload, settings: KubernetesSettings, options: PlatformOptions): ReleaseSource & ReleaseControl {
   const { annotations = {}, namespace: own = '', name: its } = workload.metadata
   const name = releaseOf(workload) ?? settings.release
   const namespace = annotations['meta.helm.sh/release-namespace'] ?? own
@@ -85,6 +88,21 @@ export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl'>
   const changed = async (of: Attempt, words: readonly string[], run: HelmRun): Promise<void> => {
     orThrow(of, await program.change([...words, '--timeout', `${Math.ceil(run.timeoutMs / 1000)}s`], run))
   }
+  /** What helm would apply, and whether it would do so on the server's side, where alone there are conflicts. */
+  const manifestFor = async ({ values, ...upgrade }: ReleaseUpgrade & { values: readonly WantedValue[] }): Promise<Manifest> => {
+    await learn(upgrade.files)
+    return withValuesFile(values, async (file) => {
+      const made = await ask(attempt('trial', upgrade.chart), ...upgradeWords(name, { ...upgrade, files: [...upgrade.files, file] }), '--dry-run=server')
+      const { manifest, apply_method: method } = made as { manifest?: unknown; apply_method?: unknown }
+      return { manifest: typeof manifest === 'string' ? manifest : '', isServerSide: method === serverSide }
+    })
+  }
+  const manifestOf = async (revision: number): Promise<Manifest> => {
+    const words = [name, '--revision', String(revision)]
+    const { applyMethod } = (await ask(attempt('look'), 'get', 'metadata', ...words)) as { applyMethod?: unknown }
+    if (applyMethod !== serverSide) return { manifest: '', isServerSide: false }
+    return { manifest: orThrow(attempt('look'), await program.ask('get', 'manifest', ...words)), isServerSide: true }
+  }
   return {
     target,
     helm,
@@ -104,6 +122,16 @@ export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl'>
       const { name: of = '', version = '' } = chart?.metadata ?? {}
       return { chart: { name: of, version }, values: known(config) }
     },
+    async conflicts(next) {
+      try {
+        const { manifest, isServerSide } = await ('chart' in next ? manifestFor(next) : manifestOf(next.revision))
+        return isServerSide ? await conflictsIn(client, { name, namespace }, manifest) : []
+      } catch (error) {
+        // what helm would do cannot be told beforehand: it tells it itself then
+        if (error instanceof AdminError && error.code !== 'INTERRUPTED') return []
+        throw error
+      }
+    },
     async upgrade(upgrade, run) {
       await learn(upgrade.files)
       await changed(attempt('upgrade', upgrade.chart), upgradeWords(name, upgrade), run)
@@ -111,6 +139,14 @@ export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl'>
     rollback: async (revision, run) => changed(attempt('rollback'), ['rollback', name, String(revision)], run),
     isRunning: livesHere,
   }
+}
+
+/** as Helm 4 notes how a release is applied; Helm 3 notes nothing, and merges on its own side */
+const serverSide = 'ssa'
+
+interface Manifest {
+  manifest: string
+  isServerSide: boolean
 }
 
 /** more than helm keeps (`--history-max`), unless it keeps all */

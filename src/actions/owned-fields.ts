@@ -1,0 +1,25 @@
+import { AdminError } from '../core/error.ts'
+import type { Workshop } from './handler.ts'
+
+/**
+ * Whether the platform still counts this program as the owner of what it wrote: a process that was killed had no time to give it up.
+ * The owner of the workload could not set it then.
+ */
+export async function ownsFields(workshop: Pick<Workshop, 'control'>): Promise<boolean> {
+  try {
+    return (await (await workshop.control.service()).ownsFields?.()) ?? false
+  } catch (error) {
+    // where nothing can be written, nothing was
+    if (error instanceof AdminError && ['NOT_CONFIGURED', 'UNAVAILABLE'].includes(error.code)) return false
+    throw error
+  }
+}
+
+/** Gives up what the platform still counts as this program's; harmless where that is nothing. */
+export async function giveUpFields(workshop: Pick<Workshop, 'control'>): Promise<void> {
+  try {
+    await (await workshop.control.service()).giveUpFields?.()
+  } catch (error) {
+    if (!(error instanceof AdminError && ['NOT_CONFIGURED', 'UNAVAILABLE'].includes(error.code))) throw error
+  }
+}

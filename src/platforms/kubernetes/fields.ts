@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminError } from '../../core/error.ts'
+import type { ErrorCode } from '../../core/error.ts'
+import type { KubernetesClient } from './client.ts'
+import { isRefusal } from './refusal.ts'
+import type { WorkloadRef } from './scale.ts'
+
+/** Under this name the API server notes what this program writes: the former versions' too, by their `User-Agent`. */
+const manager = 'testops-admin'
+
+interface ManagedObject {
+  metadata?: { resourceVersion?: string; managedFields?: readonly Entry[] }
+}
+
+/** One of `metadata.managedFields`: who set fields, and how (Kubernetes documentation, "Server-Side Apply"). */
+interface Entry {
+  manager?: string
+  operation?: string
+}
+
+const attempts = 5
+const pauseMs = 200
+/** the list was sorted in another way since, or the server did not answer in time: 422 is one of them */
+const passing: readonly ErrorCode[] = ['UNEXPECTED_ANSWER', 'UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED']
+
+/**
+ * The client for writes to a workload that somebody else keeps: after each, it gives up the fields that this program then owns. Their
+ * values stay. A field that stayed this program's would refuse the owner's next server-side apply, and setting the value back would not
+ * give it up.
+ */
+export function withoutOwning(client: KubernetesClient, workload: WorkloadRef): KubernetesClient {
+  return {
+    ...client,
+    async change<T>(...[asked, change]: Parameters<KubernetesClient['change']>) {
+      const written = await client.change<T & ManagedObject>({ ...asked, query: { ...asked.query, fieldManager: manager } }, change)
+      if (asked.query?.['dryRun'] !== undefined) return written
+      try {
+        // a subresource tells nothing of who owns the workload's fields
+        return await givenUp(client, workload, asked.subresource === undefined ? written : null, written)
+      } catch (error) {
+        throw error instanceof AdminError ? stillOwned(error, client, workload) : error
+      }
+    },
+  }
+}
+
+/** Whether this program owns fields of the workload, as where it was killed between a write and what follows it. */
+export async function ownsFields(client: KubernetesClient, workload: WorkloadRef): Promise<boolean> {
+  return removals(await client.get<ManagedObject>(workload)).length > 0
+}
+
+/** Gives up what it owns of the workload; harmless where that is nothing, or the workload is gone. Throws as the client does. */
+export async function giveUpFields(client: KubernetesClient, workload: WorkloadRef): Promise<void> {
+  try {
+    await givenUp(client, workload, null, null)
+  } catch (error) {
+    if (!isRefusal(error, 404)) throw error
+  }
+}
+
+/** `seen`: the workload as it was last seen, of which the new state is given; where it is another by now, `written` is. */
+async function givenUp<T>(client: KubernetesClient, workload: WorkloadRef, seen: (T & ManagedObject) | null, written: T): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const isFirst = seen !== null && attempt === 1
+    try {
+      // an interruption leaves no field behind
+      const found = isFirst ? seen : await client.lasting.get<ManagedObject>(workload)
+      const operations = removals(found)
+      if (operations.length === 0) return written
+      const version = found.metadata?.resourceVersion
+      const body = [...(isFirst && version !== undefined ? [{ op: 'replace', path: '/metadata/resourceVersion', value: version }] : []), ...operations]
+      const now = await client.lasting.change<T>({ ...workload, query: { fieldManager: manager } }, { verb: 'patch', kind: 'json', body })
+      return isFirst ? now : written
+    } catch (error) {
+      const isPassing = isRefusal(error, 409) || (error instanceof AdminError && passing.includes(error.code))
+      if (!isPassing || attempt === attempts) throw error
+      await sleep(pauseMs * (attempt - 1))
+    }
+  }
+}
+
+/**
+ * What takes this program's own entries away, the last first; nothing where it has none. Only those of operation Update: an entry that
+ * goes removes no value then. One that is alone in the list cannot be taken away, and stands in nobody's way.
+ */
+function removals({ metadata: { managedFields = [] } = {} }: ManagedObject): object[] {
+  const own = managedFields.flatMap((entry, index) => (entry.manager === manager && entry.operation === 'Update' ? [index] : []))
+  if (own.length === managedFields.length) return []
+  return own.reverse().flatMap((index) => {
+    const path = `/metadata/managedFields/${index}`
+    return [
+      { op: 'test', path: `${path}/manager`, value: manager },
+      { op: 'test', path: `${path}/operation`, value: 'Update' },
+      { op: 'remove', path },
+    ]
+  })
+}
+
+function stillOwned(error: AdminError, client: KubernetesClient, { resource, namespace, name }: WorkloadRef): AdminError {
+  const what = `${resource.slice(0, -1)}/${name}`
+  return new AdminError(error.code, `${what} was written, and \`${manager}\` still owns the fields that it wrote, so that its owner's next apply would conflict: ${error.message}`, [
+    'testops-admin resume -d {deployment}',
+    client.kubectl('-n', namespace, 'get', what, '-o', 'yaml', '--show-managed-fields'),
+  ], { cause: error })
+}
