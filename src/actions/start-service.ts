@@ -18,8 +18,9 @@ const wasLate: readonly ErrorCode[] = ['TIMED_OUT', 'FAILED']
 export const startService: ActionHandler<'start-service'> = {
   failpoints: ['started'],
   async isDone(action, workshop) {
-    const { state } = await (await workshop.open.service()).status()
-    return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop)) && (await unbound(action, workshop)).length === 0
+    const { state, isRollingOut } = await (await workshop.open.service()).status()
+    // what serves may be of before
+    return state === 'running' && isRollingOut !== true && (await answers(workshop)) && (await areFree(action, workshop)) && (await unbound(action, workshop)).length === 0
   },
   // one that was started and has not answered yet, or has failed since, was started all the same: the checks judge it
   async standsAs(_, { open }) {

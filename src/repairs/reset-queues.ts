@@ -19,6 +19,7 @@ import type { Chosen, ChosenQueue } from './reset-queues/chosen.ts'
 import { foreignClients } from './reset-queues/foreign-clients.ts'
 import { refuseToLeave, refuseUnlessHeldSafely } from './reset-queues/refusals.ts'
 import { declarationOf, exchangeOf, stepsOf } from './reset-queues/steps.ts'
+import { rolloutRisks } from './rollout-risks.ts'
 import { controllerRisks, settingNotes, startStep, stopStep } from './service-steps.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
@@ -81,7 +82,7 @@ export const resetQueues = defineRepair({
       impact: steps.length === 0 ? {} : impactOf(chosen, messages, discard, change !== null),
       evidence: [...evidenceOf(broker, chosen.queues, messages), ...settingLines(service, setting.name, setting.shown)],
       notes: [...notesOf(situation, chosen, total, discard), ...(total > 0 && !discard && !keepsUserIds ? [howToKeepUserIds(broker, tags)] : []), ...(change === null ? [] : settingNotes(deployment, change))],
-      risks: [...risks, ...(steps.length === 0 ? [] : await controllerRisks(service))],
+      risks: [...risks, ...(steps.length === 0 ? [] : [...(await rolloutRisks(service, ['unready'])), ...(await controllerRisks(service))])],
       steps,
       verifiedBy: ['broker/queues-durable', 'service/running', 'api/reachable'],
     }

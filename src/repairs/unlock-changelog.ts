@@ -11,6 +11,7 @@ import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSo
 import { changelogLock } from '../knowledge/lock.ts'
 import { leftAlone, noTable, nothing, partOf } from './lock/part.ts'
 import type { Part } from './lock/part.ts'
+import { rolloutRisks } from './rollout-risks.ts'
 import { controllerRisks, startStep, stopStep } from './service-steps.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -58,7 +59,7 @@ export const unlockChangelog = defineRepair({
     if (changes.length + removals.length === 0 && left[0]) throw nothingElse(left[0].error)
     if (restart && changes.length > 0 && service instanceof AdminError) throw withoutService(service)
     const isStopped = restart && changes.length > 0
-    const controllers = isStopped && !(service instanceof AdminError) ? await controllerRisks(service) : []
+    const ofStop = isStopped && !(service instanceof AdminError) ? [...(await rolloutRisks(service, ['unready'])), ...(await controllerRisks(service))] : []
     return {
       target,
       impact: {
@@ -68,7 +69,7 @@ export const unlockChangelog = defineRepair({
       },
       evidence: parts.flatMap(({ evidence }) => evidence),
       notes: [...parts.flatMap(({ notes }) => notes), ...left.map(({ target: where, error }) => `${where} is left as it is: ${error.message}`)],
-      risks: [...merged(parts.flatMap(({ risks }) => risks)), ...controllers],
+      risks: [...merged(parts.flatMap(({ risks }) => risks)), ...ofStop],
       steps: [...(isStopped ? [stopStep(around.status), ...changes, startStep(changes.flatMap(placeOf))] : changes), ...removals],
       verifiedBy: ['database/changelog-lock', ...(isStopped ? ['service/running', 'api/reachable'] : [])],
     }

@@ -55,6 +55,8 @@ export class Cluster {
   readonly hooks: {
     /** a pod's container starts; it becomes ready as soon as this says so */
     starting?: (pod: Pod) => Fate | Promise<Fate>
+    /** a pod that a controller makes; what a quota or a policy says where it refuses it */
+    admitting?: (pod: Pick<Pod, 'metadata' | 'spec'>) => string | null
     /** it has been told to end, and is there until this is done */
     stopping?: (pod: Pod) => void | Promise<void>
     /** how a Job ends; it runs until this is done */

@@ -9,6 +9,7 @@ import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { DatabaseSource, ServiceSource, ServiceStatus, Sources } from '../../core/sources.ts'
+import { rolloutRisks } from '../rollout-risks.ts'
 import { controllerRisks } from '../service-steps.ts'
 
 interface Read extends Around {
@@ -36,7 +37,7 @@ export async function lookAtService({ service, database, logs, api }: Read, depl
   const seen = { target: target || 'the service', status }
   if (!toStop) return { ...seen, risks: [], notes: [] }
   const locks = status.state === 'running' ? await migrations(database, around) : { risks: [], notes: [] }
-  return { ...seen, risks: [...locks.risks, ...(await controllerRisks(service))], notes: locks.notes }
+  return { ...seen, risks: [...locks.risks, ...(await rolloutRisks(service)), ...(await controllerRisks(service))], notes: locks.notes }
 }
 
 /**
