@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AdminError } from '../core/error.ts'
+import { AdminError, isForbidden } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { ApiSource } from '../core/sources.ts'
@@ -86,13 +86,16 @@ async function start(workshop: Workshop): Promise<void> {
   }
 }
 
-/** Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known. */
+/**
+ * Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known, or its
+ * address may not be read: the plan has said so.
+ */
 export async function answers({ open }: Workshop): Promise<boolean> {
   let api: ApiSource
   try {
     api = await open.api()
   } catch (error) {
-    if (error instanceof AdminError) return error.code === 'NOT_CONFIGURED'
+    if (error instanceof AdminError) return error.code === 'NOT_CONFIGURED' || isForbidden(error)
     throw error
   }
   try {

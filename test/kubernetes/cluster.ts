@@ -52,6 +52,8 @@ export class Cluster {
   isFrozen = false
   /** pods on these nodes stay Terminating for ever */
   readonly deadNodes = new Set<string>()
+  /** the API server does not reach the kubelets of these nodes, whose pods run on */
+  readonly hiddenNodes = new Set<string>()
   readonly hooks: {
     /** a pod's container starts; it becomes ready as soon as this says so */
     starting?: (pod: Pod) => Fate | Promise<Fate>

@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { recordedCluster } from './cluster.ts'
 import type { Fate } from './cluster.ts'
@@ -22,6 +26,9 @@ const worlds: Readonly<Record<string, () => void>> = {
   'deployment-paused': () => become(recording('deployment-paused').response.body as object),
   'deployment-stuck-rollout': () => become(recording('deployment-stuck-rollout').response.body as object),
   'deployment-updated-replicas-missing': () => become(recording('deployment-updated-replicas-missing').response.body as object),
+  'exec-kubelet-unreachable': hidden,
+  'log-kubelet-unreachable': hidden,
+  'portforward-kubelet-unreachable': hidden,
   'env-set-dry-run': () => become(watched()),
   'replicasets-of-stuck-rollout': () => {
     const name = 'replicasets-of-stuck-rollout'
@@ -74,7 +81,8 @@ function podOfLogs(): void {
   if (pod) server.cluster.load('pods', { ...pod, metadata: { ...pod.metadata, name: first } })
 }
 
-async function ask({ method, path, contentType, body, as }: Recording['request']): Promise<Recording['response']> {
+async function ask({ method, path, contentType, body, as, headers }: Recording['request']): Promise<Recording['response']> {
+  if (headers) return upgrade({ method, path, headers })
   const token = as === 'an unknown token' ? 'unknown' : as === undefined ? 'test-token' : 'viewer'
   const response = await fetch(`${server.url}${path}`, {
     method,
@@ -84,6 +92,22 @@ async function ask({ method, path, contentType, body, as }: Recording['request']
   const text = await response.text()
   const type = response.headers.get('content-type') ?? ''
   return { status: response.status, contentType: type, body: type === 'application/json' ? (JSON.parse(text) as unknown) : text }
+}
+
+/** A stream that is asked for, and is refused. */
+async function upgrade({ method, path, headers }: { method: string; path: string; headers: Record<string, string> }): Promise<Recording['response']> {
+  const asking = request(`${server.url}${path}`, { method, headers: { authorization: 'Bearer test-token', connection: 'Upgrade', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', ...headers } })
+  asking.end()
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  return { status: answer.statusCode ?? 0, contentType: answer.headers['content-type'] ?? '', body: JSON.parse(await text(answer)) as unknown }
+}
+
+/** The pod of these recordings, on a node whose kubelet is not reached. */
+function hidden(): void {
+  const [pod] = server.cluster.pods.filter(({ metadata }) => metadata.name.startsWith('testops-testops'))
+  if (!pod) throw new Error('no pod is recorded')
+  server.cluster.load('pods', { ...pod, metadata: { ...pod.metadata, name: 'testops-testops-544cf59445-xq9zk' } })
+  server.cluster.hiddenNodes.add(pod.spec.nodeName ?? '')
 }
 
 /** What differs from one run to the next. */
@@ -97,10 +121,12 @@ function withoutChance(value: unknown, key = ''): unknown {
 describe('each recorded exchange', () => {
   it.each(recordingNames())('%s is answered as it was', async (name) => {
     worlds[name]?.()
-    const { request, response } = recording(name)
+    const { request, response, others = [] } = recording(name)
     // resource versions count other things of that cluster too
     if (name === 'lease-create') server.cluster.resourceVersion = 494
     expect(withoutChance(await ask(request))).toEqual(withoutChance(response))
+    // an upgrade to SPDY is none of ours
+    for (const other of others.filter((it) => it.request.method === 'GET' && it.response.status !== 101)) expect(withoutChance(await ask(other.request))).toEqual(withoutChance(other.response))
   })
 })
 

@@ -74,11 +74,12 @@ async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promis
   ]
 }
 
-/** Null: this user may not see that. */
+/** Null: this user may not see that, or nobody has told yet. */
 export async function isLost(client: KubernetesClient, name: string): Promise<boolean | null> {
   try {
     const { status } = await client.get<Node>({ resource: 'nodes', namespace: null, name })
-    return !(status?.conditions ?? []).some(({ type, status: it }) => type === 'Ready' && it === 'True')
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+    return ready === undefined ? null : ready.status !== 'True'
   } catch (error) {
     if (isRefusal(error, 404)) return true
     if (isRefusal(error, 403)) return null

@@ -57,7 +57,7 @@ export async function withUpgrade(draft: Draft, wanted: readonly WantedValue[], 
     impact: { ...draft.impact, releaseUpgrades: 1 },
     evidence: [...draft.evidence, ...evidence],
     notes: [...draft.notes, ...seen.notes, ...(seen.status.state === 'stopped' ? ['the service is stopped: helm starts it, with as many replicas as the chart says'] : [])],
-    risks: [...draft.risks, ...seen.risks.filter(({ name }) => name !== 'controller' && name !== 'stuck-rollout'), ...(await rolloutRisks(service, ['unready', 'image'])), ...(await keepers(service, files))],
+    risks: [...draft.risks, ...seen.risks.filter(({ name }) => name !== 'controller' && name !== 'stuck-rollout'), ...(await rolloutRisks(service, { mends: ['unready', 'image'], stops: false })), ...(await keepers(service, files))],
     steps,
     verifiedBy: ['service/running', 'api/reachable'],
   }

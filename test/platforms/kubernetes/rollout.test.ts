@@ -112,6 +112,15 @@ describe('what keeps pods from coming back', () => {
     else expect(found.map((it) => [it.kind, message.test(it.message)])).toContainEqual(['lasting', true])
   })
 
+  test('a node that has told nothing of itself yet is not lost', async () => {
+    const { platform } = await opened(async (cluster) => {
+      await up(cluster)
+      cluster.isFrozen = true
+      for (const node of cluster.list('nodes')) cluster.update('nodes', node, (it) => void (it['status'] = {}))
+    })
+    expect(await obstacles(platform)).toEqual([])
+  })
+
   test('a pod that has been going for longer than it may', async () => {
     const { platform } = await opened(async (cluster) => {
       await up(cluster)
@@ -136,7 +145,7 @@ describe('the risk', () => {
     { found: [lasting, unreadyOne], mends: ['unready'] as const, risks: [{ name: 'stuck-rollout', message: 'the service may not come back once it is stopped: it is paused', proof: ['look', 'resume it'] }] },
     { found: [lasting, unreadyOne], mends: [], risks: [{ name: 'stuck-rollout', message: 'the service may not come back once it is stopped: it is paused; old pods serve', proof: ['look', 'resume it'] }] },
   ])('of $found.length obstacles, of which it mends $mends', async ({ found, mends, risks }) => {
-    expect(await rolloutRisks(fakeService({ startObstacles: found }), mends)).toEqual(risks)
+    expect(await rolloutRisks(fakeService({ startObstacles: found }), { mends })).toEqual(risks)
   })
 })
 
