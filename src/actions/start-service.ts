@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exact } from '../checks/support/exact-bindings.ts'
-import { AdminError } from '../core/error.ts'
+import { AdminError, isForbidden } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { ApiSource } from '../core/sources.ts'
@@ -19,8 +19,9 @@ const wasLate: readonly ErrorCode[] = ['TIMED_OUT', 'FAILED']
 export const startService: ActionHandler<'start-service'> = {
   failpoints: ['started'],
   async isDone(action, workshop) {
-    const { state } = await (await workshop.open.service()).status()
-    return state === 'running' && (await answers(workshop)) && (await areFree(action, workshop)) && (await unbound(action, workshop)).length === 0 && !(await ownsFields(workshop))
+    const { state, isRollingOut } = await (await workshop.open.service()).status()
+    // what serves may be of before
+    return state === 'running' && isRollingOut !== true && (await answers(workshop)) && (await areFree(action, workshop)) && (await unbound(action, workshop)).length === 0 && !(await ownsFields(workshop))
   },
   // one that was started and has not answered yet, or has failed since, was started all the same: the checks judge it
   async standsAs(_, { open }) {
@@ -86,13 +87,16 @@ async function start(workshop: Workshop): Promise<void> {
   }
 }
 
-/** Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known. */
+/**
+ * Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known, or its
+ * address may not be read: the plan has said so.
+ */
 export async function answers({ open }: Workshop): Promise<boolean> {
   let api: ApiSource
   try {
     api = await open.api()
   } catch (error) {
-    if (error instanceof AdminError) return error.code === 'NOT_CONFIGURED'
+    if (error instanceof AdminError) return error.code === 'NOT_CONFIGURED' || isForbidden(error)
     throw error
   }
   try {

@@ -61,7 +61,9 @@ export type Obstacle =
   | { kind: 'settings' }
   /** this user lacks a right to look at it, or at the way to it: the part itself has not been tried */
   | { kind: 'right' }
-  /** this machine gets no connection, and the service is in another network, where that may be otherwise */
+  /** the pods in which it runs are not ready, or on a node that is lost */
+  | { kind: 'pods' }
+  /** this machine gets no connection, and the service is in another network, where that may be otherwise; or the way there could not be asked for */
   | { kind: 'beyond' }
 
 /**
@@ -92,6 +94,11 @@ const untried: readonly Obstacle['kind'][] = ['settings', 'right', 'beyond']
 /** Whether a part was not tried from where the service is, or not at all, since it is not known where it is: that says nothing of the part. */
 export function isUntried(error: unknown): boolean {
   return error instanceof AdminError && error.obstacle !== null && untried.includes(error.obstacle.kind)
+}
+
+/** Whether a part, or its address, may not be looked at by this user: asking again gives nothing else. */
+export function isForbidden(error: AdminError): boolean {
+  return error.obstacle?.kind === 'right' || (error.obstacle?.kind === 'settings' && error.code === 'FORBIDDEN')
 }
 
 /** The code that Node or a library gives an error, 'ENOENT', the first one's where it is several; null: it has none. */

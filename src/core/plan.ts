@@ -6,16 +6,16 @@ export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues' | 
 
 /** The risks that the plans of each repair may name. */
 export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
-  'unlock-changelog': ['live-holder', 'unproven-holder', 'controller'],
+  'unlock-changelog': ['live-holder', 'unproven-holder', 'stuck-rollout', 'controller'],
   'flush-sessions': [],
-  'reset-queues': ['foreign-clients', 'unseen-policies', 'controller'],
+  'reset-queues': ['foreign-clients', 'unseen-policies', 'stuck-rollout', 'controller'],
   'migrate-trees': [],
-  'use-legacy-image': ['unknown-build', 'other-image', 'running-migration', 'controller'],
-  'set-env': ['running-migration', 'queues-mismatch', 'controller'],
-  'set-env-values': ['running-migration', 'queues-mismatch', 'controller'],
-  'service-stop': ['running-migration', 'controller'],
+  'use-legacy-image': ['unknown-build', 'other-image', 'running-migration', 'stuck-rollout', 'controller'],
+  'set-env': ['running-migration', 'queues-mismatch', 'stuck-rollout', 'controller'],
+  'set-env-values': ['running-migration', 'queues-mismatch', 'stuck-rollout', 'controller'],
+  'service-stop': ['running-migration', 'stuck-rollout', 'controller'],
   'service-start': [],
-  'service-restart': ['running-migration', 'controller'],
+  'service-restart': ['running-migration', 'stuck-rollout', 'controller'],
 }
 
 /** Risks of carrying on with what a record says, whichever repair it is of. */

@@ -47,6 +47,7 @@ export type {
   ServiceSource,
   ServiceStatus,
   SettingsDrift,
+  StartObstacle,
 } from './sources/service.ts'
 export type { SessionCensus, SessionSample, SessionSelection, SessionTimes, SessionsSource } from './sources/sessions.ts'
 

@@ -20,7 +20,8 @@ import type { Chosen, ChosenQueue } from './reset-queues/chosen.ts'
 import { foreignClients } from './reset-queues/foreign-clients.ts'
 import { refuseToLeave, refuseUnlessHeldSafely, refuseUntold } from './reset-queues/refusals.ts'
 import { declarationOf, exchangeOf, stepsOf } from './reset-queues/steps.ts'
-import { controllerRisks, settingNotes, startStep, stopStep } from './service-steps.ts'
+import { rolloutRisks } from './rollout-risks.ts'
+import { controllerRisks, settingNotes, startStep, stopStep, unaskedNotes } from './service-steps.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 export interface ResetOptions {
@@ -36,8 +37,8 @@ export const resetQueues = defineRepair({
   id: 'reset-queues',
   title: 'declare the queues anew as durable, with their messages',
   reads: ['service'],
-  wants: ['broker', 'logs'],
-  async plan({ broker: opening, service, logs }, deployment, { drainSeconds, discard, queues: patterns }: ResetOptions) {
+  wants: ['broker', 'logs', 'api'],
+  async plan({ broker: opening, service, logs, api }, deployment, { drainSeconds, discard, queues: patterns }: ResetOptions) {
     const broker = opened(opening)
     const situation = await queueSituation(broker, service, logs, deployment)
     const [settings, status, records, exchanges, bindings, policies, consumers, tags] = await Promise.all([
@@ -84,8 +85,8 @@ export const resetQueues = defineRepair({
       target: { broker: `${broker.target}, RabbitMQ ${version}`, service: settings.names.rabbitDurable },
       impact: steps.length === 0 ? {} : impactOf(chosen, messages, discard, change !== null),
       evidence: [...evidenceOf(broker, chosen.queues, messages), ...settingLines(service, setting.name, setting.shown)],
-      notes: [...notesOf(situation, chosen, total, discard), ...(total > 0 && !discard && !keepsUserIds ? [howToKeepUserIds(broker, tags)] : []), ...(change === null ? [] : settingNotes(deployment, change))],
-      risks: [...risks, ...(steps.length === 0 ? [] : await controllerRisks(service))],
+      notes: [...(steps.length === 0 ? [] : unaskedNotes(api)), ...notesOf(situation, chosen, total, discard), ...(total > 0 && !discard && !keepsUserIds ? [howToKeepUserIds(broker, tags)] : []), ...(change === null ? [] : settingNotes(deployment, change))],
+      risks: [...risks, ...(steps.length === 0 ? [] : [...(await rolloutRisks(service, { mends: ['unready'] })), ...(await controllerRisks(service))])],
       steps,
       verifiedBy: ['broker/queues-durable', 'service/running', 'api/reachable'],
     }

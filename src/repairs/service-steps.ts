@@ -1,6 +1,8 @@
+import type { Wanted } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
+import { AdminError, isForbidden } from '../core/error.ts'
 import type { Risk, Step } from '../core/plan.ts'
-import type { ServiceSource, ServiceStatus } from '../core/sources.ts'
+import type { ApiSource, ServiceSource, ServiceStatus } from '../core/sources.ts'
 import { valuesKey } from '../knowledge/helm.ts'
 
 /** That something may start the service while a plan has it stopped. One that is paused is none. Throws as the source does. */
@@ -14,6 +16,12 @@ export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
       proof: atWork.flatMap(({ pause }) => pause),
     },
   ]
+}
+
+/** What is to be known of a start where nobody may ask the service itself whether it is through. */
+export function unaskedNotes(api: Wanted<ApiSource>): string[] {
+  if (!(api instanceof AdminError) || !isForbidden(api)) return []
+  return [`whether the service answers cannot be asked, so that it counts as started once the platform calls it ready: ${api.message}`]
 }
 
 /** What is to be known of a setting that is written where the service runs, and not where it is declared. */

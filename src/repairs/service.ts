@@ -16,7 +16,7 @@ export const stopTheService = defineRepair({
   title: 'stop the service',
   ...looksAt,
   async plan(sources, deployment) {
-    const seen = await lookAtService(sources, deployment)
+    const seen = await lookAtService(sources, deployment, { toStart: false })
     if (seen.status.state === 'stopped' && seen.status.startsAgain !== true) return nothingToDo(seen, `the service is stopped: ${seen.status.detail}`)
     return {
       ...drafted(seen, [stopStep(seen.status)]),

@@ -12,7 +12,8 @@ import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSo
 import { changelogLock } from '../knowledge/lock.ts'
 import { leftAlone, noTable, nothing, partOf } from './lock/part.ts'
 import type { Part } from './lock/part.ts'
-import { controllerRisks, startStep, stopStep } from './service-steps.ts'
+import { rolloutRisks } from './rollout-risks.ts'
+import { controllerRisks, startStep, stopStep, unaskedNotes } from './service-steps.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
@@ -60,7 +61,7 @@ export const unlockChangelog = defineRepair({
     if (changes.length + removals.length === 0 && left[0]) throw nothingElse(left[0].error)
     if (restart && changes.length > 0 && service instanceof AdminError) throw withoutService(service)
     const isStopped = restart && changes.length > 0
-    const controllers = isStopped && !(service instanceof AdminError) ? await controllerRisks(service) : []
+    const ofStop = isStopped && !(service instanceof AdminError) ? [...(await rolloutRisks(service, { mends: ['unready'] })), ...(await controllerRisks(service))] : []
     return {
       target,
       impact: {
@@ -69,8 +70,8 @@ export const unlockChangelog = defineRepair({
         ...(isStopped && { serviceRestarts: 1 }),
       },
       evidence: parts.flatMap(({ evidence }) => evidence),
-      notes: [...parts.flatMap(({ notes }) => notes), ...left.map(({ target: where, error }) => `${where} is left as it is: ${error.message}`)],
-      risks: [...merged(parts.flatMap(({ risks }) => risks)), ...controllers],
+      notes: [...parts.flatMap(({ notes }) => notes), ...(isStopped ? unaskedNotes(api) : []), ...left.map(({ target: where, error }) => `${where} is left as it is: ${error.message}`)],
+      risks: [...merged(parts.flatMap(({ risks }) => risks)), ...ofStop],
       steps: [...(isStopped ? [stopStep(around.status), ...changes, startStep(changes.flatMap(placeOf))] : changes), ...removals],
       verifiedBy: ['database/changelog-lock', ...(isStopped ? ['service/running', 'api/reachable'] : [])],
     }

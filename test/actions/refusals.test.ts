@@ -109,6 +109,20 @@ describe('a service is up once it answers', () => {
     expect(deployment.service).toBe('running')
   })
 
+  test.each([
+    { kind: 'settings', code: 'FORBIDDEN', waits: false },
+    { kind: 'right', code: 'FORBIDDEN', waits: false },
+    { kind: 'settings', code: 'UNREACHABLE', waits: true },
+    { kind: 'pods', code: 'UNAVAILABLE', waits: true },
+    { kind: 'beyond', code: 'UNREACHABLE', waits: true },
+  ] as const)('one whose API cannot be opened ($code, $kind): waited for: $waits', async ({ kind, code, waits }) => {
+    const deployment = fakeDeployment({ service: 'stopped' })
+    const open = openFakes({ ...deployment.sources, api: new AdminError(code, 'it cannot be had', [], { obstacle: { kind } }) })
+    const done = handlerOf(start).perform(start, workshopOf(deployment, { open, patienceMs: 100 }))
+    expect((await failureOf(done).catch(() => null))?.slice(0, 9) ?? null).toBe(waits ? 'TIMED_OUT' : null)
+    expect(deployment.service).toBe('running')
+  })
+
   test('one that did not run before is not started by taking the stop back', async () => {
     const deployment = fakeDeployment({ service: 'stopped' })
     const stop: Action = { kind: 'stop-service', wasRunning: false }

@@ -124,6 +124,18 @@ test('a service that ends again and again is one cause, in the words of the cont
   expect(report.checks.filter(({ status, because }) => status === 'unknown' && because !== 'service/crashes').map(({ id }) => id)).toEqual(['service/cpu-level'])
 })
 
+test('what lies behind kubelets that the API server does not reach is unknown, and no problem', async () => {
+  await up()
+  for (const node of world.cluster.list('nodes')) world.cluster.hiddenNodes.add(node.metadata.name)
+  const ended = await run('doctor', '--json')
+  const { checks } = JSON.parse(ended.stdout) as DoctorReport
+  expect([ended.exitCode, checks.filter(({ status }) => status === 'problem').map(({ id, findings }) => [id, findings])]).toEqual([3, []])
+  for (const id of ['database/reachable', 'broker/reachable', 'sessions/reachable', 'api/reachable']) {
+    expect([id, checks.find((it) => it.id === id)]).toMatchObject([id, { status: 'unknown', error: { code: 'UNREACHABLE', message: expect.stringMatching(/ calls pod `\S+` Ready, and opens no way there from this machine/) as string } }])
+  }
+  expect(flat((await run('doctor', '--only', 'database')).stdout)).toContain('testops-admin doctor -d prod --relay # looks through the cluster')
+})
+
 /** Pods that were made by the program and are there still. */
 const left = (): string[] => world.cluster.pods.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('testops-admin-'))
 

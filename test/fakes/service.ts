@@ -28,6 +28,7 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       machines: [machine()],
       resolve: true,
       controllers: [],
+      startObstacles: [],
       health: health(),
       origins: [],
       hasEnded: false,
@@ -37,7 +38,7 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       commands,
       settingsFiles: ['/etc/testops/testops.env'],
     },
-    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'health', 'origins', 'hasEnded', 'lastWords', 'drift', 'proxies'],
+    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'startObstacles', 'health', 'origins', 'hasEnded', 'lastWords', 'drift', 'proxies'],
     answers,
   )
 }

@@ -53,9 +53,13 @@ export class Cluster {
   isFrozen = false
   /** pods on these nodes stay Terminating for ever */
   readonly deadNodes = new Set<string>()
+  /** the API server does not reach the kubelets of these nodes, whose pods run on */
+  readonly hiddenNodes = new Set<string>()
   readonly hooks: {
     /** a pod's container starts; it becomes ready as soon as this says so */
     starting?: (pod: Pod) => Fate | Promise<Fate>
+    /** a pod that a controller makes; what a quota or a policy says where it refuses it */
+    admitting?: (pod: Pick<Pod, 'metadata' | 'spec'>) => string | null
     /** it has been told to end, and is there until this is done */
     stopping?: (pod: Pod) => void | Promise<void>
     /** how a Job ends; it runs until this is done */

@@ -2,12 +2,16 @@ import type { ServerResponse } from 'node:http'
 import type { Cluster, LogLine } from './cluster.ts'
 import type { Asked } from './request.ts'
 import type { Pod, Stored } from './resources.ts'
-import { badRequest } from './status.ts'
+import { badRequest, kubeletRefuses, kubeletUnreachable } from './status.ts'
 
 /** What a container printed. Throws 404 for a pod, 400 for a container that is not there or has printed nothing yet. */
 export function answerLog({ namespace, name, query }: Asked, cluster: Cluster, response: ServerResponse): void {
   const pod = cluster.get('pods', namespace, name ?? '') as Pod
   const container = containerOf(pod, query.get('container'))
+  if (cluster.hiddenNodes.has(pod.spec.nodeName ?? '')) {
+    const asked = new URLSearchParams([...query].filter(([key]) => key !== 'container').sort()).toString()
+    throw kubeletUnreachable(`Get "https://10.99.0.1:10251/containerLogs/${namespace}/${name}/${container}${asked === '' ? '' : `?${asked}`}": ${kubeletRefuses}`)
+  }
   const key = `${namespace}/${name}/${container}`
   const isPrevious = query.get('previous') === 'true'
   const lines = cluster.logs.get(key)?.[isPrevious ? 'previous' : 'current']

@@ -1,7 +1,11 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { recordedCluster } from './cluster.ts'
 import type { Fate } from './cluster.ts'
-import { recording, recordingNames } from './recordings.ts'
+import { recordedObjects, recording, recordingNames } from './recordings.ts'
 import type { Recording } from './recordings.ts'
 import type { Pod } from './resources.ts'
 import { startApiServer } from './server.ts'
@@ -19,7 +23,19 @@ const first = 'testops-testops-8c5b7486b-28wq4'
 /** How the world was when an answer was recorded, where that differs from the time of the lists. */
 const worlds: Readonly<Record<string, () => void>> = {
   'deployment-at-zero': () => become({ ...(recording('deployment-at-zero').response.body as object) }),
+  'deployment-paused': () => become(recording('deployment-paused').response.body as object),
+  'deployment-stuck-rollout': () => become(recording('deployment-stuck-rollout').response.body as object),
+  'deployment-updated-replicas-missing': () => become(recording('deployment-updated-replicas-missing').response.body as object),
+  'exec-kubelet-unreachable': hidden,
+  'log-kubelet-unreachable': hidden,
+  'portforward-kubelet-unreachable': hidden,
   'env-set-dry-run': () => become(watched()),
+  'replicasets-of-stuck-rollout': () => {
+    const name = 'replicasets-of-stuck-rollout'
+    for (const it of server.cluster.list('replicasets')) server.cluster.remove('replicasets', it)
+    for (const it of recordedObjects(name)) server.cluster.load('replicasets', it)
+    server.cluster.resourceVersion = Number((recording(name).response.body as { metadata: { resourceVersion: string } }).metadata.resourceVersion)
+  },
   'watch-deployment': () => become(watched()),
   'scale-to-zero': () => void (server.cluster.resourceVersion = 424),
   'scale-back': () => {
@@ -65,7 +81,8 @@ function podOfLogs(): void {
   if (pod) server.cluster.load('pods', { ...pod, metadata: { ...pod.metadata, name: first } })
 }
 
-async function ask({ method, path, contentType, body, as }: Recording['request']): Promise<Recording['response']> {
+async function ask({ method, path, contentType, body, as, headers }: Recording['request']): Promise<Recording['response']> {
+  if (headers) return upgrade({ method, path, headers })
   const token = as === 'an unknown token' ? 'unknown' : as === undefined ? 'test-token' : 'viewer'
   const response = await fetch(`${server.url}${path}`, {
     method,
@@ -75,6 +92,22 @@ async function ask({ method, path, contentType, body, as }: Recording['request']
   const text = await response.text()
   const type = response.headers.get('content-type') ?? ''
   return { status: response.status, contentType: type, body: type === 'application/json' ? (JSON.parse(text) as unknown) : text }
+}
+
+/** A stream that is asked for, and is refused. */
+async function upgrade({ method, path, headers }: { method: string; path: string; headers: Record<string, string> }): Promise<Recording['response']> {
+  const asking = request(`${server.url}${path}`, { method, headers: { authorization: 'Bearer test-token', connection: 'Upgrade', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', ...headers } })
+  asking.end()
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  return { status: answer.statusCode ?? 0, contentType: answer.headers['content-type'] ?? '', body: JSON.parse(await text(answer)) as unknown }
+}
+
+/** The pod of these recordings, on a node whose kubelet is not reached. */
+function hidden(): void {
+  const [pod] = server.cluster.pods.filter(({ metadata }) => metadata.name.startsWith('testops-testops'))
+  if (!pod) throw new Error('no pod is recorded')
+  server.cluster.load('pods', { ...pod, metadata: { ...pod.metadata, name: 'testops-testops-544cf59445-xq9zk' } })
+  server.cluster.hiddenNodes.add(pod.spec.nodeName ?? '')
 }
 
 /** What differs from one run to the next, and the owners of fields, which these recordings leave out (fields.test.ts has them). */
@@ -89,10 +122,12 @@ function withoutChance(value: unknown, key = ''): unknown {
 describe('each recorded exchange', () => {
   it.each(recordingNames())('%s is answered as it was', async (name) => {
     worlds[name]?.()
-    const { request, response } = recording(name)
+    const { request, response, others = [] } = recording(name)
     // resource versions count other things of that cluster too
     if (name === 'lease-create') server.cluster.resourceVersion = 494
     expect(withoutChance(await ask(request))).toEqual(withoutChance(response))
+    // an upgrade to SPDY is none of ours
+    for (const other of others.filter((it) => it.request.method === 'GET' && it.response.status !== 101)) expect(withoutChance(await ask(other.request))).toEqual(withoutChance(other.response))
   })
 })
 
@@ -167,6 +202,43 @@ describe('the pods of a workload', () => {
     const told = (await (await watch).text()).trim().split('\n').map((line) => (JSON.parse(line) as { type: string; object: Pod }))
     const ends = told.filter(({ type }) => type === 'DELETED').map(({ object }) => object.metadata.name)
     expect([told.filter(({ type }) => type === 'ADDED').length, ends.sort()]).toEqual([3, before.sort()])
+  })
+})
+
+describe('a rollout', () => {
+  const path = '/apis/apps/v1/namespaces/testops/deployments/testops-testops'
+  type Status = { conditions?: { type: string; status: string; reason?: string }[] } & Readonly<Record<string, unknown>>
+  const counts = ({ replicas, updatedReplicas, readyReplicas }: Status): unknown => ({ replicas, updatedReplicas, readyReplicas })
+  const recorded = (name: string): Status => (recording(name).response.body as { status: Status }).status
+  const status = (): Status => server.cluster.get('deployments', 'testops', 'testops-testops')['status'] as Status
+  const renew = async (): Promise<void> => {
+    server.cluster.settle()
+    await expect.poll(() => status()['readyReplicas']).toBe(2)
+    await ask({ method: 'PATCH', path, contentType: 'application/json-patch+json', body: [{ op: 'add', path: '/spec/template/spec/containers/0/env/-', value: { name: 'A', value: '1' } }] })
+  }
+
+  it('of a Deployment that is paused begins with no pod, whatever is changed', async () => {
+    await ask({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body: { spec: { paused: true } } })
+    await renew()
+    await expect.poll(() => status()['observedGeneration']).toBe(server.cluster.get('deployments', 'testops', 'testops-testops').metadata.generation)
+    expect(counts(status())).toEqual(counts(recorded('deployment-paused')))
+  })
+
+  it('whose new pods have an image that cannot be had leaves those of before', async () => {
+    server.cluster.hooks.starting = () => ({ waiting: 'ImagePullBackOff', message: 'Back-off pulling image' })
+    await renew()
+    await expect.poll(() => counts(status())).toEqual(counts(recorded('deployment-stuck-rollout')))
+  })
+
+  it('whose new pods are refused counts none of them', async () => {
+    server.cluster.hooks.admitting = () => 'violates PodSecurity "restricted:latest": runAsNonRoot != true'
+    await renew()
+    const failure = ({ conditions = [] }: Status): unknown => conditions.filter(({ type }) => type === 'ReplicaFailure').map((it) => [it.status, it.reason])
+    await expect.poll(() => failure(status())).toEqual(failure(recorded('deployment-updated-replicas-missing')))
+    expect(counts(status())).toEqual(counts(recorded('deployment-updated-replicas-missing')))
+    server.cluster.hooks.admitting = () => null
+    await expect.poll(() => counts(status())).toEqual({ replicas: 2, updatedReplicas: 2, readyReplicas: 2 })
+    expect(failure(status())).toEqual([])
   })
 })
 

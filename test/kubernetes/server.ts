@@ -15,7 +15,8 @@ import { protobufType, secretIn } from './protobuf.ts'
 import { recording } from './recordings.ts'
 import { askedBy, authorize, isAllowed } from './request.ts'
 import type { Asked } from './request.ts'
-import { Refused, badRequest } from './status.ts'
+import type { Pod } from './resources.ts'
+import { Refused, badRequest, kubeletUnreachable } from './status.ts'
 import { answerWatch } from './watch.ts'
 
 export interface ApiServer {
@@ -54,6 +55,7 @@ export async function startApiServer(cluster: Cluster = recordedCluster(), tls: 
       authorize(request, asked && { ...asked, verb: 'create' }, cluster)
       if (asked?.name) cluster.get(asked.resource.plural, asked.namespace, asked.name)
       if (asked?.subresource === 'exec') return answerExec(asked, cluster, request, socket, head)
+      if (asked?.subresource === 'portforward' && cluster.hiddenNodes.has((cluster.get('pods', asked.namespace, asked.name ?? '') as Pod).spec.nodeName ?? '')) throw kubeletUnreachable()
       if (!asked || !server.upgrade) throw badRequest('Upgrade request required')
       server.upgrade(asked, request, socket, head)
     } catch (error) {
@@ -139,6 +141,6 @@ function refuse(response: ServerResponse, error: unknown): void {
 function refuseUpgrade(socket: Duplex, error: unknown): void {
   if (!(error instanceof Refused)) throw error
   const body = JSON.stringify(error.body)
-  const head = [`HTTP/1.1 ${error.code} ${error.reason}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
+  const head = [`HTTP/1.1 ${error.code} ${error.reason ?? 'Internal Server Error'}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

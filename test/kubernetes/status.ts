@@ -7,7 +7,8 @@ import type { Resource } from './resources.ts'
 export class Refused extends Error {
   constructor(
     readonly code: number,
-    readonly reason: string,
+    /** an answer that the server only passes on has none */
+    readonly reason: string | undefined,
     message: string,
     readonly details: Readonly<Record<string, unknown>> | null = null,
   ) {
@@ -91,6 +92,14 @@ export function unprocessable(): Refused {
 export function badRequest(message: string): Refused {
   return new Refused(400, 'BadRequest', message)
 }
+
+/** What a server says that does not reach the kubelet of a node, for streams (`log-kubelet-unreachable` and others show each). */
+export function kubeletUnreachable(message = `error dialing backend: ${kubeletRefuses}`): Refused {
+  return new Refused(500, undefined, message)
+}
+
+/** in Go's words */
+export const kubeletRefuses = 'dial tcp 10.99.0.1:10251: connect: connection refused'
 
 export function unsupported(type: string): Refused {
   return new Refused(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: application/json, got ${type}`)

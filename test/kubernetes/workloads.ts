@@ -7,6 +7,9 @@ import type { Writer } from './managers.ts'
 import { crashed, pending, running, waiting } from './pod-states.ts'
 import type { Metadata, Pod, Stored, Workload } from './resources.ts'
 
+/** how long a pod that is refused is not tried again */
+const refusedMs = 200
+
 /** Makes pods follow the replicas of Deployments and StatefulSets, one step after another, over a short time. */
 export class Workloads {
   readonly #cluster: Cluster
@@ -61,23 +64,42 @@ export class Workloads {
 
   #settleDeployment(deployment: Workload): void {
     const sets = this.#owned('replicasets', deployment) as Workload[]
-    const current = sets.find((set) => isSameTemplate(set, deployment)) ?? this.#newSet(deployment)
     const { replicas = 1 } = deployment.spec
-    if (current.spec.replicas !== replicas) this.#cluster.update('replicasets', current, (set) => void ((set as Workload).spec.replicas = replicas))
-    this.#settleSet('replicasets', current, deployment)
-    const isUp = this.#podsOf(current).filter(isReady).length >= replicas
-    for (const old of sets.filter((it) => it !== current)) {
-      // those of before go once the new ones are there
-      if (isUp) for (const pod of this.#podsOf(old)) this.terminate(pod)
+    const same = sets.find((set) => isSameTemplate(set, deployment))
+    if (deployment.spec['paused'] === true) return this.#settlePaused(deployment, sets, same)
+    const current = same ?? this.#newSet(deployment)
+    const others = sets.filter((it) => it !== current)
+    // no more at once than maxSurge allows, and those of before go as new ones are ready
+    const former = others.reduce((sum, set) => sum + this.#podsOf(set).length, 0)
+    const most = Math.max(0, replicas + surgeOf(deployment) - former)
+    this.#resize(current, former === 0 ? replicas : Math.min(replicas, Math.max(most, this.#podsOf(current).length)), deployment)
+    let left = Math.max(0, replicas - this.#podsOf(current).filter(isReady).length)
+    for (const old of others) {
+      const kept = Math.min(left, this.#podsOf(old).length)
+      left -= kept
+      this.#resize(old, kept, deployment)
     }
-    this.#report('deployments', deployment, [current, ...sets.filter((it) => it !== current)])
+    this.#report('deployments', deployment, [current, ...others])
+  }
+
+  /** A paused one is scaled alone, by the set that has pods or else by the newest; what else is changed makes no new set. */
+  #settlePaused(deployment: Workload, sets: readonly Workload[], same: Workload | undefined): void {
+    const active = sets.find((set) => this.#podsOf(set).length > 0)
+    const target = active ?? same ?? sets.toSorted((one, other) => revisionOf(other) - revisionOf(one))[0]
+    if (target) this.#resize(target, deployment.spec.replicas ?? 1, deployment)
+    this.#report('deployments', deployment, same ? [same, ...sets.filter((it) => it !== same)] : [null, ...sets])
+  }
+
+  #resize(set: Workload, replicas: number, workload: Workload): void {
+    if (set.spec.replicas !== replicas) this.#cluster.update('replicasets', set, (it) => void ((it as Workload).spec.replicas = replicas))
+    this.#settleSet('replicasets', { ...set, spec: { ...set.spec, replicas } }, workload)
   }
 
   #settleSet(plural: string, set: Workload, workload: Workload): void {
-    const { replicas = 1 } = workload.spec
+    const { replicas = 1 } = set.spec
     const alive = this.#podsOf(set)
     for (const pod of alive.slice(replicas)) this.terminate(pod)
-    for (let index = alive.length; index < replicas; index++) this.#start(set, plural === 'statefulsets' ? index : null)
+    for (let index = alive.length; index < replicas; index++) if (!this.#start(set, plural === 'statefulsets' ? index : null, workload)) break
     if (plural === 'statefulsets') this.#report(plural, set, [set])
   }
 
@@ -96,12 +118,13 @@ export class Workloads {
     return this.#cluster.create('replicasets', set) as Workload
   }
 
-  #start(set: Workload, index: number | null): void {
+  /** False where it is refused; tried again after a while, as a controller does. */
+  #start(set: Workload, index: number | null, workload: Workload): boolean {
     const { name } = set.metadata
     const suffix = index === null ? safe(randomBytes(4).toString('hex').slice(0, 5)) : String(index)
     const node = this.#cluster.list('nodes').find(({ metadata }) => !this.#cluster.deadNodes.has(metadata.name))
     const { labels } = set.spec.template.metadata
-    const pod = this.#cluster.create('pods', {
+    const wanted: Pod = {
       metadata: {
         name: `${name}-${suffix}`,
         generateName: `${name}-`,
@@ -111,13 +134,33 @@ export class Workloads {
       },
       spec: { ...set.spec.template.spec, ...(node && { nodeName: node.metadata.name }) },
       status: pending(set.spec.template.spec),
-    }) as Pod
+    }
+    const refusal = this.#cluster.hooks.admitting?.(wanted) ?? null
+    this.#noteRefusal(workload, refusal === null ? null : `pods "${wanted.metadata.name}" is forbidden: ${refusal}`)
+    if (refusal !== null) {
+      this.#after(refusedMs, () => this.settle())
+      return false
+    }
+    const pod = this.#cluster.create('pods', wanted) as Pod
     this.#after(this.#cluster.timing.startMs, async () => {
       if (this.#isGone(pod)) return
       this.#become(pod, running(pod, { isReady: false }))
       const fate = (await this.#cluster.hooks.starting?.(pod)) ?? 'ready'
       if (fate !== 'never-ready') this.#after(this.#cluster.timing.readyMs, () => this.#meet(pod, fate))
     })
+    return true
+  }
+
+  /** A StatefulSet's controller tells of it by events alone. */
+  #noteRefusal(workload: Workload, message: string | null): void {
+    const now = this.#cluster.find('deployments', workload.metadata.namespace, workload.metadata.name)
+    if (!now) return
+    const { conditions = [] } = (now['status'] ?? {}) as { conditions?: { type: string; message?: string }[] }
+    const known = conditions.find(({ type }) => type === 'ReplicaFailure')
+    if ((known?.message ?? null) === message) return
+    const others = conditions.filter((it) => it !== known)
+    const failure = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message }
+    this.#cluster.update('deployments', now, (it) => void (it['status'] = { ...(it['status'] as object), conditions: message === null ? others : [...others, failure] }))
   }
 
   #meet(pod: Pod, fate: Exclude<Fate, 'never-ready'>): void {
@@ -136,8 +179,10 @@ export class Workloads {
     this.settle()
   }
 
-  #report(plural: string, workload: Workload, sets: readonly Workload[]): void {
-    const all = sets.flatMap((set) => this.#podsOf(set))
+  /** The first of them is of the template that is declared now; null: there is none. */
+  #report(plural: string, of: Workload, sets: readonly (Workload | null)[]): void {
+    const workload = (this.#cluster.find(plural, of.metadata.namespace, of.metadata.name) ?? of) as Workload
+    const all = sets.flatMap((set) => (set ? this.#podsOf(set) : []))
     const ready = all.filter(isReady).length
     const updated = sets[0] ? this.#podsOf(sets[0]).length : 0
     const counts = {
@@ -185,6 +230,16 @@ export class Workloads {
     }, ms)
     this.#timers.add(timer)
   }
+}
+
+/** of a quarter of them, where the strategy says nothing else */
+function surgeOf({ spec }: Workload): number {
+  const { maxSurge = '25%' } = (spec['strategy'] as { rollingUpdate?: { maxSurge?: number | string } } | undefined)?.rollingUpdate ?? {}
+  return typeof maxSurge === 'number' ? maxSurge : Math.ceil(((spec.replicas ?? 1) * Number.parseInt(maxSurge, 10)) / 100)
+}
+
+function revisionOf({ metadata }: Workload): number {
+  return Number(metadata.annotations?.['deployment.kubernetes.io/revision'] ?? metadata.resourceVersion ?? 0)
 }
 
 function isSameTemplate(set: Workload, deployment: Workload): boolean {

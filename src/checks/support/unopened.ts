@@ -38,6 +38,7 @@ export function unopened(id: string, part: Part): NonNullable<Check['unopened']>
 function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
   const { obstacle } = error
   if (obstacle === null || obstacle.kind === 'settings' || obstacle.kind === 'right' || obstacle.kind === 'beyond') return stepForCode(error, part)
+  if (obstacle.kind === 'pods') return { text: withoutPods, commands: error.suggestions, flags: ' --wait' }
   if (obstacle.kind === 'disk') return { text: fullDisk, commands: error.suggestions }
   if (obstacle.kind !== 'login') return stepAround(obstacle, part, deployment)
   const step = stepForCode(error, part)
@@ -46,12 +47,14 @@ function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
 
 const fullDisk = 'Make room on the disk of its data, or enlarge it. Never delete files of its data by hand.'
 
+const withoutPods = 'See why its pods are not ready: what they wait for, how they ended, or what became of their node. A node that is lost has to come back, or to be given up, before they are started elsewhere.'
+
 const loginOnly =
   'What was refused is the login of the configuration: the service may have another, so nothing else is put down to this.'
 
 /** What is done about something that stands between here and the part. */
 function stepAround(
-  obstacle: Exclude<Obstacle, { kind: 'login' | 'disk' | 'settings' | 'right' | 'beyond' }>,
+  obstacle: Exclude<Obstacle, { kind: 'login' | 'disk' | 'pods' | 'settings' | 'right' | 'beyond' }>,
   { kept, tls, refused }: Part,
   deployment: Deployment,
 ): Step {

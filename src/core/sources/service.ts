@@ -31,6 +31,8 @@ export interface ServiceSource {
   proxies(): Promise<readonly ProxySettings[]>
   /** what watches over the service, and may start it again or set it back while it is worked on (DESIGN.md 6.8) */
   controllers(): Promise<readonly Controller[]>
+  /** what keeps its instances from coming back once they are gone, as far as that shows beforehand. Throws as `status` */
+  startObstacles(): Promise<readonly StartObstacle[]>
   /** what the operator would type on this platform */
   readonly commands: ServiceCommands
   /** the files in which its settings are written; null: they are in none */
@@ -54,6 +56,14 @@ export interface Controller {
   paused: boolean | null
   /** how it is kept from its work: commands to type, or a sentence */
   pause: readonly Suggestion[]
+}
+
+export interface StartObstacle {
+  /** unready: instances of a former declaration serve, and newer ones do not come up; image: an image cannot be had; lasting: nothing that this program changes removes it */
+  kind: 'unready' | 'image' | 'lasting'
+  message: string
+  /** what shows or removes it */
+  proof: readonly Suggestion[]
 }
 
 export interface ServiceStatus {

@@ -80,6 +80,8 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       // getent(1): 2 where there is no such name; all else says that it could not be asked
       return exitCode === 0 ? true : exitCode === 2 ? false : null
     },
+    // its containers are made anew from what is there; an engine that cannot says so at once
+    startObstacles: async () => [],
     async controllers() {
       // an autoheal may be of another project
       const [containers, all] = await Promise.all([own(), composeContainers(engine)])

@@ -54,6 +54,8 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
     },
     // a machine does not end with the service
     hasEnded: async () => false,
+    // it is stopped and started as one, and its manager says how that ended
+    startObstacles: async () => [],
     // a proxy on this machine tells by its log alone
     proxies: async () => [],
     // one log holds all its runs

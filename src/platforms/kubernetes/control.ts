@@ -1,6 +1,8 @@
 import type { ServiceControl } from '../../core/controls.ts'
 import type { KubernetesClient } from './client.ts'
 import { giveUpFields, ownsFields, withoutOwning } from './fields.ts'
+import type { Workload } from './objects.ts'
+import { podsOf } from './pods.ts'
 import { scaleDown, scaleUp, tryScale } from './scale.ts'
 import type { ClusterService } from './service.ts'
 import { patchSetting } from './setting.ts'
@@ -8,29 +10,25 @@ import { patchSetting } from './setting.ts'
 const pollMs = 500
 
 /** How the service of a cluster is stopped, started and set. Throws as the client does, too. */
-export function clusterControl(given: KubernetesClient, service: Pick<ClusterService, 'place' | 'container' | 'status'>): ServiceControl {
+export function clusterControl(given: KubernetesClient, service: Pick<ClusterService, 'place' | 'container' | 'status' | 'forget'>): ServiceControl {
   const { place: workload, container } = service
   const client = withoutOwning(given, workload)
   /** What a process that was killed has left. */
   const giveUp = async (): Promise<void> => giveUpFields(given, workload)
-  const scaled = { client, workload, pollMs, status: async () => service.status() }
+  const scaled = { client, workload, pollMs, status: async () => service.status(), pods: async (now: Workload) => podsOf(given, workload, now) }
   const settings = { client, workload, container }
+  /** one that fails may have been carried out */
+  const written = async <T>(writing: Promise<T>): Promise<T> => {
+    service.forget()
+    return writing.finally(() => service.forget())
+  }
   return {
-    async stop(options) {
-      await giveUp()
-      return scaleDown(scaled, options)
-    },
+    stop: async (options) => written(giveUp().then(async () => scaleDown(scaled, options))),
     tryStop: async () => tryScale(scaled),
-    async start(options) {
-      await giveUp()
-      return scaleUp(scaled, options)
-    },
-    async writeSetting(change) {
-      await giveUp()
-      return patchSetting(settings, change)
-    },
+    start: async (options) => written(giveUp().then(async () => scaleUp(scaled, options))),
+    writeSetting: async (change) => written(giveUp().then(async () => patchSetting(settings, change))),
     trySetting: async (change) => patchSetting(settings, change, { dryRun: true }),
     ownsFields: async () => ownsFields(given, workload),
-    giveUpFields: giveUp,
+    giveUpFields: async () => written(giveUp()),
   }
 }

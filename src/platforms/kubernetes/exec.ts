@@ -7,6 +7,7 @@ import type { Channels } from './channels.ts'
 import type { KubernetesClient } from './client.ts'
 import { openStream } from './stream.ts'
 import type { StreamOptions } from './stream.ts'
+import { withoutStream } from './unseen.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** Where a program is run. */
@@ -94,7 +95,9 @@ export async function openExec(client: KubernetesClient, place: ExecPlace, comma
   const { namespace, pod, container } = place
   const { stdin = false, ...stream } = options
   const query = { container, command, stdout: true, stderr: true, ...(stdin && { stdin }) }
-  return openStream(client, { resource: 'pods', namespace, name: pod, subresource: 'exec', query }, `\`${command[0]}\` in pod \`${pod}\``, stream)
+  return openStream(client, { resource: 'pods', namespace, name: pod, subresource: 'exec', query }, `\`${command[0]}\` in pod \`${pod}\``, stream).catch(async (error: unknown) => {
+    throw await withoutStream(client, { namespace, pod }, error)
+  })
 }
 
 interface Ran {
@@ -127,6 +130,10 @@ function notRun(said: string, { client, place, command }: Ran): AdminError {
   }
   if (/container not found|container (?:(?!container ).)* is not running/i.test(said)) {
     return new AdminError('UNAVAILABLE', `container \`${container}\` of pod \`${pod}\` does not run`, [client.kubectl('-n', namespace, 'get', 'pod', pod)])
+  }
+  // a server that knows v5 opens the stream first, and says then that it does not reach the kubelet
+  if (/error (?:sending request|dialing backend)/.test(said)) {
+    return new AdminError('UNREACHABLE', `${client.cluster} opens no way to pod \`${pod}\` from this machine: ${oneLine(said)}`, suggestions, { obstacle: { kind: 'beyond' } })
   }
   return new AdminError('UNEXPECTED_ANSWER', `\`${typed(command)}\` could not be run in pod \`${pod}\`: ${oneLine(said)}`, suggestions)
 }

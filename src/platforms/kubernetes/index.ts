@@ -16,6 +16,7 @@ import { proveMachines } from './prove.ts'
 import { connectionTo, reachFrom } from './reach.ts'
 import { relayThrough } from './relay.ts'
 import type { Relay } from './relay.ts'
+import { withoutAnswer } from './unseen.ts'
 import { clusterService } from './service.ts'
 import type { ClusterService } from './service.ts'
 import type { KubernetesSettings } from './settings.ts'
@@ -48,15 +49,19 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
     return now
   }
   let relay: Relay | null = null
+  const throughRelay = async ({ host, port }: HostPort): Promise<Opened<Way>> => {
+    if (!options.relay) throw new TypeError('no relay is wished')
+    const { client: of, service: source } = await opened()
+    relay ??= relayThrough(of, { namespace: source.place.namespace, pods: async () => source.pods(), wish: options.relay, signal: options.signal })
+    return relay.open({ host, port })
+  }
   /** The same, or through the cluster where that is wished and this machine gets no connection. */
   const orRelayed = async (address: HostPort, way: Opened<Way> | null): Promise<Opened<Way> | null> => {
     // what leads to a pod does so already
     if (!options.relay || way?.source.command) return way
     const beyond = way?.source ?? address
     if ((await connectionTo(beyond)) === 'open') return way
-    const { client: of, service: source } = await opened()
-    relay ??= relayThrough(of, { namespace: source.place.namespace, pods: async () => source.pods(), wish: options.relay, signal: options.signal })
-    return relay.open({ host: beyond.host, port: beyond.port })
+    return throughRelay(beyond)
   }
   return {
     get commands() {
@@ -90,10 +95,17 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
       if (names.length === 0 && isIP(address.host) === 0) return orRelayed(address, null)
       const it = await opened().catch((error: unknown) => {
         // what has a name of the cluster's alone must not be mistaken for a server of that name here
-        if (!(error instanceof AdminError) || names.some(({ isCertain }) => isCertain)) throw error
+        if (!(error instanceof AdminError) || names.some(({ isCertain }) => isCertain)) throw withoutAnswer(error)
         return null
       })
-      return orRelayed(address, it && (await reachFrom(it.client.lasting, it.service.place.namespace, address, options)))
+      if (it === null) return orRelayed(address, null)
+      try {
+        return await orRelayed(address, await reachFrom(it.client.lasting, it.service.place.namespace, address, options))
+      } catch (error) {
+        // the node of that pod may be out of reach, and those of others in reach
+        if (!options.relay || !(error instanceof AdminError) || error.obstacle?.kind !== 'beyond') throw error
+        return throughRelay(address)
+      }
     },
     // in a pod of the cluster, its network is this one
     isBeyond: async (address) => client !== null && client.context !== null && (await connectionTo(address)) === 'none',

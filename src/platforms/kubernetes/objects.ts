@@ -19,6 +19,10 @@ export interface Workload {
   spec: {
     replicas?: number
     selector: LabelSelector
+    /** of a Deployment */
+    paused?: boolean
+    /** of a StatefulSet */
+    updateStrategy?: { type?: string; rollingUpdate?: { partition?: number } }
     template: { metadata?: Partial<Metadata>; spec: PodSpec }
   }
   status?: { replicas?: number; readyReplicas?: number; updatedReplicas?: number; observedGeneration?: number; conditions?: readonly Condition[] }

@@ -14,6 +14,7 @@ import { isRefusal } from './refusal.ts'
 import { addressesOf, backendOf, podAt } from './service-pods.ts'
 import type { Backend, Service } from './service-pods.ts'
 import { openStream } from './stream.ts'
+import { withoutAnswer, withoutStream } from './unseen.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
@@ -33,7 +34,13 @@ const directMs = 1000
  * leads here where it leads there. Throws UNAVAILABLE where no pod is ready, or the cluster has no such name of its own, FORBIDDEN, and
  * what the client throws.
  */
-export async function reachFrom(client: KubernetesClient, namespace: string, { host, port }: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
+export async function reachFrom(client: KubernetesClient, namespace: string, address: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
+  return wayTo(client, namespace, address, options).catch((error: unknown) => {
+    throw withoutAnswer(error)
+  })
+}
+
+async function wayTo(client: KubernetesClient, namespace: string, { host, port }: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
   if (isIP(host) !== 0) return reachPodAt(client, namespace, { host, port }, options)
   const names = clusterNames(host, namespace)
   for (const name of names) {
@@ -70,7 +77,7 @@ async function reachService(client: KubernetesClient, service: Service, name: Cl
   const { type, externalName } = service.spec ?? {}
   if (type === 'ExternalName' && externalName) {
     const [within] = clusterNames(externalName, namespace)
-    const beyond = within?.isCertain && externalName.includes('.') ? await reachFrom(client, namespace, { host: externalName, port }, options) : null
+    const beyond = within?.isCertain && externalName.includes('.') ? await wayTo(client, namespace, { host: externalName, port }, options) : null
     return beyond ?? asItIs({ host: externalName, port })
   }
   if (await isDirect(client, service, namespace, { host, port }, options)) return null
@@ -133,7 +140,10 @@ async function forwardTo(
 
 async function streamTo(client: KubernetesClient, namespace: string, { pod, port }: { pod: string; port: number }, { timeoutMs, pingMs }: ReachOptions): Promise<ByteStream> {
   const asked = { resource: 'pods', namespace, name: pod, subresource: 'portforward', query: { ports: port } } as const
-  return portStream(await openStream(client, asked, `a port-forward to pod \`${pod}\``, { timeoutMs, ...(pingMs !== undefined && { pingMs }) }))
+  const stream = await openStream(client, asked, `a port-forward to pod \`${pod}\``, { timeoutMs, ...(pingMs !== undefined && { pingMs }) }).catch(async (error: unknown) => {
+    throw await withoutStream(client, { namespace, pod }, error)
+  })
+  return portStream(stream)
 }
 
 /** Whether the name leads to the same here as in the cluster: another server of that name must never be taken for it. */

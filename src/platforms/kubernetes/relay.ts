@@ -14,6 +14,7 @@ import { isRefusal } from './refusal.ts'
 import { openRelayStream } from './relay-stream.ts'
 import { awaitPod, makePod, ownContainer, removeLeftovers, UnusableImage } from './short-lived.ts'
 import type { ShortLived } from './short-lived.ts'
+import { withoutAnswer } from './unseen.ts'
 
 interface Around {
   namespace: string
@@ -51,15 +52,15 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
       try {
         return await streamFrom({ namespace, pod: metadata.name, container }, address)
       } catch (error) {
-        // it has no such program, or has just ended
-        if (!isUnavailable(error)) throw error
+        // it has no such program, has just ended, or its node cannot be reached
+        if (!isUnavailable(error) && !isBeyond(error)) throw error
       }
     }
     return null
   }
 
   const make = async (address: HostPort): Promise<ShortLived> => {
-    if (!wish.mayMakePods) throw new AdminError('REFUSED', 'no pod of the service can carry a connection, and no other may be made for it from here')
+    if (!wish.mayMakePods) throw new AdminError('REFUSED', 'no pod of the service can carry a connection, and no other may be made for it from here', [], { obstacle: { kind: 'beyond' } })
     await removeLeftovers(client, namespace, 'relay', wish.tell)
     let last: AdminError | null = null
     let tries = 0
@@ -69,21 +70,23 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
       if ((tries += 1) > mostTries) break
       const pod = await makePod(client, namespace, { purpose: 'relay', node, image, command: ['sleep', String(podSeconds)], lifeSeconds: podSeconds }, wish.tell)
       try {
-        await awaitPod(client, namespace, pod.name, 'running', { timeoutMs: Math.max(leastPodMs, client.timeoutMs), signal })
+        await awaitPod(client, namespace, pod.name, 'running', { timeoutMs: Math.max(leastPodMs, client.timeoutMs), signal }).catch((error: unknown) => {
+          throw withoutAnswer(error)
+        })
         // what its image lacks shows now
         const proof = await streamFrom({ namespace, pod: pod.name, container: ownContainer }, address)
         proof.close()
         return pod
       } catch (error) {
         await pod.remove()
-        if (!isUnavailable(error)) throw error
+        if (!isUnavailable(error) && !isBeyond(error)) throw error
         // a node that takes no more pods takes none with another image
         if (!(error instanceof UnusableImage || error instanceof MissingProgram)) closed.add(node)
         last = error
       }
     }
     const why = last === null ? 'no image is known to be on a node' : `the last that was tried: ${last.message}`
-    throw new AdminError('UNAVAILABLE', `no pod of our own can carry a connection; ${why}`, [client.kubectl('get', 'nodes', '-o', "jsonpath={.items[*].status.images[*].names[-1]}")])
+    throw new AdminError('UNAVAILABLE', `no pod of our own can carry a connection; ${why}`, [client.kubectl('get', 'nodes', '-o', "jsonpath={.items[*].status.images[*].names[-1]}")], { obstacle: { kind: 'beyond' } })
   }
   const ownPod = async (address: HostPort): Promise<ShortLived> => {
     const making = (made ??= make(address))
@@ -126,6 +129,10 @@ async function placesFor(client: KubernetesClient, namespace: string, own: reado
   const isDown = (name: string): boolean => nodes.some(({ metadata, status }) => metadata.name === name && status?.conditions?.some(({ type, status: it }) => type === 'Ready' && it !== 'True'))
   const names = [...own, ...pods].flatMap(({ spec }) => spec.nodeName ?? [])
   return [...new Set([...names, ...nodes.map(({ metadata }) => metadata.name)])].filter((name) => !isDown(name)).flatMap((node) => imagesOn(node, nodes, pods).map((image) => ({ node, image })))
+}
+
+function isBeyond(error: unknown): error is AdminError {
+  return error instanceof AdminError && error.obstacle?.kind === 'beyond'
 }
 
 function isUnavailable(error: unknown): error is AdminError {

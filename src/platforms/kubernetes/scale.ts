@@ -5,8 +5,11 @@ import { AdminError } from '../../core/error.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
+import { placeOf } from './find.ts'
 import { replicasAnnotation, replicasIn } from './former-replicas.ts'
+import type { Pod, Workload } from './objects.ts'
 import { isRefusal } from './refusal.ts'
+import { isHeld, isRolledOut, staleAmong } from './rollout-state.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** Which object runs the service. */
@@ -21,13 +24,14 @@ export interface Scaled {
   workload: WorkloadRef
   /** as the platform tells it */
   status: () => Promise<ServiceStatus>
+  /** all of it; absent: what is declared is taken for what they have */
+  pods?: (workload: Workload) => Promise<readonly Pod[]>
   pollMs: number
 }
 
 interface WorkloadState {
   metadata: { resourceVersion?: string; generation?: number; annotations?: Record<string, string> }
   spec: { replicas?: number }
-  status?: { readyReplicas?: number; updatedReplicas?: number; observedGeneration?: number }
 }
 
 const annotation = replicasAnnotation
@@ -66,7 +70,7 @@ export async function scaleUp(scaled: Scaled, { timeoutMs, signal, notes = [], t
     if ((spec.replicas ?? 1) > 0) return
     await setReplicas(scaled, replicasIn(metadata.annotations?.[annotation]) ?? notedIn(scaled.workload, notes) ?? 1, metadata)
   })
-  const isUp = async (status: ServiceStatus): Promise<boolean> => status.state === 'running' && (await isReady(scaled))
+  const isUp = async (status: ServiceStatus): Promise<boolean> => status.state === 'running' && (await isUpToDate(scaled))
   const status = await waitUntil(scaled, isUp, { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) }, async ({ detail }) =>
     new AdminError('TIMED_OUT', `the service is not ready within ${seconds(timeoutMs)}: ${detail}`, [shown(scaled, 'describe'), logs(scaled)]),
   )
@@ -110,11 +114,16 @@ async function unlessChanged(work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function isReady(scaled: Scaled): Promise<boolean> {
-  const { metadata, spec, status } = await read(scaled)
-  const wanted = spec.replicas ?? 1
-  const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-  return isSeen && (status?.readyReplicas ?? 0) >= wanted && (status?.updatedReplicas ?? wanted) >= wanted
+/** Whether what serves is what is declared. Throws FAILED where it never will be, since its controller leaves pods as they are. */
+async function isUpToDate(scaled: Scaled): Promise<boolean> {
+  const workload = await scaled.client.get<Workload>(scaled.workload)
+  if (isRolledOut(workload)) return staleAmong((await scaled.pods?.(workload)) ?? [], workload).length === 0
+  const { spec, status } = workload
+  if (!isHeld(workload) || (status?.readyReplicas ?? 0) < (spec.replicas ?? 1)) return false
+  const { resource, namespace, name } = scaled.workload
+  throw new AdminError('FAILED', `the pods that serve do not have what is declared: the update of ${placeOf(scaled.workload)} is held`, [
+    spec.paused === true ? scaled.client.kubectl('-n', namespace, 'rollout', 'resume', `${resource.slice(0, -1)}/${name}`) : shown(scaled, 'describe'),
+  ])
 }
 
 async function waitUntil(

@@ -19,6 +19,7 @@ import { isRefusal } from './refusal.ts'
 import { canRun, hasEnded, isPodOf, originsOf, podsOf } from './pods.ts'
 import type { WorkloadRef } from './scale.ts'
 import type { KubernetesSettings } from './settings.ts'
+import { startObstaclesOf } from './rollout.ts'
 import { failingOf, statusOf } from './status.ts'
 
 /** how long what was read when the service was found serves the first who ask */
@@ -34,14 +35,16 @@ export interface ClusterService extends ServiceSource {
   readonly place: WorkloadRef
   /** the name of its container */
   readonly container: string
+  /** what was read when it was found is not to serve any more, since something has been changed */
+  forget(): void
 }
 
 /** The service in a cluster as checks see it. Every question throws as the client does. */
 export function clusterService(client: KubernetesClient, found: FoundService, values: KubernetesSettings['values']): ClusterService {
   const { resource, namespace, name, why } = found
-  const foundAt = performance.now()
+  let freshUntil = performance.now() + firstLifeMs
   const workload = async (): Promise<Workload> =>
-    performance.now() - foundAt <= firstLifeMs ? found.workload : client.get<Workload>({ resource, namespace, name })
+    performance.now() <= freshUntil ? found.workload : client.get<Workload>({ resource, namespace, name })
   const containerIn = ({ spec }: Workload): FoundService['container'] => serviceContainer(spec.template.spec) ?? found.container
   const placeIn = (pod: Pod): ExecPlace => ({ namespace, pod: pod.metadata.name, container: serviceContainer(pod.spec)?.name ?? found.container.name })
   const declaredIn = `${placeOf(found)} (${client.cluster})`
@@ -96,7 +99,14 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
       return { declaredIn: values?.file ?? '', shown: client.kubectl('-n', namespace, 'set', 'env', `${resource.slice(0, -1)}/${name}`, '--list'), settings }
     },
     controllers: async () => controllersOf(client, place),
+    async startObstacles() {
+      const now = await client.get<Workload>({ resource, namespace, name })
+      return startObstaclesOf(client, place, now, await podsOf(client, found, now))
+    },
     commands: commandsFor(client, found),
     settingsFiles: null,
+    forget() {
+      freshUntil = Number.NEGATIVE_INFINITY
+    },
   }
 }

@@ -3,6 +3,7 @@ import type { ServiceStatus } from '../../core/sources.ts'
 import { replicasAnnotation, replicasIn } from './former-replicas.ts'
 import type { ContainerStatus, Pod, Terminated, Workload } from './objects.ts'
 import { instancesOf, isEnding, isOver, isReady, statusIn } from './pods.ts'
+import { isHeld, isRolledOut } from './rollout-state.ts'
 
 /** What a workload and its pods come to. */
 export function statusOf(workload: Workload, pods: readonly Pod[]): ServiceStatus {
@@ -16,6 +17,7 @@ export function statusOf(workload: Workload, pods: readonly Pod[]): ServiceStatu
   const detail = [
     wanted === 0 ? 'scaled to 0' : `${ready} of ${wanted} replicas ready`,
     ending > 0 ? `${ending} Terminating` : '',
+    isHeld(workload) && wanted > 0 && !isRolledOut(workload) ? 'its update is held' : '',
     wanted > pods.length - ending ? whyMissing(workload, pods.length === ending) : '',
     ...problems,
   ]
@@ -25,15 +27,9 @@ export function statusOf(workload: Workload, pods: readonly Pod[]): ServiceStatu
     detail: detail.filter(Boolean).join('; '),
     instances,
     ...(state === 'failed' && pods.some(isRestarting) && { startsAgain: true }),
-    ...(state === 'running' && isRollingOut(workload) && { isRollingOut: true }),
+    ...(state === 'running' && !isRolledOut(workload) && { isRollingOut: true }),
     ...(former !== null && { formerReplicas: former }),
   }
-}
-
-/** As `kubectl rollout status` tells it: a change is not seen yet, or pods are not new, not ready, or of before. */
-function isRollingOut({ metadata: { generation = 0 }, spec: { replicas = 1 }, status = {} }: Workload): boolean {
-  const { observedGeneration = generation, updatedReplicas = 0, readyReplicas = 0, replicas: all = 0 } = status
-  return observedGeneration < generation || updatedReplicas < replicas || readyReplicas < replicas || all > updatedReplicas
 }
 
 /** As with a unit that is activating, a service whose pods are on their way is not one that has failed. */

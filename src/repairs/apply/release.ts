@@ -9,6 +9,7 @@ import type { ReleaseRevision, ReleaseSource, ReleaseUpgrade, ServiceSource, Val
 import { typed } from '../../core/typed.ts'
 import { hasAll, textAt } from '../../core/values.ts'
 import type { WantedValue } from '../../core/values.ts'
+import { rolloutRisks } from '../rollout-risks.ts'
 import { lookAtService } from '../service/look.ts'
 import { needed } from './surroundings.ts'
 import { asPath, command, nested } from '../../core/shell-command.ts'
@@ -58,7 +59,7 @@ export async function withUpgrade(draft: Draft, wanted: readonly WantedValue[], 
     impact: { ...draft.impact, releaseUpgrades: 1 },
     evidence: [...draft.evidence, ...evidence],
     notes: [...draft.notes, ...seen.notes, ...(seen.status.state === 'stopped' ? ['the service is stopped: helm starts it, with as many replicas as the chart says'] : [])],
-    risks: [...draft.risks, ...seen.risks.filter(({ name }) => name !== 'controller'), ...(await keepers(service, files))],
+    risks: [...draft.risks, ...seen.risks.filter(({ name }) => name !== 'controller' && name !== 'stuck-rollout'), ...(await rolloutRisks(service, { mends: ['unready', 'image'], stops: false })), ...(await keepers(service, files))],
     steps,
     verifiedBy: ['service/running', 'api/reachable'],
   }

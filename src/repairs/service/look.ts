@@ -10,7 +10,8 @@ import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { DatabaseSource, ServiceSource, ServiceStatus, Sources } from '../../core/sources.ts'
-import { controllerRisks } from '../service-steps.ts'
+import { rolloutRisks } from '../rollout-risks.ts'
+import { controllerRisks, unaskedNotes } from '../service-steps.ts'
 
 interface Read extends Around {
   service: ServiceSource
@@ -26,8 +27,8 @@ export interface SeenService {
   notes: readonly string[]
 }
 
-/** `toStop`: what stopping it endangers is looked for, too. */
-export async function lookAtService({ service, database, logs, api }: Read, deployment: Deployment, { toStop = true } = {}): Promise<SeenService> {
+/** `toStop`: what stopping it endangers is looked for, too; `toStart`: what is to be known of its start. */
+export async function lookAtService({ service, database, logs, api }: Read, deployment: Deployment, { toStop = true, toStart = true } = {}): Promise<SeenService> {
   const status = await service.status()
   const around = await surroundings({ service, logs, api }, deployment)
   const { name, build, declaredIn } = await service.image()
@@ -35,9 +36,10 @@ export async function lookAtService({ service, database, logs, api }: Read, depl
   const where = deployment.platform === 'host' ? listed([...(around.machines ?? [])]) : declaredIn
   const target = [where, name === null ? '' : `image ${name}`, build === null ? '' : `build ${build}`].filter(Boolean).join(', ')
   const seen = { target: target || 'the service', status }
-  if (!toStop) return { ...seen, risks: [], notes: [] }
+  const unasked = toStart ? unaskedNotes(api) : []
+  if (!toStop) return { ...seen, risks: [], notes: unasked }
   const locks = status.state === 'running' ? await migrations(database, around) : { risks: [], notes: [] }
-  return { ...seen, risks: [...locks.risks, ...(await controllerRisks(service))], notes: locks.notes }
+  return { ...seen, risks: [...locks.risks, ...(await rolloutRisks(service)), ...(await controllerRisks(service))], notes: [...locks.notes, ...unasked] }
 }
 
 /**

@@ -31,7 +31,7 @@ beforeEach(async () => {
   cluster.load('deployments', fresh)
   server = await startApiServer(cluster)
   client = await openClient({ context: null }, { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } })
-  control = clusterControl(client, { place, container: 'testops-testops', status })
+  control = clusterControl(client, { place, container: 'testops-testops', status, forget: () => undefined })
   states = []
   cluster.changes.on('change', ({ resource, object }: { resource: string; object: Stored }) => {
     if (resource === 'deployments') states.push(structuredClone(object) as Workload)
@@ -205,7 +205,7 @@ test('an interruption between the write and what follows leaves nothing', async 
     if (method === 'PATCH' && own(deployment()).length > 0) over.abort()
     return false
   }
-  await clusterControl(interrupted, { place, container: 'testops-testops', status }).writeSetting(change)
+  await clusterControl(interrupted, { place, container: 'testops-testops', status, forget: () => undefined }).writeSetting(change)
   expect([over.signal.aborted, owners()]).toEqual([true, ofOthers])
   interrupted.close()
 })

@@ -200,6 +200,41 @@ test.each([
   expect(await failureOf(reach('testops-rabbitmq', 5672))).toMatch(failure)
 })
 
+const node = (name: string): Stored => server.cluster.get('nodes', null, name)
+const lose = (name: string): void =>
+  server.cluster.update('nodes', node(name), (it) => {
+    for (const condition of (it['status'] as { conditions: { type: string; status: string }[] }).conditions) if (condition.type === 'Ready') condition.status = 'Unknown'
+  })
+
+test.each([
+  ['the kubelet is not reached', () => void server.cluster.hiddenNodes.add(nodeOf()), 'error dialing backend: dial tcp 10.99.0.1:10251: connect: connection refused'],
+  ['a proxy lets no stream through', () => answerStreams(502, '<html>Bad Gateway</html>', 'text/html'), 'with a web page (HTTP 502)'],
+  ['a proxy takes the upgrade away', () => answerStreams(400, JSON.stringify({ kind: 'Status', status: 'Failure', message: 'Upgrade request required', reason: 'BadRequest', code: 400 })), 'Upgrade request required'],
+  ['the kubelet has no such address', () => answerStreams(404, JSON.stringify({ kind: 'Status', status: 'Failure', message: '404 page not found', code: 404 })), 'has no pods/portforward'],
+])('where %s, a pod that is called Ready was not looked at', async (_, hide, why) => {
+  hide()
+  const error = await errorOf(reach('testops-rabbitmq', 5672))
+  expect([error?.code, error?.obstacle, error?.suggestions[0]]).toEqual(['UNREACHABLE', { kind: 'beyond' }, 'testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too'])
+  expect(error?.message).toMatch(/^the cluster of context `test` calls pod `testops-rabbitmq-\S+` Ready, and opens no way there from this machine \(node `\S+`\): /)
+  expect(error?.message).toContain(why)
+  // who may see nodes sees that this one is lost
+  lose(nodeOf())
+  const lost = await errorOf(reach('testops-rabbitmq', 5672))
+  expect([lost?.code, lost?.obstacle, lost?.suggestions]).toEqual(['UNAVAILABLE', { kind: 'pods' }, [`kubectl --context test describe node ${nodeOf()}`]])
+  server.cluster.forbidden.push({ resource: 'nodes' })
+  expect((await errorOf(reach('testops-rabbitmq', 5672)))?.obstacle).toEqual({ kind: 'beyond' })
+})
+
+const nodeOf = (): string => podOf('testops-rabbitmq').spec.nodeName!
+const answerStreams = (status: number, body: string, type = 'application/json'): void => {
+  server.upgrade = (_asked, _request, socket) => socket.end(`HTTP/1.1 ${status} No\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`)
+}
+
+test.each([401, 429, 500, 503])('an API server that answers with %i says nothing of what is behind it', async (status) => {
+  server.instead = (_, response) => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ kind: 'Status', status: 'Failure', message: 'no', code: status })) === undefined
+  expect((await errorOf(reach('testops-rabbitmq', 5672)))?.obstacle).toEqual({ kind: 'beyond' })
+})
+
 test('other namespaces that may not be looked at hide no name outside the cluster', async () => {
   server.cluster.forbidden.push({ resource: 'services', namespace: 'internal' })
   expect(await reach('db.internal', 5432)).toBe(null)
@@ -208,6 +243,7 @@ test('other namespaces that may not be looked at hide no name outside the cluste
 test('an API server that has gone', async () => {
   await server.close()
   expect(await failureOf(reach('testops-rabbitmq', 5672))).toMatch(/^UNREACHABLE Kubernetes at http:\/\/127\.0\.0\.1:\d+ refused the connection/)
+  expect((await errorOf(reach('testops-rabbitmq', 5672)))?.obstacle).toEqual({ kind: 'beyond' })
 })
 
 test.each([

@@ -14,6 +14,7 @@ import type { Platform, RelayWish } from '../../../src/platforms/platform.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import type { ExecCall } from '../../kubernetes/exec.ts'
 import type { Pod } from '../../kubernetes/resources.ts'
+import { errorOf } from '../../adapters/failure-of.ts'
 import { closedPort } from '../../adapters/peers.ts'
 import { startCluster, told } from './cluster.ts'
 
@@ -234,4 +235,27 @@ it('what is no name of a host is refused before anything is run', async () => {
   const { cluster, platform } = await world(() => '')
   expect(await told(platform.reach({ host: '$(id).example.org', port: 5432 }))).toMatchObject({ code: 'CONFIGURATION', message: '$(id).example.org:5432 is no address that could be reached from a pod' })
   expect(cluster.asked).not.toContain('create pods/exec')
+})
+
+describe('pods whose kubelets are out of reach', () => {
+  const hide = (cluster: Cluster, ...nodes: string[]): void => nodes.forEach((it) => cluster.hiddenNodes.add(it))
+  const nodesOf = (cluster: Cluster): string[] => cluster.list('nodes').map(({ metadata }) => metadata.name)
+
+  it('are passed over, and another carries the connection', async () => {
+    const folder = await image('bash', 'cat', 'sleep')
+    const { cluster, platform } = await world(() => folder)
+    const own = cluster.pods.filter(({ metadata }) => metadata.name.startsWith('testops-testops-'))
+    own.forEach((pod, index) => cluster.update('pods', pod, (it) => void ((it as Pod).spec.nodeName = nodesOf(cluster)[index]!)))
+    hide(cluster, nodesOf(cluster)[0]!)
+    const at = await reached(platform, await listening((socket) => socket.end('good-bye')))
+    expect(String(await buffer(client(at)))).toBe('good-bye')
+  })
+
+  it.each([true, false])('say nothing of the server; pods of our own may be made: %s', async (mayMakePods) => {
+    const folder = await image('bash', 'cat', 'sleep')
+    const { cluster, platform } = await world(() => folder, { mayMakePods })
+    hide(cluster, ...nodesOf(cluster))
+    const error = await errorOf(reached(platform, await listening((socket) => socket.end('good-bye'))))
+    expect([error?.obstacle, ourPods(cluster)]).toEqual([{ kind: 'beyond' }, []])
+  })
 })

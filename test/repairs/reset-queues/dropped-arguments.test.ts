@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { resetQueues } from '../../../src/repairs/reset-queues.ts'
-import { brokerWorld, consumer, fakeLogs, fakeService, settings } from '../../fakes/index.ts'
+import { brokerWorld, consumer, fakeApi, fakeLogs, fakeService, settings } from '../../fakes/index.ts'
 
 const deployment = { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null } as const
 const given = { 'x-queue-mode': 'lazy', 'x-queue-version': 1, 'x-queue-type': 'classic', 'x-max-priority': 5 }
@@ -16,7 +16,7 @@ test.each([
     answers: { identity: { product: 'RabbitMQ', version }, consumers: [consumer({ queue: 'upload' })] },
   })
   const service = fakeService({ environment: settings({ VENDOR_RABBIT_DURABLE: 'false' }) })
-  const { steps, notes } = await resetQueues.plan({ broker: source, service, logs: fakeLogs() }, deployment, { drainSeconds: 0, discard: false, queues: [] })
+  const { steps, notes } = await resetQueues.plan({ broker: source, service, logs: fakeLogs(), api: fakeApi() }, deployment, { drainSeconds: 0, discard: false, queues: [] })
   const anew = steps.flatMap(({ action }) => (action.kind === 'redeclare-queues' ? action.queues.map(({ queue }) => queue) : []))
   expect({ anew, named: notes.filter((note) => note.includes('left out')) }).toEqual({
     anew: [{ name: 'upload', durable: true, autoDelete: false, arguments: kept }],

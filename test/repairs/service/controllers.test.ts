@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Controller } from '../../../src/core/sources.ts'
+import { AdminError } from '../../../src/core/error.ts'
+import type { Controller, ServiceStatus } from '../../../src/core/sources.ts'
 import { controllerRisks, settingNotes } from '../../../src/repairs/service-steps.ts'
 import { restartTheService, startTheService, stopTheService } from '../../../src/repairs/service.ts'
 import { unlockChangelog } from '../../../src/repairs/unlock-changelog.ts'
@@ -49,4 +50,31 @@ test('where a setting is written in a pod template alone, the values file is nam
     'VENDOR_RABBIT_DURABLE is set in the pod template alone: the next helm upgrade sets it back, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
   ])
   expect(settingNotes({ ...deployment, platform: 'host' }, change)).toEqual([])
+})
+
+test.each([
+  { repair: restartTheService, status: running(), told: 1 },
+  { repair: startTheService, status: stopped(), told: 1 },
+  { repair: stopTheService, status: running(), told: 0 },
+])('$repair.id tells before anything is stopped that nobody may ask the service', async ({ repair, status, told }) => {
+  const api = new AdminError('FORBIDDEN', 'user tester may not get secrets', [], { obstacle: { kind: 'settings' } })
+  const sources = { service: fakeService({ status }), database: [fakeDatabase()] as const, logs: fakeLogs(), api }
+  const { notes } = await repair.plan(sources, deployment, {})
+  expect(notes.filter((it) => it === 'whether the service answers cannot be asked, so that it counts as started once the platform calls it ready: user tester may not get secrets')).toHaveLength(told)
+})
+
+test('a rollout that is stuck is a risk of stopping the service, and none of starting it', async () => {
+  const startObstacles = [{ kind: 'unready', message: 'old pods serve', proof: ['look'] }] as const
+  const plan = async (repair: typeof stopTheService, status: ServiceStatus): Promise<string[]> => {
+    const sources = { service: fakeService({ status, startObstacles }), database: [fakeDatabase()] as const, logs: fakeLogs(), api: fakeApi() }
+    return (await repair.plan(sources, deployment, {})).risks.map(({ name }) => name)
+  }
+  expect([await plan(restartTheService, running()), await plan(stopTheService, running()), await plan(startTheService, stopped())]).toEqual([['stuck-rollout'], ['stuck-rollout'], []])
+  const held = lockTable([lockRow({ locked: true, lockGranted: '2020-01-01 00:00:00', lockedBy: 'gone-1 (10.0.0.7)' })])
+  const unlock = async (kind: 'unready' | 'lasting'): Promise<string[]> => {
+    const sources = { service: fakeService({ startObstacles: [{ ...startObstacles[0], kind }] }), database: [fakeDatabase({ changelogLocks: [held] })] as const, logs: fakeLogs(), api: fakeApi() }
+    return (await unlockChangelog.plan(sources, deployment, { restart: true, schema: null })).risks.map(({ name }) => name).filter((it) => it === 'stuck-rollout')
+  }
+  // pods that wait for the very lock refuse nothing
+  expect([await unlock('unready'), await unlock('lasting')]).toEqual([[], ['stuck-rollout']])
 })

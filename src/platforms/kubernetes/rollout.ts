@@ -1,0 +1,113 @@
+import { oneLine } from '../../adapters/failure.ts'
+import type { StartObstacle } from '../../core/sources.ts'
+import type { KubernetesClient } from './client.ts'
+import { placeOf } from './find.ts'
+import type { FoundService } from './find.ts'
+import type { Node, Pod, Workload } from './objects.ts'
+import { isEnding, isOver } from './pods.ts'
+import { isRefusal } from './refusal.ts'
+import { isHeld, isRolledOut, isServing } from './rollout-state.ts'
+import { isStuck, unscheduledIn } from './status.ts'
+
+type Place = Pick<FoundService, 'resource' | 'namespace' | 'name'>
+
+/** how long after its grace period a pod may still be going on a node that answers */
+const goingMs = 60_000
+
+/** What keeps pods from coming back once they are gone. Throws as the client does. */
+export async function startObstaclesOf(client: KubernetesClient, place: Place, workload: Workload, pods: readonly Pod[]): Promise<StartObstacle[]> {
+  const { namespace, name, resource } = place
+  const which = `${resource.slice(0, -1)}/${name}`
+  const here = (...words: string[]): StartObstacle['proof'][number] => client.kubectl('-n', namespace, ...words)
+  const about = (pod: Pod): StartObstacle['proof'] => [here('describe', 'pod', pod.metadata.name)]
+  const alive = pods.filter((pod) => !isOver(pod))
+  const own = alive.filter((pod) => !isEnding(pod))
+  return [
+    ...holding(place, workload, here, which),
+    ...refusing(workload, here, which),
+    ...own.flatMap((pod) => (unscheduledIn(pod) === null ? [] : [{ kind: 'lasting' as const, message: `no node takes pod \`${pod.metadata.name}\` (${unscheduledIn(pod)})`, proof: about(pod) }])),
+    ...own.flatMap((pod) => unstartable(pod).map((it) => ({ ...it, proof: about(pod) }))),
+    ...(await lostNodes(client, alive)),
+    ...replaced(workload, own, here, which),
+  ]
+}
+
+type Here = (...words: string[]) => StartObstacle['proof'][number]
+
+function holding(place: Place, workload: Workload, here: Here, which: string): StartObstacle[] {
+  if (!isHeld(workload)) return []
+  const { paused, updateStrategy } = workload.spec
+  if (paused === true) return [{ kind: 'lasting', message: `${placeOf(place)} is paused: pods that start do not have what is changed in it`, proof: [here('rollout', 'resume', which)] }]
+  const partition = updateStrategy?.rollingUpdate?.partition ?? 0
+  return [{ kind: 'lasting', message: `${placeOf(place)} updates pods from number ${partition} on alone: those before do not have what is changed in it`, proof: [here('get', which, '-o', 'yaml')] }]
+}
+
+/** A quota, or an admission policy. */
+function refusing({ status }: Workload, here: Here, which: string): StartObstacle[] {
+  const failure = status?.conditions?.find(({ type, status: it }) => type === 'ReplicaFailure' && it === 'True')
+  if (!failure) return []
+  return [{ kind: 'lasting', message: `the cluster refuses to make pods (${failure.reason ?? failure.type}: ${oneLine(failure.message ?? '').slice(0, 300)})`, proof: [here('describe', which)] }]
+}
+
+/** What a kubelet says of an image that it cannot get (pkg/kubelet/images). */
+const ofImage = /^(?:ErrImage|ImagePull|InvalidImage|ImageInspect|RegistryUnavailable|SignatureValidation)/
+
+function unstartable({ metadata: { name }, status }: Pod): Omit<StartObstacle, 'proof'>[] {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const stuck = all.find(({ state }) => isStuck(state?.waiting?.reason) && state?.waiting?.reason !== 'CrashLoopBackOff')
+  const { reason = '', message = '' } = stuck?.state?.waiting ?? {}
+  if (!stuck) return []
+  const said = message === '' ? reason : `${reason}: ${oneLine(message).slice(0, 300)}`
+  return [{ kind: ofImage.test(reason) ? 'image' : 'lasting', message: `container ${stuck.name} of pod \`${name}\` cannot start (${said})` }]
+}
+
+/** A pod on a node of which nothing is heard is never known to be gone. */
+async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promise<StartObstacle[]> {
+  const names = [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))]
+  const found = await Promise.all(names.map(async (name) => ({ name, isLost: await isLost(client, name) })))
+  const lost = found.filter((it) => it.isLost === true).map(({ name }) => name)
+  const onLost = pods.filter(({ spec }) => lost.includes(spec.nodeName ?? ''))
+  const overdue = pods.filter((pod) => !onLost.includes(pod) && isOverdue(pod))
+  return [
+    ...onLost.map(({ metadata, spec }): StartObstacle => ({ kind: 'lasting', message: `pod \`${metadata.name}\` is on node \`${spec.nodeName}\`, which is not Ready: whether it has ended is never known`, proof: [client.kubectl('describe', 'node', spec.nodeName ?? '')] })),
+    ...overdue.map(({ metadata }): StartObstacle => ({ kind: 'lasting', message: `pod \`${metadata.name}\` has been Terminating since ${metadata.deletionTimestamp}`, proof: [client.kubectl('-n', metadata.namespace ?? '', 'describe', 'pod', metadata.name)] })),
+  ]
+}
+
+/** Null: this user may not see that, or nobody has told yet. */
+export async function isLost(client: KubernetesClient, name: string): Promise<boolean | null> {
+  try {
+    const { status } = await client.get<Node>({ resource: 'nodes', namespace: null, name })
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+    return ready === undefined ? null : ready.status !== 'True'
+  } catch (error) {
+    if (isRefusal(error, 404)) return true
+    if (isRefusal(error, 403)) return null
+    throw error
+  }
+}
+
+/** The time of its deletion is the one at which its grace period ends. */
+function isOverdue({ metadata: { deletionTimestamp } }: Pod): boolean {
+  return deletionTimestamp !== undefined && Date.now() - Date.parse(deletionTimestamp) > goingMs
+}
+
+/** Once all are gone, those of the former declaration are not started again. */
+function replaced(workload: Workload, pods: readonly Pod[], here: Here, which: string): StartObstacle[] {
+  const { metadata: { generation = 0 }, spec, status = {} } = workload
+  const { observedGeneration = 0, updatedReplicas = 0, replicas: all = 0 } = status
+  // there pods are replaced by whoever deletes them
+  if (isHeld(workload) || spec.updateStrategy?.type === 'OnDelete') return []
+  const hasFormer = observedGeneration < generation || all > updatedReplicas
+  const serving = pods.filter(isServing).length
+  if (serving === 0 || !hasFormer || isRolledOut(workload)) return []
+  const stuck = status.conditions?.find(({ type, status: it }) => type === 'Progressing' && it === 'False')
+  const why = stuck ? ` (${stuck.reason ?? stuck.type}: ${oneLine(stuck.message ?? '').slice(0, 300)})` : ''
+  return [
+    {
+      kind: 'unready',
+      message: `pods of the former declaration serve, and those of the newest are not ready${why}: after a stop only the newest are started`,
+      proof: [here('rollout', 'status', which), here('rollout', 'undo', which)],
+    },
+  ]
+}

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { Workload } from '../kubernetes/resources.ts'
+import { kubernetesWorld } from './kubernetes-world.ts'
+import type { KubernetesWorld } from './kubernetes-world.ts'
+import { freshPlace } from './program.ts'
+import type { Ended, Place } from './program.ts'
+
+let world: KubernetesWorld
+let place: Place
+beforeEach(async () => {
+  place = await freshPlace()
+  await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
+  world = await kubernetesWorld()
+  await expect.poll(world.isReady, { timeout: 20_000 }).toBe(true)
+})
+afterEach(async () => {
+  await world.close()
+  await place.remove()
+})
+
+async function run(...words: string[]): Promise<Ended> {
+  return place.run(words, { environment: { KUBECONFIG: world.kubeconfig } })
+}
+
+const flat = (text: string): string => text.replace(/\s+/g, ' ')
+const deployment = (): Workload => world.cluster.get('deployments', 'testops', 'testops-testops') as Workload
+const edit = (change: (it: Workload) => void): void =>
+  world.cluster.update('deployments', deployment(), (it) => {
+    change(it as Workload)
+    it.metadata.generation = (it.metadata.generation ?? 1) + 1
+  })
+const scalings = (): string[] => world.requests.filter((it) => it.startsWith('PATCH ') && it.endsWith('/scale'))
+
+test('a service of which a newer pod cannot start is not stopped while the one of before serves', async () => {
+  const starting = world.cluster.hooks.starting
+  world.cluster.hooks.starting = async (pod) => (pod.spec.containers.some(({ image }) => image.endsWith(':nopull')) ? { waiting: 'ImagePullBackOff', message: 'Back-off pulling image' } : starting!(pod))
+  edit(({ spec }) => spec.template.spec.containers.forEach((it) => void (it.name === 'testops-testops' && (it.image = it.image.replace(/:[^:]*$/, ':nopull')))))
+  world.cluster.settle()
+  await expect.poll(() => world.cluster.pods.some(({ status }) => status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'ImagePullBackOff'))).toBe(true)
+  for (const words of [['service', 'restart'], ['set-env', 'TZ=Europe/Berlin'], ['service', 'stop']]) {
+    const refused = await run(...words, '--confirm', 'prod')
+    expect([refused.exitCode, flat(refused.stdout)]).toEqual([4, expect.stringContaining('the service may not come back once it is stopped: container testops-testops of pod `testops-testops-')])
+    expect(flat(refused.stdout)).toContain('--accept-risk stuck-rollout')
+  }
+  expect(scalings()).toEqual([])
+})
+
+test('a setting of a Deployment that is paused is not called done while its pods do not have it, and undo brings back what was', async () => {
+  edit(({ spec }) => void (spec['paused'] = true))
+  const failed = await run('set-env', 'TZ=Europe/Berlin', '--json', '--confirm', 'prod', '--accept-risk', 'stuck-rollout')
+  const { run: name } = JSON.parse(failed.stdout) as RepairDocument
+  expect([failed.exitCode, flat(failed.stdout)]).toEqual([1, expect.stringContaining('the pods that serve do not have what is declared: the update of Deployment `testops-testops` in namespace `testops` is held')])
+  const again = await run('resume', '--confirm', 'prod')
+  expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('is held')])
+  const back = await run('undo', name ?? '', '--confirm', 'prod')
+  expect([back.exitCode, world.isReady()], back.stdout + back.stderr).toEqual([0, true])
+  const own = deployment().spec.template.spec.containers.find((it) => it.name === 'testops-testops')
+  expect(own?.env?.filter((it) => it.name === 'TZ').map(({ value }) => value)).toEqual(['UTC'])
+}, 120_000)

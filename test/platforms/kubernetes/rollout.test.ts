@@ -1,0 +1,209 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { StartObstacle } from '../../../src/core/sources.ts'
+import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
+import type { Platform } from '../../../src/platforms/platform.ts'
+import { rolloutRisks } from '../../../src/repairs/rollout-risks.ts'
+import { errorOf } from '../../adapters/failure-of.ts'
+import type { Cluster } from '../../kubernetes/cluster.ts'
+import { recordedObjects } from '../../kubernetes/recordings.ts'
+import type { Pod, Workload } from '../../kubernetes/resources.ts'
+import { fakeService } from '../../fakes/index.ts'
+import { startCluster } from './cluster.ts'
+
+const settings = { context: null, namespace: 'testops', release: null }
+const name = 'testops-testops'
+const setting = { name: 'VENDOR_RABBIT_DURABLE', from: null, to: 'true' }
+const waiting = { timeoutMs: 5000 }
+
+async function opened(prepare: (cluster: Cluster) => void | Promise<void> = () => undefined): Promise<{ cluster: Cluster; platform: Platform }> {
+  const { cluster, environment } = await startCluster()
+  await prepare(cluster)
+  const platform = await openKubernetes(settings, { timeoutMs: 5000, environment })
+  onTestFinished(async () => platform.close())
+  return { cluster, platform }
+}
+
+const deployment = (cluster: Cluster): Workload => cluster.get('deployments', 'testops', name) as Workload
+const podsOf = (cluster: Cluster): Pod[] => cluster.pods.filter(({ metadata }) => metadata.name.startsWith(`${name}-`))
+const isReady = ({ status }: Pod): boolean => status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True')
+const edit = (cluster: Cluster, change: (it: Workload) => void): void => cluster.update('deployments', deployment(cluster), (it) => change(it as Workload))
+
+/** As it was recorded, with nothing that moves. */
+function recorded(of: string) {
+  return (cluster: Cluster): void => {
+    cluster.isFrozen = true
+    cluster.load('deployments', recordedObjects(of)[0]!)
+  }
+}
+
+/** Pods that are there, and ready. */
+async function up(cluster: Cluster): Promise<void> {
+  cluster.settle()
+  await expect.poll(() => deployment(cluster).status?.['updatedReplicas']).toBe(2)
+  await expect.poll(() => podsOf(cluster).filter(isReady).length).toBe(2)
+}
+
+function renewed(cluster: Cluster): void {
+  edit(cluster, (it) => {
+    it.metadata.generation = (it.metadata.generation ?? 1) + 1
+    it.spec.template.spec.containers[0]!.image = 'registry.example.org/testops/testops:nopull'
+  })
+}
+
+async function obstacles(platform: Platform): Promise<readonly StartObstacle[]> {
+  return (await platform.service()).startObstacles()
+}
+
+describe('what keeps pods from coming back', () => {
+  test('nothing, where all are ready', async () => {
+    const { platform } = await opened(up)
+    expect(await obstacles(platform)).toEqual([])
+  })
+
+  test.each<[recording: string, kinds: string[], message: RegExp, proof: string]>([
+    ['deployment-paused', ['lasting'], /^Deployment `testops-testops` in namespace `testops` is paused: pods that start do not have what is changed in it$/, 'kubectl --context test -n testops rollout resume deployment/testops-testops'],
+    ['deployment-stuck-rollout', ['unready'], /^pods of the former declaration serve, and those of the newest are not ready \(ProgressDeadlineExceeded: ReplicaSet "testops-testops-\w+" has timed out progressing\.\): after a stop only the newest are started$/, 'kubectl --context test -n testops rollout undo deployment/testops-testops'],
+    ['deployment-updated-replicas-missing', ['lasting', 'unready'], /^the cluster refuses to make pods \(FailedCreate: pods "testops-testops-\S+" is forbidden: violates PodSecurity "restricted:latest": /, 'kubectl --context test -n testops describe deployment/testops-testops'],
+  ])('%s', async (recording, kinds, message, proof) => {
+    const { platform } = await opened(recorded(recording))
+    const found = await obstacles(platform)
+    expect(found.map(({ kind }) => kind)).toEqual(kinds)
+    expect(found[0]?.message).toMatch(message)
+    expect(found[0]?.proof).toContain(proof)
+    expect(await (await platform.service()).status()).toMatchObject({ state: 'running', isRollingOut: true })
+  })
+
+  test('an image that cannot be pulled, while the pods of before serve', async () => {
+    const { cluster, platform } = await opened(up)
+    cluster.hooks.starting = () => ({ waiting: 'ImagePullBackOff', message: 'Back-off pulling image "registry.example.org/testops/testops:nopull"' })
+    renewed(cluster)
+    cluster.settle()
+    await expect.poll(async () => (await obstacles(platform)).map(({ kind }) => kind).sort()).toEqual(['image', 'unready'])
+    const [image] = await obstacles(platform)
+    expect(image?.message).toMatch(/^container testops-testops of pod `testops-testops-\S+` cannot start \(ImagePullBackOff: Back-off pulling image "registry\.example\.org\/testops\/testops:nopull"\)$/)
+    expect(podsOf(cluster).filter(isReady)).toHaveLength(2)
+  })
+
+  test.each<[what: string, fate: 'never-ready' | { exitCode: number; reason: string; log: string }]>([
+    ['wait for a lock', 'never-ready'],
+    ['end again and again', { exitCode: 127, reason: 'Error', log: 'CPU does not support x86-64-v3' }],
+  ])('pods that %s keep nothing from coming back, as long as none of before serves', async (_, fate) => {
+    const { cluster, platform } = await opened((it) => {
+      it.hooks.starting = () => fate
+      for (const pod of podsOf(it)) it.remove('pods', pod)
+      it.settle()
+    })
+    await expect.poll(() => podsOf(cluster).map(({ status }) => status.phase)).toEqual(['Running', 'Running'])
+    expect(await obstacles(platform)).toEqual([])
+  })
+
+  test.each<[what: string, nodes: (cluster: Cluster, node: string) => void, message: RegExp | null]>([
+    ['is lost', (cluster, node) => cluster.update('nodes', cluster.get('nodes', null, node), unready), /^pod `testops-testops-\S+` is on node `\S+`, which is not Ready: whether it has ended is never known$/],
+    ['is gone', (cluster, node) => cluster.remove('nodes', cluster.get('nodes', null, node)), /is on node `\S+`, which is not Ready/],
+    ['may not be seen', (cluster, node) => (cluster.update('nodes', cluster.get('nodes', null, node), unready), void cluster.forbidden.push({ resource: 'nodes' })), null],
+  ])('a node that %s', async (_, change, message) => {
+    const { platform } = await opened(async (cluster) => {
+      await up(cluster)
+      cluster.isFrozen = true
+      change(cluster, podsOf(cluster)[0]!.spec.nodeName!)
+    })
+    const found = await obstacles(platform)
+    if (message === null) expect(found).toEqual([])
+    else expect(found.map((it) => [it.kind, message.test(it.message)])).toContainEqual(['lasting', true])
+  })
+
+  test('a node that has told nothing of itself yet is not lost', async () => {
+    const { platform } = await opened(async (cluster) => {
+      await up(cluster)
+      cluster.isFrozen = true
+      for (const node of cluster.list('nodes')) cluster.update('nodes', node, (it) => void (it['status'] = {}))
+    })
+    expect(await obstacles(platform)).toEqual([])
+  })
+
+  test('a pod that has been going for longer than it may', async () => {
+    const { platform } = await opened(async (cluster) => {
+      await up(cluster)
+      cluster.isFrozen = true
+      cluster.update('pods', podsOf(cluster)[0]!, ({ metadata }) => void (metadata.deletionTimestamp = '2026-11-21T03:00:00Z'))
+    })
+    expect((await obstacles(platform)).map(({ message }) => message)).toEqual([expect.stringMatching(/^pod `testops-testops-\S+` has been Terminating since 2026-11-21T03:00:00Z$/)])
+  })
+})
+
+function unready(node: { [key: string]: unknown }): void {
+  for (const condition of (node['status'] as { conditions: { type: string; status: string }[] }).conditions) if (condition.type === 'Ready') condition.status = 'Unknown'
+}
+
+describe('the risk', () => {
+  const unreadyOne: StartObstacle = { kind: 'unready', message: 'old pods serve', proof: ['look'] }
+  const lasting: StartObstacle = { kind: 'lasting', message: 'it is paused', proof: ['look', 'resume it'] }
+  test.each([
+    { found: [], mends: [], risks: [] },
+    { found: [unreadyOne], mends: ['unready'] as const, risks: [] },
+    { found: [unreadyOne], mends: [], risks: [{ name: 'stuck-rollout', message: 'the service may not come back once it is stopped: old pods serve', proof: ['look'] }] },
+    { found: [lasting, unreadyOne], mends: ['unready'] as const, risks: [{ name: 'stuck-rollout', message: 'the service may not come back once it is stopped: it is paused', proof: ['look', 'resume it'] }] },
+    { found: [lasting, unreadyOne], mends: [], risks: [{ name: 'stuck-rollout', message: 'the service may not come back once it is stopped: it is paused; old pods serve', proof: ['look', 'resume it'] }] },
+  ])('of $found.length obstacles, of which it mends $mends', async ({ found, mends, risks }) => {
+    expect(await rolloutRisks(fakeService({ startObstacles: found }), { mends })).toEqual(risks)
+  })
+})
+
+describe('a start is over', () => {
+  test('once all pods have what is declared', async () => {
+    const { cluster, platform } = await opened(up)
+    const control = await platform.control()
+    await control.stop(waiting)
+    expect(await control.writeSetting(setting)).toBe('set')
+    await control.start(waiting)
+    expect(podsOf(cluster).map(({ spec }) => spec.containers[0]?.env?.some(({ name: it, value }) => it === setting.name && value === 'true'))).toEqual([true, true])
+  })
+
+  test('never for a Deployment that is paused, whose pods do not have the setting: that is told at once', async () => {
+    const { cluster, platform } = await opened(async (it) => {
+      await up(it)
+      edit(it, ({ spec }) => void (spec['paused'] = true))
+    })
+    const control = await platform.control()
+    await control.stop(waiting)
+    expect(await control.writeSetting(setting)).toBe('set')
+    const error = await errorOf(control.start({ timeoutMs: 600_000 }))
+    expect([error?.code, error?.message, error?.suggestions]).toEqual([
+      'FAILED',
+      'the pods that serve do not have what is declared: the update of Deployment `testops-testops` in namespace `testops` is held',
+      ['kubectl --context test -n testops rollout resume deployment/testops-testops'],
+    ])
+    expect(await (await platform.service()).status()).toMatchObject({ isRollingOut: true, detail: '2 of 2 replicas ready; its update is held' })
+    // what was changed is taken back, and it runs as before
+    await control.stop(waiting)
+    expect(await control.writeSetting({ name: setting.name, from: 'true', to: null })).toBe('set')
+    expect((await control.start(waiting)).state).toBe('running')
+    // nobody holds it any more
+    expect(await control.writeSetting(setting)).toBe('set')
+    edit(cluster, ({ spec }) => void delete spec['paused'])
+    expect((await control.start(waiting)).state).toBe('running')
+  })
+
+  test('not while pods of another image or with another value serve, whatever is counted', async () => {
+    const { cluster, platform } = await opened(async (it) => {
+      await up(it)
+      it.isFrozen = true
+    })
+    const control = await platform.control()
+    const change = (pod: Pod, how: (container: Pod['spec']['containers'][number]) => void): void => cluster.update('pods', pod, (it) => how((it as Pod).spec.containers[0]!))
+    const [first] = podsOf(cluster)
+    expect((await control.start(waiting)).state).toBe('running')
+    // put before and behind it on the way
+    change(first!, (it) => void (it.image = `mirror.example.org/${it.image}@sha256:${'0'.repeat(64)}`))
+    change(first!, (it) => void it.env?.push({ name: 'JAVA_TOOL_OPTIONS', value: '-javaagent:other.jar' }))
+    expect((await control.start(waiting)).state).toBe('running')
+    change(first!, (it) => void (it.env = (it.env ?? []).map((entry) => (entry.name === 'SPRING_DATA_REDIS_HOST' ? { ...entry, value: 'other' } : entry))))
+    expect((await errorOf(control.start({ timeoutMs: 300 })))?.code).toBe('TIMED_OUT')
+  })
+
+  test.each(['deployment-stuck-rollout', 'deployment-updated-replicas-missing'])('never as of %s', async (recording) => {
+    const { platform } = await opened(recorded(recording))
+    const error = await errorOf((await platform.control()).start({ timeoutMs: 300 }))
+    expect([error?.code, error?.message]).toEqual(['TIMED_OUT', expect.stringMatching(/^the service is not ready within 0\.3 s: /)])
+  })
+})
