@@ -10,7 +10,7 @@ import { installFromNpm } from '../../src/lab/servers/packages/npm.ts'
 const version = '4.28.1'
 
 /** What a change set does: one long statement, or a step outside the database after a short one. */
-export type Work = 'statement' | 'java in a transaction' | 'java outside of one'
+type Work = 'statement' | 'java in a transaction' | 'java outside of one'
 
 export interface Update {
   name: string
