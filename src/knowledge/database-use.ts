@@ -28,7 +28,7 @@ export interface DatabaseUse {
 }
 
 /** A setting as it is known. */
-export interface KnownSetting {
+interface KnownSetting {
   /** null: it may not be read */
   value: string | null
   isSecret: boolean

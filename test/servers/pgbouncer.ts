@@ -21,9 +21,10 @@ export interface Pgbouncer {
 
 /**
  * A real pgbouncer in transaction mode before a database of the test run: a program of this machine, else Debian's package, fetched
- * and unpacked without root as the servers are. `users`: who may come through it, the database's own role where left out.
+ * and unpacked without root as the servers are. `users`: who may come through it, the database's own role where left out. `settings`:
+ * further lines of its own file.
  */
-export async function pgbouncer(database: FreshDatabase, users: readonly DatabaseEndpoint[] = [database.endpoint]): Promise<Pgbouncer> {
+export async function pgbouncer(database: FreshDatabase, users: readonly DatabaseEndpoint[] = [database.endpoint], settings: readonly string[] = []): Promise<Pgbouncer> {
   const program = await obtain()
   const account = await unprivilegedAccount()
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-pgbouncer-'))
@@ -46,6 +47,7 @@ export async function pgbouncer(database: FreshDatabase, users: readonly Databas
       'pool_mode = transaction',
       'default_pool_size = 5',
       'ignore_startup_parameters = extra_float_digits',
+      ...settings,
       '',
     ].join('\n'),
   )

@@ -1,3 +1,4 @@
+import { changelogLock } from '../../knowledge/lock.ts'
 import type { DatabaseBackend, DatabaseConnections } from '../../core/sources.ts'
 import { applicationName } from './session.ts'
 import type { DatabaseSession, Row } from './session.ts'
@@ -10,8 +11,13 @@ const hidden = '<insufficient privilege>'
 /** Sessions of this database without our own: all, since one that is not seen may hold the change-log lock. Throws FORBIDDEN where pg_stat_activity may not be read. */
 export async function readBackends(session: DatabaseSession): Promise<DatabaseBackend[]> {
   const rows = await session.read(`
+WITH locks AS MATERIALIZED (
+  SELECT c.oid, c.relowner AS owner FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+  WHERE a.attname = '${changelogLock.columns.granted}' AND NOT a.attisdropped AND c.relkind IN ('r', 'p')
+)
 SELECT pid, usename, application_name, host(client_addr) AS client_addr, client_port, state, ${epoch('backend_start')} AS started,
-  ${epoch('xact_start')} AS transaction_started, ${epoch('query_start')} AS query_started, left(query, 200) AS query
+  ${epoch('xact_start')} AS transaction_started, ${epoch('query_start')} AS query_started, left(query, 200) AS query,
+  EXISTS (SELECT FROM locks WHERE has_table_privilege(usesysid, locks.oid, 'UPDATE') OR pg_has_role(usesysid, locks.owner, 'MEMBER')) AS may_lock
 FROM pg_stat_activity WHERE datname = current_database() AND ${client} AND ${others}
 ORDER BY backend_start NULLS LAST`)
   return rows.map(backend)
@@ -49,6 +55,7 @@ function backend(row: Row): DatabaseBackend {
     clientAddress: row['client_addr'] ?? null,
     clientPort: Number(row['client_port'] ?? -1) > 0 ? Number(row['client_port']) : null,
     state: row['state'] ?? null,
+    ...(row['may_lock'] === 'f' && { mayLock: false as const }),
     startedAt: date(row['started']),
     transactionStartedAt: date(row['transaction_started']),
     queryStartedAt: date(row['query_started']),

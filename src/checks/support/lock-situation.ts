@@ -45,7 +45,7 @@ export interface LockSituation {
   inRecovery: boolean
   /** sessions of the service's users alone; null: they cannot be seen */
   backends: readonly DatabaseBackend[] | null
-  /** sessions of others that may be the holder's: all where it is not known as whom the service signs in, else those of Java's driver */
+  /** sessions of others that may be the holder's: all where it is not known as whom the service signs in, else all but idle ones that may not take the lock */
   strangers: readonly DatabaseBackend[]
   /** those of them that hide what they do, and for how long, from whom this program is */
   hidden: readonly DatabaseBackend[]
@@ -249,9 +249,12 @@ function portOf(target: string): number | null {
   return port === undefined ? null : Number(port)
 }
 
-/** Whoever migrates by hand may do so as any user, and call the session what they like: one that does nothing and is none of Java's is no migration. */
+/**
+ * Whoever migrates by hand may do so as any user, and call the session what they like: one that may not take the lock, does nothing, and
+ * is none of Java's is no migration.
+ */
 function mayMigrate(session: DatabaseBackend): boolean {
-  return session.application === jdbcApplication || isHidden(session) || session.state !== 'idle'
+  return session.mayLock !== false || session.application === jdbcApplication || isHidden(session) || session.state !== 'idle'
 }
 
 function isHidden({ query }: DatabaseBackend): boolean {

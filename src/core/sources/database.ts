@@ -77,6 +77,8 @@ export interface DatabaseBackend {
   /** null where it came by a socket of the machine itself, or where this user may not see it */
   clientPort: number | null
   state: string | null
+  /** its user may change no lock table of Liquibase's here, whatever the table is called */
+  mayLock?: false
   /** null where this user may not see it */
   startedAt: Date | null
   transactionStartedAt: Date | null

@@ -58,8 +58,9 @@ export const databaseEntries: readonly ExplainEntry[] = [
       {
         text:
           'Make sure that the holder named in `lockedby` is dead: no such process, container or pod, and no session of the ' +
-          'service open in pg_stat_activity, at work or not: a migration that works in Java shows as idle in transaction. Its last statement can ' +
-          'outlive it. Then release the lock.',
+          'service open in pg_stat_activity, at work or not: a migration that works in Java shows as idle in transaction, and behind a pooler (PgBouncer) it may show ' +
+          'no session at all. Its last statement can outlive it. Somebody may migrate beside the service: in the same pod or container, or as the user ' +
+          'and at the address of SPRING_LIQUIBASE_USER and SPRING_LIQUIBASE_URL. Then release the lock.',
         commands: ['testops-admin unlock-changelog'],
       },
       {

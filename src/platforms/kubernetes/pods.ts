@@ -52,7 +52,7 @@ export function isPodOf({ resource, name }: { resource: string; name: string }, 
 }
 
 /** Whether something of the service's runs in it, or may. */
-export function mayRun(pod: Pod): boolean {
+function mayRun(pod: Pod): boolean {
   if (isOver(pod)) return false
   return isEnding(pod) || statusIn(pod)?.state?.running !== undefined
 }

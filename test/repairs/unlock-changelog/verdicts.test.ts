@@ -124,6 +124,8 @@ const cases: readonly Case[] = [
   { situation: 'no row at all, and nothing tells where the service is', rows: '', expected: 'insert' },
   { situation: 'no row at all, and a migration is at work', rows: '', around: off, after: [work], expected: 'live-holder', says: /database session \d+ \(active for .*SELECT pg_sleep/ },
   { situation: 'a DBA migrates by Java as another user', around: restarted, foreign: [work], expected: 'unproven-holder', says: /has a session open \(\d+ of PostgreSQL JDBC Driver\).*\nsee what that session does/ },
+  { situation: 'somebody migrates as another user by a program of any name, between two statements', around: off, foreign: ['SELECT 1 /* of release-tool */'], sql: 'GRANT UPDATE ON databasechangeloglock TO PUBLIC', expected: 'unproven-holder', says: /has a session open \(\d+ of release-tool\)/ },
+  { situation: 'somebody who may not take the lock has a session that does nothing', around: off, foreign: ['SELECT 1 /* of release-tool */'], expected: 'dead' },
   { situation: 'a report of another program is at work', around: restarted, foreign: [`${work} /* of pg_dump */`], expected: 'dead' },
   { situation: 'a DBA migrates by Java as another user, and hides it', around: off, hidden: [work], expected: 'unproven-holder', says: /^(?![^]*no database session)[^]*what \S+ does in the database may not be seen, nor since when \(\d+ of PostgreSQL JDBC Driver; [^]*\nGRANT pg_read_all_stats TO "/ },
   { situation: 'a DBA works by Java as another user, and hides it; as whom the service signs in is not known', around: () => ({ service: fakeService({ status: stopped() }), api: unreachable('api') }), hidden: [work], expected: 'unproven-holder', says: /GRANT pg_read_all_stats TO "/ },
@@ -276,7 +278,7 @@ async function opened(endpoint: DatabaseEndpoint, atEnd: AtEnd): Promise<Sources
 
 /** At work on the statement, or in the state that it leaves. */
 async function session({ hosts, user, password, database }: DatabaseEndpoint, statement: string, atEnd: AtEnd): Promise<number> {
-  const application_name = statement.includes('of pg_dump') ? 'pg_dump' : 'PostgreSQL JDBC Driver'
+  const application_name = /of (pg_dump|release-tool)/.exec(statement)?.[1] ?? 'PostgreSQL JDBC Driver'
   const client = new pg.Client({ ...hosts[0]!, database, user: user!, password: password!.reveal(), application_name })
   client.on('error', () => undefined)
   await client.connect()
