@@ -26,7 +26,7 @@ export interface FakeDeployment {
   /** what was called, oldest first: 'service.stop', 'database.releaseLock' */
   readonly changes: string[]
   readonly control: { readonly [K in keyof Controls]: () => Promise<Controls[K]> }
-  /** the service's settings */
+  /** the service's settings: the address of `fakeDatabase`, unless told otherwise */
   readonly settings: Map<string, string>
   readonly broker: BrokerWorld
   readonly sources: Pick<Sources, 'database' | 'service' | 'broker' | 'sessions' | 'files' | 'release'>
@@ -46,7 +46,7 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
   const deployment: FakeDeployment = {
     service: 'running',
     rows: [{ id: 1, locked: false, lockGranted: null, lockedBy: null }],
-    settings: new Map(),
+    settings: new Map([['SPRING_DATASOURCE_URL', 'jdbc:postgresql://db.example.org:5432/testops']]),
     broker: brokerWorld(),
     store: fakeSessionStore(),
     api: fakeApiControl(),
