@@ -45,6 +45,7 @@ const record = objectOf({
   startedAt: instant,
   plan,
   acceptedRisks: listOf(text),
+  workload: optional(objectOf({ kind: text, namespace: text, name: text, uid: optional(text) })),
 })
 
 const error = objectOf({ code: oneOf(...Object.keys(exitCodes), 'BUG'), message: text, suggestions: listOf(text) })

@@ -1,9 +1,14 @@
 import { isUndoable } from './plan.ts'
 import type { Plan } from './plan.ts'
-import type { RunEvent, RunHistory } from './run.ts'
+import type { RunEvent, RunHistory, WorkloadIdentity } from './run.ts'
 import type { RunState } from './run-summary.ts'
 import { command, nested } from './shell-command.ts'
 import type { ShellCommand } from './shell-command.ts'
+
+/** Whether both run the same service, whatever its deployment is called: one that was deleted and made again, too. */
+export function isSameWorkload(one: WorkloadIdentity, other: WorkloadIdentity): boolean {
+  return one.kind === other.kind && one.namespace === other.namespace && one.name === other.name
+}
 
 /** Where a run stands, step by step. */
 export interface Progress {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './error.ts'
+import type { AdminError, ErrorCode } from './error.ts'
 import type { Plan } from './plan.ts'
 import type { Suggestion } from './shell-command.ts'
 
@@ -27,6 +27,17 @@ export interface RunRecord {
   startedAt: string
   plan: Plan
   acceptedRisks: readonly string[]
+  /** what runs the service, where its platform knows that by name; absent in older records */
+  workload?: WorkloadIdentity
+}
+
+/** What runs the service in a cluster, whatever the deployment is called here. */
+export interface WorkloadIdentity {
+  kind: string
+  namespace: string
+  name: string
+  /** another one: it was deleted, and made again */
+  uid?: string
 }
 
 /** One line of a journal. `at` is ISO 8601; steps are counted from 0. */
@@ -79,6 +90,8 @@ export interface RunStore {
   read(run: string): Promise<RunHistory>
   /** oldest first; what cannot be read is told in place of its history */
   list(): Promise<readonly (RunHistory | UnreadableRun)[]>
+  /** why a part of this place cannot be looked into now, so that a run that is not listed may be there; null: all of it was seen. Absent: it is one */
+  unseen?(): Promise<AdminError | null>
   /** what lies among the journals of this machine, and does not have the name of a run: nothing is read of it */
   strangers?(): Promise<readonly UnreadableRun[]>
   /** keeps a text beside a journal, on this machine alone, and gives where; throws UNAVAILABLE */

@@ -5,7 +5,8 @@ import { progressOf } from '../core/run-state.ts'
 import { runError } from './outcome.ts'
 import type { Running, StepStatus } from './running.ts'
 import { workshopOf } from './step-workshop.ts'
-import { foreseeAll, holds, isStopNeeded, refuseIfStarted, stepsUnder } from './under-stop.ts'
+import { foreseeAll, holds, isStopNeeded, isUnderStop, refuseIfStarted, stepsUnder } from './under-stop.ts'
+import { whileStopped } from './while-stopped.ts'
 
 export interface Applied {
   step: number
@@ -76,7 +77,8 @@ async function performStep(
   touch()
   try {
     await failpoint(`${action.kind}:intended`)
-    await handler.perform(action, workshop)
+    const perform = async (until: AbortSignal): Promise<void> => handler.perform(action, { ...workshop, signal: until })
+    await (isUnderStop(running.plan, index) ? whileStopped(running, perform) : perform(signal))
     await failpoint(`${action.kind}:after`)
   } catch (error) {
     await noteFailure(log, { ...now(), event: 'failed', step: index, error: runError(error) })

@@ -76,14 +76,15 @@ export interface OnRecord {
 
 export async function onRecord(journals: Journals): Promise<OnRecord> {
   const [here, asked] = await Promise.all([journals.here.list(), listThere(journals)])
-  const there = asked instanceof AdminError ? null : asked
+  const there = asked instanceof AdminError ? null : asked.runs
+  const unseen = asked instanceof AdminError ? asked : asked.unseen
   const copies = new Map((there ?? []).map((it) => [nameOf(it), it]))
   const own = here.map((it) => {
     const copy = copies.get(nameOf(it))
     copies.delete(nameOf(it))
     const ours = { isHere: true, isGone: false }
     if (!('record' in it) || copy === undefined) {
-      const gone = 'record' in it && there !== null && isUnfinished(it) && progressOf(it.events).isCopied
+      const gone = 'record' in it && there !== null && unseen === null && isUnfinished(it) && progressOf(it.events).isCopied
       return { ...ours, ...it, isGone: gone }
     }
     const whole = 'record' in copy ? merged(it, copy, journals.here.where) : copy
@@ -92,7 +93,7 @@ export async function onRecord(journals: Journals): Promise<OnRecord> {
     // that it is over is not believed of the copy alone: `resume` asks the deployment; nor that it is not, where it is over here
     return { ...ours, ...(isUnfinished(it) && isUnfinished(whole) ? whole : it) }
   })
-  const unasked = asked instanceof AdminError && asked.code !== 'NOT_CONFIGURED' ? asked : null
+  const unasked = unseen !== null && unseen.code !== 'NOT_CONFIGURED' ? unseen : null
   return { all: [...own, ...[...copies.values()].map((it) => ({ isHere: false, isGone: false, ...it }))], unasked }
 }
 
@@ -121,8 +122,9 @@ function exact(value: unknown): string {
  * over is believed only where `isOver` says so of the deployment, too: nothing of a repair stands there. Under the locks alone.
  */
 export async function forgetFinished(journals: Journals, isOver: (history: RunHistory) => Promise<boolean>): Promise<void> {
-  const there = await listThere(journals)
-  if (there instanceof AdminError || there.length === 0) return
+  const asked = await listThere(journals)
+  if (asked instanceof AdminError || asked.runs.length === 0) return
+  const there = asked.runs
   const store = await journals.there()
   const here = await journals.here.list()
   for (const copy of there) {
@@ -150,10 +152,11 @@ async function lookInto(open: () => Promise<RunStore>, run: string): Promise<Fou
   }
 }
 
-/** Or why the deployment cannot be asked. */
-async function listThere({ there }: Journals): Promise<readonly (RunHistory | UnreadableRun)[] | AdminError> {
+/** What is there, and why a part of it was not seen; or why the deployment cannot be asked. */
+async function listThere({ there }: Journals): Promise<{ runs: readonly (RunHistory | UnreadableRun)[]; unseen: AdminError | null } | AdminError> {
   try {
-    return await (await there()).list()
+    const store = await there()
+    return { runs: await store.list(), unseen: (await store.unseen?.()) ?? null }
   } catch (error) {
     return ofDeployment(error)
   }

@@ -10,6 +10,8 @@ import { progressOf } from '../core/run-state.ts'
 import { runError } from './outcome.ts'
 import type { Running } from './running.ts'
 import { workshopOf } from './step-workshop.ts'
+import { isUnderStop } from './under-stop.ts'
+import { isStoppedNow, whileStopped } from './while-stopped.ts'
 
 /** The steps that were begun or done and can be taken back, the last first. */
 export function toTakeBack({ steps }: Plan, events: readonly RunEvent[]): readonly number[] {
@@ -59,7 +61,8 @@ export async function takeBack(running: Running): Promise<CarriedOut> {
       isBegun = true
       try {
         await failpoint(`${action.kind}:undo-intended`)
-        await handler.undo!(action, workshop)
+        const undo = async (until: AbortSignal): Promise<void> => handler.undo!(action, { ...workshop, signal: until })
+        await ((await isStoppedFor(running, index)) ? whileStopped(running, undo) : undo(signal))
         await failpoint(`${action.kind}:undo-after`)
       } catch (error) {
         await noteFailure(log, { ...now(), event: 'undo-failed', step: index, error: runError(error) })
@@ -84,6 +87,11 @@ export async function foreseeTakingBack(running: Running): Promise<void> {
     const { action } = plan.steps[index]!
     await handlerOf(action).foreseeUndo?.(action, workshopOf(running, index, { within: 'undo-' }))
   }
+}
+
+/** A step under a stop may be undone while the service runs again, too. */
+async function isStoppedFor({ plan, workshop }: Running, index: number): Promise<boolean> {
+  return isUnderStop(plan, index) && (await isStoppedNow(workshop))
 }
 
 function isRefusal(error: unknown): boolean {

@@ -1,8 +1,8 @@
 import { handlerOf } from '../actions/index.ts'
-import { AdminError } from '../core/error.ts'
 import type { Plan, Step } from '../core/plan.ts'
 import type { Running } from './running.ts'
 import { workshopOf } from './step-workshop.ts'
+import { isStarted, startedByOthers } from './while-stopped.ts'
 
 /** A state that has to last while the steps after it are performed. */
 export function holds({ action }: Step): boolean {
@@ -55,14 +55,15 @@ export async function foreseeAll(running: Running): Promise<void> {
   }
 }
 
-/** While the service is to be stopped, something else may start it again (DESIGN.md 6.8). Throws INTERRUPTED. */
-export async function refuseIfStarted({ plan: { steps }, workshop: { open } }: Running, index: number): Promise<void> {
+/** Whether the service is to be stopped while that step is performed. */
+export function isUnderStop({ steps }: Plan, index: number): boolean {
   const before = steps.slice(0, index).map(({ action }) => action.kind)
-  const isStopped = before.lastIndexOf('stop-service') > before.lastIndexOf('start-service')
-  if (!isStopped || steps[index]?.action.kind === 'start-service') return
-  const { state, detail } = await (await open.service()).status()
-  if (state !== 'running') return
-  throw new AdminError('INTERRUPTED', `something else has started the service, which is to be stopped meanwhile: ${detail}`, [
-    'see what started it, and keep it from doing so again',
-  ])
+  return before.lastIndexOf('stop-service') > before.lastIndexOf('start-service') && steps[index]?.action.kind !== 'start-service'
+}
+
+/** While the service is to be stopped, something else may start it again (DESIGN.md 6.8). Throws INTERRUPTED. */
+export async function refuseIfStarted({ plan, workshop: { open } }: Running, index: number): Promise<void> {
+  if (!isUnderStop(plan, index)) return
+  const status = await (await open.service()).status()
+  if (isStarted(status)) throw startedByOthers(status)
 }

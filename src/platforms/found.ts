@@ -1,3 +1,4 @@
+import type { AdminError } from '../core/error.ts'
 import type { PlatformOptions } from './platform.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
@@ -22,6 +23,8 @@ interface Search {
   unseen?: string
   /** what to type about that */
   next?: readonly Suggestion[]
+  /** what is named there as the place to look at, and did not answer: nothing can be said of what is there */
+  failure?: AdminError
 }
 
 export interface FinderOptions extends PlatformOptions {

@@ -3,6 +3,7 @@ import type { CtlCommand } from '../adapters/rabbitmq/ctl/program.ts'
 import type { ReleaseControl, ServiceControl } from '../core/controls.ts'
 import type { HostPort, Opened, Way } from '../core/endpoint.ts'
 import type { LockOwner, RepairLock } from '../core/lock.ts'
+import type { RunStore, WorkloadIdentity } from '../core/run.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Machine, ReleaseSource, ServiceCommands, ServiceSource } from '../core/sources.ts'
 
@@ -33,6 +34,10 @@ export interface Platform {
   brokerProgram?(address: HostPort): Promise<CtlCommand | null>
   /** what keeps a second operator out here, across machines; null: the platform has nothing for that. Throws as its `take` does */
   lock(own: LockOwner): Promise<RepairLock | null>
+  /** what runs the service there, by name; left out: the platform has no such names. Throws as `service` */
+  workload?(): Promise<WorkloadIdentity>
+  /** where journals are kept on the platform itself, should the broker not take them; `isNeeded`: it does not, so that a missing right is told. Left out: nowhere */
+  journals?(of: { isNeeded: boolean }): Promise<RunStore>
   /** reads the processors of machines of which `machines` cannot tell them; left out: it always can. Throws as the service's source */
   prove?(machines: readonly Machine[], proof: Proof): Promise<readonly Machine[]>
   /** lets go of every connection; never throws */

@@ -30,6 +30,8 @@ export interface Discovery {
   unseen: readonly string[]
   /** what to type about that */
   next: readonly Suggestion[]
+  /** why the first place that is named to be looked at could not be */
+  failure?: AdminError
 }
 
 export interface DiscoveryRequest {
@@ -52,6 +54,7 @@ export async function discover({ environment, workingDirectory: folder, signal }
   )
   const found = searches.flatMap((it) => it.found)
   const names = found.map(({ name }) => name)
+  const failure = searches.find((it) => it.failure)?.failure
   return {
     found: found.map((it) => ({
       // a unit and a project may have the same name
@@ -63,6 +66,7 @@ export async function discover({ environment, workingDirectory: folder, signal }
     looked: searches.filter((it) => it.found.length === 0).map(({ looked }) => looked),
     unseen: searches.flatMap(({ unseen }) => unseen ?? []),
     next: searches.flatMap(({ next }) => next ?? []),
+    ...(failure && { failure }),
   }
 }
 

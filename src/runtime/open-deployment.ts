@@ -1,6 +1,8 @@
 import { localLock, localOperator } from '../adapters/local-lock.ts'
 import { networkSource } from '../adapters/network.ts'
 import { runFolder } from '../adapters/run-folder.ts'
+import { runFolders } from '../adapters/run-folders.ts'
+import { eitherRunStore } from '../adapters/run-stores.ts'
 import { filesControl, filesSource } from '../adapters/settings-file/index.ts'
 import type { ApiLogin } from '../core/api-login.ts'
 import type { ControlName, Controls } from '../core/controls.ts'
@@ -9,9 +11,9 @@ import type { Opened } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import { isTimeZone } from '../core/local-time.ts'
 import type { LockOwner, RepairLock } from '../core/lock.ts'
-import type { RunStore, UnreadableRun } from '../core/run.ts'
+import type { RunRecord, RunStore, UnreadableRun, WorkloadIdentity } from '../core/run.ts'
 import { once } from '../core/once.ts'
-import { runState } from '../core/run-state.ts'
+import { isSameWorkload, runState } from '../core/run-state.ts'
 import type { RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
 import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
@@ -33,7 +35,7 @@ import { toldByLogin } from './endpoints/refused-login.ts'
 import { sessionsEndpoint } from './endpoints/sessions.ts'
 import { logsSource } from './logs-source.ts'
 import { openings } from './openings.ts'
-import { recordsOf } from './paths.ts'
+import { recordsBeside, recordsOf } from './paths.ts'
 import type { Environment } from './paths.ts'
 import { kubernetesSettingsOf, platformSettingsOf } from './platform-of.ts'
 import { rabbitmqctlFor } from './rabbitmqctl.ts'
@@ -65,6 +67,8 @@ export interface OpenedDeployment {
   locks: (own: LockOwner) => Promise<readonly RepairLock[]>
   /** the journals of repairs: on this machine, and in the deployment itself, which throws where it has no place for them */
   journals: { here: RunStore; there: () => Promise<RunStore> }
+  /** what runs the service, by name; null: its platform has no such names. Throws as `open.service` */
+  workload?: () => Promise<WorkloadIdentity | null>
   commands: ServiceCommands | null
   /** never throws; harmless twice */
   close: () => Promise<void>
@@ -110,13 +114,19 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
   const tokens = once(async () => (await import('../adapters/api/index.ts')).tokenKeeper())
   const release = share(async () => unheld(await releaseOf(platform, deployment)))
+  const inBroker = through(async (context) => {
+    const endpoint = await brokerEndpoint(context)
+    const { openRunStore } = await import('../adapters/rabbitmq/run-store.ts')
+    return openRunStore(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform) })
+  })
+  const workload = share(async () => unheld((await platform.workload?.()) ?? null))
+  const isOwn = async ({ workload: its }: RunRecord): Promise<boolean> => {
+    const own = its && (await ifReached(workload())).at(0)
+    return !!own && isSameWorkload(its, own)
+  }
   const journals = {
-    here: runFolder(runs),
-    there: through(async (context) => {
-      const endpoint = await brokerEndpoint(context)
-      const { openRunStore } = await import('../adapters/rabbitmq/run-store.ts')
-      return openRunStore(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform) })
-    }),
+    here: platform.workload ? runFolders(runs, { folders: async () => recordsBeside(environment, deployment), isOwn }) : runFolder(runs),
+    there: platform.journals ? share(async () => unheld(await eitherRunStore({ first: inBroker, second: async (of) => platform.journals!(of) }))) : inBroker,
   }
   return {
     deployment,
@@ -160,6 +170,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       return [...ofPlatform, ...(await ifReached(ofDatabase())), localLock(lockFile, own)]
     },
     journals,
+    workload,
     commands: platform.commands,
     open: {
       database: through(async (context) => {
@@ -185,7 +196,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       service: share(async () => unheld(await platform.service())),
       logs: share(async () => unheld(logsSource(await platform.log(), deployment.timeZone))),
       accessLog: share(async () => unheld(accessLogSource(accessLogFile(context), { timeoutMs }))),
-      runs: share(async () => unheld(runsSource(runs, lockFile, journals.there))),
+      runs: share(async () => unheld(runsSource(runs, lockFile, journals))),
       network: share(async () => unheld(networkSource({ timeoutMs }))),
       files: share(async () => unheld(filesSource({ timeoutMs }))),
       release,
@@ -243,11 +254,11 @@ function accessLogFile({ name, settings: { accessLog } }: EndpointContext): stri
   throw new AdminError('NOT_CONFIGURED', `no access log is configured for \`${name}\`: set \`accessLog.file\``)
 }
 
-function runsSource(folder: string, lockFile: string, there: () => Promise<RunStore>): RunsSource {
+function runsSource(folder: string, lockFile: string, { here, there }: { here: RunStore; there: () => Promise<RunStore> }): RunsSource {
   return {
     target: folder,
     async list() {
-      const all = await runFolder(folder).list()
+      const all = await here.list()
       const damaged = all.find((it) => 'unreadable' in it)
       if (damaged && 'unreadable' in damaged) throw damagedRun(damaged, folder)
       return all.flatMap((it) => ('record' in it ? [runState(it)] : []))

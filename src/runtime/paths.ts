@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 
 /** file systems take 255 bytes; `@` and a digest of the cluster may follow */
 const longestFolder = 200
@@ -26,6 +27,16 @@ export function recordsOf(environment: Environment, { name, cluster }: { name: s
   const place = cluster === undefined ? '' : `@${createHash('sha256').update(cluster).digest('hex').slice(0, 16)}`
   const folder = join(stateHome(environment), `${folderNamed(name)}${place}`)
   return { runs: join(folder, 'runs'), lockFile: join(folder, 'repair.lock') }
+}
+
+/** Folders with the journals of other deployments in the same place: of one workload that was called otherwise, among others. */
+export async function recordsBeside(environment: Environment, { name, cluster }: { name: string; cluster?: string }): Promise<string[]> {
+  const { runs } = recordsOf(environment, { name, ...(cluster !== undefined && { cluster }) })
+  const own = basename(dirname(runs))
+  const place = /@[0-9a-f]{16}$/.exec(own)?.[0]
+  if (place === undefined) return []
+  const all = await readdir(stateHome(environment)).catch(() => [])
+  return all.filter((it) => it !== own && it.endsWith(place)).sort().map((it) => join(stateHome(environment), it, 'runs'))
 }
 
 /** Halves of characters have no code in an address. */

@@ -187,6 +187,22 @@ export function kubernetesContract(kubeconfig: () => Promise<string>): void {
     expect(namesIn(await client.get<Workload>(deployment))[0]).toBe('SPRING_DATASOURCE_URL')
   })
 
+  // recordings deployment-paused and env-set-by-json-patch; kubernetes.io, "Deployments", on pausing a rollout
+  it('a Deployment that is paused makes no pod of what is changed, and counts none', async () => {
+    const renew = async (body: object): Promise<void> => void (await client.change(deployment, { verb: 'patch', kind: 'strategic', body }))
+    const template = (value: string | null): object => ({ spec: { containers: [{ name, env: [value === null ? { name: 'PAUSED', $patch: 'delete' } : { name: 'PAUSED', value }] }] } })
+    const before = (await pods()).map(({ metadata }) => metadata.name).sort()
+    await renew({ spec: { paused: true } })
+    await renew({ spec: { template: template('1') } })
+    await expect.poll(async () => {
+      const { metadata, status } = await client.get<Workload>(deployment)
+      return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) && status?.updatedReplicas === undefined
+    }, { timeout: 10_000 }).toBe(true)
+    expect((await pods()).map(({ metadata }) => metadata.name).sort()).toEqual(before)
+    await renew({ spec: { template: template(null), paused: null } })
+    await expect.poll(async () => (await client.get<Workload>(deployment)).status?.updatedReplicas, { timeout: 10_000 }).toBe(2)
+  })
+
   it('who asks is told what they may do', async () => {
     expect(await client.may('patch', { ...deployment, subresource: 'scale' })).toBe(true)
   })

@@ -58,3 +58,22 @@ test('a setting of a Deployment that is paused is not called done while its pods
   const own = deployment().spec.template.spec.containers.find((it) => it.name === 'testops-testops')
   expect(own?.env?.filter((it) => it.name === 'TZ').map(({ value }) => value)).toEqual(['UTC'])
 }, 120_000)
+
+test('a run that was killed is found again under another name of the deployment, and one of a workload that was made again is told', async () => {
+  const kill = { environment: { KUBECONFIG: world.kubeconfig, TESTOPS_ADMIN_FAILPOINT: 'stop-service:stopped' } }
+  await place.run(['service', 'restart', '--confirm', 'prod'], kill)
+  expect(deployment().spec.replicas).toBe(0)
+  await place.write('testops-admin.yaml', 'deployments:\n  renamed: {platform: kubernetes}\n')
+  const history = await run('history', '--json')
+  const [found] = (JSON.parse(history.stdout) as { runs: { run: string; state: string }[] }).runs
+  expect([found?.state, (await run('service', 'start', '--confirm', 'renamed')).exitCode]).toEqual(['unfinished', 4])
+  const uid = deployment().metadata.uid
+  world.cluster.isFrozen = true
+  edit(({ metadata }) => void (metadata.uid = 'another'))
+  const other = await run('resume', '--confirm', 'renamed')
+  expect([other.exitCode, flat(other.stderr + other.stdout)]).toEqual([4, expect.stringContaining('it was deleted and made again since')])
+  edit(({ metadata }) => void (metadata.uid = uid!))
+  world.cluster.isFrozen = false
+  const resumed = await run('resume', '--confirm', 'renamed')
+  expect([resumed.exitCode, deployment().spec.replicas], resumed.stdout + resumed.stderr).toEqual([0, 1])
+}, 120_000)

@@ -3,7 +3,9 @@ import { AdminError } from '../../src/core/error.ts'
 import { isUnfinished } from '../../src/core/run-state.ts'
 import { perform } from '../../src/engine/perform.ts'
 import type { Performed } from '../../src/engine/perform.ts'
-import { fakeDeployment } from '../fakes/index.ts'
+import type { ServiceStatus } from '../../src/core/sources.ts'
+import { whileStopped } from '../../src/engine/while-stopped.ts'
+import { fakeDeployment, fakeService, openFakes, running } from '../fakes/index.ts'
 import type { FakeDeployment } from '../fakes/index.ts'
 import { begun, free, goneOnWith, machine, passing, run, stuck, told } from './repairing.ts'
 
@@ -151,4 +153,46 @@ test('an end that cannot be noted is no end', async () => {
   journals.here.failing = null
   expect(ending(await perform(await goneOnWith(journals, deployment)))).toEqual(['done', 0, undefined])
   expect(journals.deployment.kept.size).toBe(0)
+})
+
+test.each([
+  { what: 'runs', status: running({ detail: '0 of 1 replicas ready' }) },
+  { what: 'is started again and again', status: { state: 'failed', detail: 'CrashLoopBackOff', instances: [], startsAgain: true } as const },
+])('an instance that appears during a long step is noticed within 5 s, and ends the run: it $what', async ({ status }) => {
+  const journals = machine()
+  const deployment = fakeDeployment({ rows: [stuck] })
+  const performance = await begun(journals, deployment)
+  const { workshop } = performance
+  let appearedAt = 0
+  let isStarted = false
+  const service = async (): ReturnType<typeof workshop.open.service> => {
+    const source = await workshop.open.service()
+    return { ...source, status: async () => (isStarted ? status : source.status()) }
+  }
+  // as long as moving a million messages takes
+  const slow = async (): ReturnType<typeof workshop.control.database> => {
+    isStarted = true
+    appearedAt = Date.now()
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    return workshop.control.database()
+  }
+  const performed = await perform({ ...performance, workshop: { ...workshop, open: { ...workshop.open, service }, control: { ...workshop.control, database: slow } } })
+  expect([ending(performed), steps(performed)]).toEqual([['interrupted', 6, 'INTERRUPTED'], ['0 done', '1 failed']])
+  expect([performed.document.error?.message, Date.now() - appearedAt < 5000]).toEqual([`something else has started the service, which is to be stopped meanwhile: ${status.detail}`, true])
+  expect(told(await journals.here.read(run)).slice(-2)).toEqual(['failed 1', 'ended interrupted'])
+})
+
+test('a step that waits is given up as soon as an instance appears, and a platform that does not answer is asked again', async () => {
+  let asked = 0
+  const status = async (): Promise<ServiceStatus> => {
+    asked += 1
+    if (asked === 1) throw new AdminError('UNREACHABLE', 'no answer')
+    return running({ detail: 'active (running)' })
+  }
+  const open = openFakes({ service: { ...fakeService(), status } })
+  const workshop = { open, signal: new AbortController().signal } as unknown as Parameters<typeof whileStopped>[0]['workshop']
+  const begin = Date.now()
+  const waiting = whileStopped({ workshop }, async (signal) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(new AdminError('INTERRUPTED', 'interrupted while moving')))))
+  await expect(waiting).rejects.toMatchObject({ code: 'INTERRUPTED', message: 'something else has started the service, which is to be stopped meanwhile: active (running)' })
+  expect(Date.now() - begin).toBeLessThan(5000)
 })

@@ -135,3 +135,12 @@ test('a compose file here is found though nothing of it was ever started', async
     settings: { compose: { project: 'project', service: 'testops', file: { path: `${workingDirectory}/docker-compose.yml` } } },
   })
 })
+
+test('a cluster that does not answer is told first, with its own exit code', async () => {
+  const failure = new AdminError('UNREACHABLE', 'Kubernetes at https://k8s refused the connection', ['kubectl version'])
+  const dead: Finder = async () => ({ found: [], looked: failure.message, unseen: failure.message, next: failure.suggestions, failure })
+  const discovery = await discover(request, [finder(), dead])
+  const error = await selectDiscovered(discovery, request).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'UNREACHABLE', exitCode: 69, message: expect.stringMatching(/^Kubernetes at https:\/\/k8s refused the connection; no configuration found: .*; and no deployment: nothing here$/) as string })
+  expect((error as AdminError).suggestions[0]).toBe('kubectl version')
+})

@@ -1,8 +1,8 @@
 import { isNoteOfMoves } from '../../core/queue-notes.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
-import type { RunEvent, RunHistory } from '../../core/run.ts'
-import { isUnfinished, progressOf, runState } from '../../core/run-state.ts'
+import type { RunEvent, RunHistory, WorkloadIdentity } from '../../core/run.ts'
+import { isSameWorkload, isUnfinished, progressOf, runState } from '../../core/run-state.ts'
 import { forgetFinished, onRecord, standingOf } from '../../engine/catch-up.ts'
 import type { Journals, OnRecord, Standing } from '../../engine/catch-up.ts'
 import { reopenJournal } from '../../engine/journal.ts'
@@ -12,7 +12,7 @@ import { losesAll, toTakeBack } from '../../engine/take-back.ts'
 import type { Guard } from '../../engine/guard.ts'
 import type { Compared } from '../../engine/recorded.ts'
 import { canonical } from '../../engine/stale.ts'
-import { refuseUnknownRisks } from './accepted-risks.ts'
+import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
 import { journalOptions, performanceOf, underLocks } from './carry.ts'
 import { comparedIn, redoneIn, undoneIn } from './compare-record.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
@@ -54,7 +54,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   const run = named ?? (await onlyUnfinished(session))
   if (run === null) return null
   const standing = await standingOf(journals, run, { adopt })
-  refuseIfOthers(standing, session)
+  await refuseIfOthers(standing, session, flags, words)
   if (await isOver(standing, session)) {
     if (!isDry(flags)) await underLocks(session, `resume ${standing.history.record.plan.repair}`, async () => forgetFinished(journals, overIn(session.opened)))
     return null
@@ -141,7 +141,7 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
   const { journals, deployment } = session.opened
   refuseOtherName({ deployment, confirm: flags.confirm, words })
   const standing = await standingOf(journals, run, { adopt: true })
-  refuseIfOthers(standing, session)
+  await refuseIfOthers(standing, session, flags, words)
   if (progressOf(standing.history.events).ended?.outcome === 'undone') return null
   const isLost = losesAll(standing.history)
   if (isLost && !isUnfinished(standing.history)) throw lost(run)
@@ -237,8 +237,9 @@ function assertAllKnown(journals: Journals, { all, unasked }: OnRecord): null {
  * Deployments may share a broker, and with it a place for journals; a state folder may be copied; and the current context of kubectl or
  * docker may be another by now, with a deployment of the same name. Throws REFUSED.
  */
-function refuseIfOthers({ history: { record } }: Standing, { by, opened: { deployment: { name, cluster, platform } } }: RepairSession): void {
-  const { run, plan } = record
+async function refuseIfOthers({ history: { record } }: Standing, { by, opened }: RepairSession, flags: RepairFlags, words: readonly string[]): Promise<void> {
+  const { run, plan, workload } = record
+  const { deployment: { name, cluster, platform } } = opened
   const { cluster: former } = plan.target
   // another user, or another machine, may reach the same cluster by another address
   if (plan.deployment === name && record.by === by && cluster !== former) {
@@ -246,10 +247,28 @@ function refuseIfOthers({ history: { record } }: Standing, { by, opened: { deplo
       ...(platform === 'compose' ? ['docker context use NAME   # or DOCKER_HOST, as it was then', 'docker context ls'] : ['kubectl config use-context NAME   # the context of that cluster', 'kubectl config get-contexts']),
     ])
   }
+  const own = workload && ((await opened.workload?.()) ?? null)
+  if (own && isSameWorkload(own, workload)) return refuseMadeAgain(run, own, workload, flags, words)
+  if (own) {
+    throw new AdminError('REFUSED', `run ${run} is one of ${inWords(workload)}, and deployment \`${name}\` is ${inWords(own)}: nothing was changed`, [
+      typed(['testops-admin', 'history', '-d', plan.deployment]),
+    ])
+  }
   if (plan.deployment === name) return
   throw new AdminError('REFUSED', `run ${run} is one of deployment \`${plan.deployment}\`, and this is deployment \`${name}\`: nothing was changed`, [
     typed(['testops-admin', 'history', '-d', plan.deployment]),
   ])
+}
+
+/** What was deleted and made again since may lack what the run has done, and what it has noted there. Throws REFUSED. */
+function refuseMadeAgain(run: string, own: WorkloadIdentity, seen: WorkloadIdentity, flags: RepairFlags, words: readonly string[]): void {
+  if (seen.uid === undefined || own.uid === undefined || seen.uid === own.uid) return
+  const message = `${inWords(own)} is another one than run ${run} has seen: it was deleted and made again since (its uid was ${seen.uid}, and is ${own.uid})`
+  refuseRisks({ risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}'] }] }, flags['accept-risk'] ?? [], words)
+}
+
+function inWords({ kind, namespace, name }: WorkloadIdentity): string {
+  return `${kind} \`${name}\` in namespace \`${namespace}\``
 }
 
 function lost(run: string): AdminError {

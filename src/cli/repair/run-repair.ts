@@ -81,7 +81,7 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
       await refuseIfUnfinished(session)
       const now = await planOf(session, wish)
       refuseIfStale(plan, now)
-      const record = recordOf(now, session, wish, flags)
+      const record = { ...recordOf(now, session, wish, flags), ...(await workloadIn(session)) }
       const journal = await beginJournal(opened.journals, record, journalOptions(session))
       tellWhere(record, opened.deployment.file ? null : journal.onlyHere)
       return perform(performanceOf(session, { record, events: [], journal, guard, patienceMs: patienceMs(flags), ...(wish.given && { given: wish.given }) }))
@@ -124,6 +124,12 @@ async function planOf({ opened, signal }: RepairSession, { repair, options }: Wi
 function notBegun(plan: Plan, error: AdminError, { opened: { deployment, commands } }: RepairSession): RepairDocument {
   const outcome = error.code === 'INTERRUPTED' ? 'interrupted' : error.code === 'REFUSED' || error.code === 'BUSY' ? 'refused' : 'failed'
   return documentOf(plan, { outcome, error: runError(error, (command) => fillCommand(command, deployment, commands)) })
+}
+
+/** By which the run is found again, should the deployment be called otherwise by then. */
+async function workloadIn({ opened }: RepairSession): Promise<Pick<RunRecord, 'workload'>> {
+  const workload = (await opened.workload?.()) ?? null
+  return workload === null ? {} : { workload }
 }
 
 function recordOf(plan: Plan, { by }: RepairSession, { version }: Wish, flags: RepairFlags): RunRecord {

@@ -25,6 +25,10 @@ export const findReleases: Finder = async (options) => {
     const none = `${client.cluster} shows no image ${images.standard} or ${images.legacy} in`
     if (!(all instanceof AdminError)) return { found, looked: `${none} any namespace` }
     return { found, looked: `${none} namespace ${client.namespace}; ${all.message}`, unseen: all.message }
+  } catch (error) {
+    // this context is what kubectl works on: that it is dead, or refuses who asks, is not that nothing is there
+    if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
+    return { found: [], looked: error.message, unseen: error.message, next: error.suggestions, failure: error }
   } finally {
     client.close()
   }

@@ -17,6 +17,7 @@ import { connectionTo, reachFrom } from './reach.ts'
 import { relayThrough } from './relay.ts'
 import type { Relay } from './relay.ts'
 import { withoutAnswer } from './unseen.ts'
+import { configMapRuns } from './run-store.ts'
 import { clusterService } from './service.ts'
 import type { ClusterService } from './service.ts'
 import type { KubernetesSettings } from './settings.ts'
@@ -117,6 +118,16 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
     async brokerProgram(address) {
       const { client: of, service: source } = await opened()
       return brokerProgram(of, source.place.namespace, address)
+    },
+    async workload() {
+      const { service: source } = await opened()
+      const { resource, namespace, name } = source.place
+      const { uid } = (await source.workload()).metadata
+      return { kind: resource === 'deployments' ? 'Deployment' : 'StatefulSet', namespace, name, ...(uid !== undefined && { uid }) }
+    },
+    async journals({ isNeeded }) {
+      const { client: of, service: source } = await opened()
+      return configMapRuns(of.lasting, source.place.namespace, { isNeeded })
     },
     async lock(own) {
       const { client: of, service: source } = await opened()

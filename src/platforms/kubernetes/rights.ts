@@ -62,7 +62,8 @@ const toRead: { readonly [K in SourceName]: readonly Right[] } = {
   // helm asks for itself, with the rights of who installs the chart
   release: finding,
   network: [],
-  runs: [],
+  // journals of repairs that the broker could not take
+  runs: [...finding, { resource: 'configmaps', verbs: ['list'] }],
 }
 
 const patching: readonly Right[] = [
@@ -122,6 +123,9 @@ const asked: readonly Right[] = [
 /** One operator at a time. */
 const locking: readonly Right[] = [{ resource: 'leases', verbs: ['get', 'create', 'update'] }]
 
+/** What a repair has done outlives the operator's machine, also where the broker cannot take it. */
+const keeping: readonly Right[] = [{ resource: 'configmaps', verbs: ['get', 'list', 'create', 'patch', 'delete'] }]
+
 /** The least that these sources need. */
 export function rightsToRead(sources: Iterable<SourceName>): Right[] {
   return merged([...sources].flatMap((source) => toRead[source]))
@@ -129,7 +133,7 @@ export function rightsToRead(sources: Iterable<SourceName>): Right[] {
 
 /** The least that repairs need which read these sources, and change what they change. */
 export function rightsToRepair(sources: Iterable<SourceName>): Right[] {
-  return merged([...rightsToRead(sources), ...Object.values(toChange).flat(), ...locking])
+  return merged([...rightsToRead(sources), ...Object.values(toChange).flat(), ...locking, ...keeping])
 }
 
 /** The least that is needed for what is done on request alone. */

@@ -13,7 +13,7 @@ const without: readonly ErrorCode[] = ['UNEXPECTED_ANSWER', 'UNAVAILABLE', 'UNRE
 /** How a request to the API server fails that says nothing of what was to be reached through it. */
 const unanswered: readonly ErrorCode[] = ['UNEXPECTED_ANSWER', 'UNREACHABLE', 'TIMED_OUT', 'UNAUTHENTICATED', 'EXHAUSTED']
 
-export const relayed: Suggestion = 'testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too'
+const relayed: Suggestion = 'testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too'
 
 /**
  * What it means that no stream to a pod could be opened. As long as the API server calls the pod and its node Ready, only the way from here

@@ -33,12 +33,13 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   throw withoutConfiguration(request)
 }
 
-/** `looked`: what else was looked at in vain, for a deployment to be found; `next`: what to type about what could not be asked. */
-export function withoutConfiguration({ workingDirectory, environment }: ConfigurationRequest, { looked, next }: { looked: readonly string[]; next: readonly Suggestion[] } = { looked: [], next: [] }): AdminError {
+/** `looked`: what else was looked at in vain, for a deployment to be found; `next`: what to type about what could not be asked; `failure`: of what was named to be looked at, which is told first. */
+export function withoutConfiguration({ workingDirectory, environment }: ConfigurationRequest, { looked, next, failure }: { looked: readonly string[]; next: readonly Suggestion[]; failure?: AdminError } = { looked: [], next: [] }): AdminError {
   const files = `no configuration found: no ${fileName} in ${workingDirectory} or above, no ${ownFile(environment)}`
+  const others = looked.filter((it) => it !== failure?.message)
   return new AdminError(
-    'CONFIGURATION',
-    looked.length === 0 ? files : `${files}; and no deployment: ${looked.join('; ')}`,
+    failure?.code ?? 'CONFIGURATION',
+    failure ? `${failure.message}; ${files}${others.length === 0 ? '' : `; and no deployment: ${others.join('; ')}`}` : looked.length === 0 ? files : `${files}; and no deployment: ${looked.join('; ')}`,
     [
       ...next,
       'testops-admin init   # finds one, asks for the rest, and writes it',

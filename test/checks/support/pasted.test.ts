@@ -54,7 +54,7 @@ function linesWith(name: string): string[] {
   const platforms = [
     commandsOf({ found, engine: { program: 'docker' } } as unknown as Parameters<typeof commandsOf>[0], ['docker', 'compose'], [name]),
     commandsOf({ found: { ...found, files: null }, engine: { program: 'docker' } } as unknown as Parameters<typeof commandsOf>[0], ['docker', 'compose'], []),
-    commandsFor({ kubectl }, { resource: 'deployments', namespace: name, name, workload, container: { name } } as unknown as Parameters<typeof commandsFor>[1]),
+    commandsFor({ context: null, kubectl }, { resource: 'deployments', namespace: name, name, workload, container: { name } } as unknown as Parameters<typeof commandsFor>[1]),
   ]
   const deployment = { name, platform: 'host' as const, vendor: { prefix: 'T', package: 't' }, timeZone: null, config: name }
   const service = fakeService({ commands: platforms[0]!, settingsFiles: [name] })

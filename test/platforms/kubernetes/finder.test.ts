@@ -52,4 +52,13 @@ describe('releases are found without a configuration', () => {
     const work = findReleases({ timeoutMs: 3000, environment: { KUBECONFIG: '/nowhere/config', HOME: '/nowhere' }, folder: '/' })
     expect(await work).toEqual({ found: [], looked: expect.stringContaining('/nowhere/config') as string })
   })
+
+  it.each<[string, (world: Cluster) => void, string, RegExp]>([
+    ['refuses its token', (world) => world.users.clear(), 'UNAUTHENTICATED', /^the cluster of context `test` does not accept the credentials of /],
+    ['may not be asked', (world) => void world.forbidden.push({ verb: 'list' }), 'FORBIDDEN', /^user tester may not list /],
+  ])('a cluster that %s is a failure, and not that nothing is there', async (_, prepare, code, message) => {
+    const search = (await found(prepare)) as { found: unknown[]; unseen: string; failure: { code: string; message: string } }
+    expect([search.found, search.failure.code, search.failure.message]).toEqual([[], code, expect.stringMatching(message)])
+    expect(search.unseen).toBe(search.failure.message)
+  })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { StartObstacle } from '../../../src/core/sources.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
+import { isHeld, isRolledOut } from '../../../src/platforms/kubernetes/rollout-state.ts'
 import type { Platform } from '../../../src/platforms/platform.ts'
 import { rolloutRisks } from '../../../src/repairs/rollout-risks.ts'
 import { errorOf } from '../../adapters/failure-of.ts'
@@ -206,4 +207,18 @@ describe('a start is over', () => {
     const error = await errorOf((await platform.control()).start({ timeoutMs: 300 }))
     expect([error?.code, error?.message]).toEqual(['TIMED_OUT', expect.stringMatching(/^the service is not ready within 0\.3 s: /)])
   })
+})
+
+test.each([
+  { what: 'nothing', spec: {}, held: false },
+  { what: 'a pause', spec: { paused: true }, held: true },
+  { what: 'a partition', spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } }, held: true },
+  { what: 'a partition of none', spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } }, held: false },
+])('an update is held by $what: $held', ({ spec, held }) => {
+  const template = { spec: { containers: [] } }
+  expect(isHeld({ metadata: { name }, spec: { selector: {}, template, ...spec } })).toBe(held)
+  // a number that is missing is none
+  const status = { observedGeneration: 2, replicas: 2, readyReplicas: 2 }
+  const workload = { metadata: { name, generation: 2 }, spec: { replicas: 2, selector: {}, template } }
+  expect([isRolledOut({ ...workload, status }), isRolledOut({ ...workload, status: { ...status, updatedReplicas: 2 } }), isRolledOut({ ...workload, status: { ...status, updatedReplicas: 2, observedGeneration: 1 } })]).toEqual([false, true, false])
 })

@@ -263,7 +263,7 @@ describe('what is declared', () => {
       restart: `${kubectl} rollout restart deployment/testops-testops`,
       status: `${kubectl} get pods -l app=testops-testops,version=v1 -o wide`,
       logs: `${kubectl} logs deployment/testops-testops -c testops-testops --tail=200`,
-      settings: `the environment of deployment testops-testops (${kubectl} edit deployment/testops-testops), and the values of its release (helm get values testops -n testops)`,
+      settings: `the environment of deployment testops-testops (${kubectl} edit deployment/testops-testops), and the values of its release (helm get values testops -n testops --kube-context test)`,
     })
   })
 })

@@ -1,0 +1,126 @@
+import { AdminError } from '../core/error.ts'
+import type { RunHistory, RunStore, UnreadableRun } from '../core/run.ts'
+
+/** Two places for the journals of one deployment. A failure to open one is told by the other as `unseen`. */
+interface Places {
+  /** where they are kept as long as it can be had */
+  first: () => Promise<RunStore>
+  /** `isNeeded`: the first cannot be had */
+  second: (of: { isNeeded: boolean }) => Promise<RunStore>
+}
+
+/**
+ * The journals of a deployment that has two places for them: new ones are begun in the first that can be had, those that are there are read
+ * from both, and of one that is in both the longer counts. Throws what the first throws where neither can be had.
+ */
+export async function eitherRunStore({ first, second }: Places): Promise<RunStore> {
+  const one = await attempt(first)
+  const other = await attempt(async () => second({ isNeeded: one instanceof AdminError }))
+  if (one instanceof AdminError && other instanceof AdminError) throw one
+  if (other instanceof AdminError) return one as RunStore
+  const main = one instanceof AdminError ? null : one
+  const beside = other
+  /** why the first place is not known; what is not configured has none */
+  let why: AdminError | null = one instanceof AdminError && one.code !== 'NOT_CONFIGURED' ? one : null
+
+  /** What the first place gives; null: it cannot be had now. */
+  const ofMain = async <T>(asking: (store: RunStore) => Promise<T>): Promise<{ value: T } | { refused: AdminError } | null> => {
+    if (!main) return null
+    try {
+      const value = await asking(main)
+      why = null
+      return { value }
+    } catch (error) {
+      if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
+      if (!isAway(error)) return { refused: error }
+      why = error
+      return null
+    }
+  }
+  const whichHas = async (run: string): Promise<{ store: RunStore; history: RunHistory }> => {
+    const there = await ofMain(async (store) => store.read(run))
+    const near = await beside.read(run).catch((error: unknown) => {
+      // who may not look there has never written there
+      if (error instanceof AdminError && (error.code === 'USAGE' || (main !== null && error.code === 'FORBIDDEN'))) return null
+      throw error
+    })
+    const own = there && 'value' in there ? { store: main!, history: there.value } : null
+    if (near && (!own || near.events.length > own.history.events.length)) return { store: beside, history: near }
+    if (own) return own
+    if (there && 'refused' in there) throw there.refused
+    // it may lie where nobody can look now
+    throw why ?? new AdminError('USAGE', `there is no journal of run \`${run}\` in the ${beside.where}`, ['testops-admin history -d {deployment}'])
+  }
+  return {
+    where: main ? `${main.where}, else ${beside.where}` : beside.where,
+    unseen: async () => {
+      if (main) await ofMain(async (store) => store.list())
+      return why
+    },
+    async begin(record, events) {
+      const begun = await ofMain(async (store) => store.begin(record, events))
+      if (begun && 'value' in begun) return begun.value
+      return beside.begin(record, events)
+    },
+    async reopen(run) {
+      const { store } = await whichHas(run)
+      return store.reopen(run)
+    },
+    read: async (run) => (await whichHas(run)).history,
+    async list() {
+      const there = await ofMain(async (store) => store.list())
+      if (there && 'refused' in there) throw there.refused
+      const near = await beside.list().catch((error: unknown) => {
+        if (main !== null && error instanceof AdminError && error.code === 'FORBIDDEN') return []
+        throw error
+      })
+      return longest([...(there && 'value' in there ? there.value : []), ...near])
+    },
+    async discard(run, save) {
+      for (const store of [...(main ? [main] : []), beside]) {
+        const listed = await store.list().catch((error: unknown) => {
+          if (store === beside && main !== null && error instanceof AdminError && error.code === 'FORBIDDEN') return []
+          throw error
+        })
+        const isThere = listed.some((it) => ('record' in it ? it.record.run : it.run) === run)
+        if (isThere) await store.discard?.(run, save)
+      }
+    },
+    async remove(run) {
+      await beside.remove(run).catch((error: unknown) => {
+        if (!(main !== null && error instanceof AdminError && error.code === 'FORBIDDEN')) throw error
+      })
+      const removed = await ofMain(async (store) => store.remove(run))
+      if (removed && 'refused' in removed) throw removed.refused
+    },
+  }
+}
+
+/** It cannot be had, whatever is in it. */
+function isAway({ code }: AdminError): boolean {
+  return code !== 'USAGE' && code !== 'REFUSED' && code !== 'UNEXPECTED_ANSWER'
+}
+
+/** Of each run one, oldest first. */
+function longest(all: readonly (RunHistory | UnreadableRun)[]): (RunHistory | UnreadableRun)[] {
+  const byName = new Map<string, RunHistory | UnreadableRun>()
+  for (const it of all) {
+    const name = 'record' in it ? it.record.run : it.run
+    const known = byName.get(name)
+    if (!known || lengthOf(it) > lengthOf(known)) byName.set(name, it)
+  }
+  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, it]) => it)
+}
+
+function lengthOf(it: RunHistory | UnreadableRun): number {
+  return 'record' in it ? it.events.length : -1
+}
+
+async function attempt(open: () => Promise<RunStore>): Promise<RunStore | AdminError> {
+  try {
+    return await open()
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return error
+    throw error
+  }
+}
