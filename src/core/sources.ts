@@ -29,7 +29,8 @@ export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseCon
 export type { FilesSource, ValueEdit, ValueLook } from './sources/files.ts'
 export type { FollowedLine, FollowOptions, LogPart, LogPartsOptions, LogRecord, LogsSource } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
-export type { FieldConflict, ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade, Values } from './sources/release.ts'
+export type { FieldConflict, ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade } from './sources/release.ts'
+export type { Values } from './values.ts'
 export type { RunsSource } from './sources/runs.ts'
 export type {
   Controller,

@@ -1,6 +1,8 @@
 import type { ValueEdit } from './sources/files.ts'
-import type { Values } from './sources/release.ts'
 import { own } from './own.ts'
+
+/** Values of a chart, as JSON has them. */
+export type Values = Readonly<Record<string, unknown>>
 
 /** A value as it is to be; null: not there, or nothing. */
 export type WantedValue = Pick<ValueEdit, 'path' | 'to'>

@@ -1,5 +1,5 @@
 import type { ShellCommand } from '../shell-command.ts'
-import type { WantedValue } from '../values.ts'
+import type { Values, WantedValue } from '../values.ts'
 
 /**
  * The release of Helm that the service is part of, as Helm has it on record. Values may be secrets: only their paths are ever shown.
@@ -56,8 +56,6 @@ export interface ReleaseChart {
   name: string
   version: string
 }
-
-export type Values = Readonly<Record<string, unknown>>
 
 export interface ReleaseUpgrade {
   /** a folder or an archive, as an absolute path; REPOSITORY/NAME; an address */
