@@ -34,6 +34,8 @@ export interface BrokerControl {
   keep(queues: readonly string[]): Promise<void>
   /** queues that are kept now */
   kept(): ReadonlySet<string>
+  /** how many messages of the queue the consumer of `keep` holds, so that they are not counted as ready */
+  heldBack(queue: string): Promise<number>
   /** ends the consumer of `keep`; harmless where there is none */
   release(queue: string): Promise<void>
   /** on a connection of its own, opened on first use */

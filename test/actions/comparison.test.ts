@@ -68,6 +68,7 @@ describe('what is there twice', () => {
     ['of both', [...cut, begun('back', 'x', 0, 8)], { ready: 4, held: 6 }, 5],
     ['not what expired meanwhile', [...five, begun('back', 'x', 1, 5)], { ready: 1, held: 3 }, 0],
     ['not known, since somebody still read it', [{ event: 'begun', direction: 'aside', attempt: 'a', queues: { q: null } }, begun('aside', 'b', 3, 5), moved('aside', 'b', of('b', 3))], { ready: 0, held: 8 }, 0],
+    ['what comes twice once a queue has vanished with the rest', [begun('aside', 'a', 5, 0), begun('back', 'x', 0, 2)], { ready: 2, held: 2 }, 2],
     ['what a former version has moved, too', [begun('back', 'x', 0, 5)], { ready: 3, held: 3 }, 1],
   ])('%s', (_, entries, now, repeats) => {
     expect(repeatsIn(readFrom(entries).attemptsOf('q'), now)).toBe(repeats)

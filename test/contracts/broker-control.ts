@@ -182,7 +182,7 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
 
   test('keeps a queue that would vanish with its last consumer', async () =>
     on(async (opened) => {
-      const { control, consume } = opened
+      const { control, source, consume, fill } = opened
       await control.declareQueues([declaration({ name: 'kept', autoDelete: true }), declaration({ name: 'other', autoDelete: true })])
       const consumers = [await consume('kept'), await consume('other')]
       await control.keep(['kept', 'gone'])
@@ -190,6 +190,11 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       for (const { leave } of consumers) await leave()
       expect(await counts(opened, 'kept', 'other')).toEqual({ kept: { ready: 0, consumers: 1 }, other: null })
       expect(await control.deleteQueue('kept', { most: 0 })).toBe('in-use')
+      await fill('kept', 2)
+      // the first of them may be with the consumer that keeps it
+      const all = async (): Promise<number> => ((await source.counts(['kept'])).get('kept')?.ready ?? 0) + (await control.heldBack('kept'))
+      await expect.poll(all, { timeout: 5000 }).toBe(2)
+      expect(await control.heldBack('other')).toBe(0)
       await control.release('kept')
       expect([...control.kept()]).toEqual([])
       await expect.poll(async () => counts(opened, 'kept'), { timeout: 5000 }).toEqual({ kept: null })

@@ -164,6 +164,7 @@ export function brokerWorld({ queues = [], exchanges = [], bindings = [], denies
       }
     },
     kept: () => new Set(kept),
+    heldBack: async () => 0,
     async release(name) {
       if (kept.delete(name)) world.leave(name)
     },

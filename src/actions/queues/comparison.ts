@@ -74,10 +74,11 @@ export function repeatsIn(attempts: readonly Attempt[], now: Counts): number {
   let repeats = 0
   for (const [index, { counts, part }] of attempts.entries()) {
     const next = index + 1 < attempts.length ? attempts[index + 1]!.counts : now
-    if (part !== null) repeats -= part.leftOut ?? 0
-    else if (counts && next) repeats += sum(next) - sum(counts)
+    const more = part !== null ? -(part.leftOut ?? 0) : counts && next ? sum(next) - sum(counts) : 0
+    // messages that were lost meanwhile, as with a queue that vanished, make up for none that come twice later
+    repeats = Math.max(0, repeats + more)
   }
-  return Math.max(0, repeats)
+  return repeats
 }
 
 function sum({ ready, held, beside = 0 }: Counts): number {

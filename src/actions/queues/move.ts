@@ -92,7 +92,10 @@ function placesOf({ queue, holding }: Move): string[] {
 async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, isUndo?: true): Promise<void> {
   if (moves.length === 0) return
   const counts = await countsOf(moves.flatMap(placesOf), workshop)
-  const kept = (await workshop.control.broker()).kept()
+  const broker = await workshop.control.broker()
+  const kept = broker.kept()
+  const heldBack = new Map<string, number>()
+  for (const { queue } of moves) if (way.direction === 'aside' && kept.has(queue)) heldBack.set(queue, await broker.heldBack(queue))
   const accounts = accountsOf(workshop.journal.ofRun())
   const full = moves.flatMap((it): Moving[] => {
     const [held, beside] = way.ahead ? [aheadOf(it.holding), it.holding] : [it.holding, aheadOf(it.holding)]
@@ -101,16 +104,16 @@ async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, i
     // a consumer that nobody knows of may hold what is not counted as ready: the mover says so
     if (!isKept && (source?.ready ?? 0) + (source?.consumers ?? 0) === 0) return []
     const othersIds = accounts.of(it.queue, way.ahead)?.aside.every(({ part }) => part?.othersIds === 0) !== true
-    const sound = soundCounts(counts.get(it.queue), counts.get(held), isKept)
+    const sound = soundCounts(counts.get(it.queue), counts.get(held), { isKept, heldBack: heldBack.get(it.queue) ?? 0 })
     const aside = counts.get(beside)?.ready ?? 0
     return [{ queue: it.queue, holding: held, ...way, counts: sound && { ...sound, ...(aside > 0 && { beside: aside }) }, attempts: accounts.attemptsOf(it.queue), othersIds }]
   })
   if (full.length > 0) await attempt(full, way, workshop, isUndo)
 }
 
-function soundCounts(queue: QueueCounts | undefined, held: QueueCounts | undefined, isKept: boolean): Counts | null {
+function soundCounts(queue: QueueCounts | undefined, held: QueueCounts | undefined, { isKept, heldBack }: { isKept: boolean; heldBack: number }): Counts | null {
   if ((queue?.consumers ?? 0) > (isKept ? 1 : 0) || (held?.consumers ?? 0) > 0) return null
-  return { ready: queue?.ready ?? 0, held: held?.ready ?? 0 }
+  return { ready: (queue?.ready ?? 0) + heldBack, held: held?.ready ?? 0 }
 }
 
 async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, isUndo?: true): Promise<void> {

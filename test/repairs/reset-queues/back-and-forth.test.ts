@@ -162,7 +162,12 @@ describe('an undo that ends early, and is gone on with:', () => {
         ended = await cut({ how, words: isResumed ? ['resume'] : ['undo', run], at }, { isPassed: true })
         if (ended.code === 0) break
       }
-      const last = ended?.code === 0 ? ended : await own.operator.repair(['undo', run])
+      let last = ended?.code === 0 ? ended : await own.operator.repair(['undo', run])
+      // what a kill has cost is told once
+      if (last.code === 6 && left.length < distinct.length) {
+        expect(last.json<RepairDocument>().error?.message).toMatch(/^queue full: 300 messages (were counted|went aside)/)
+        last = await own.operator.repair(['undo', run])
+      }
       const told = `${last.stderr}${last.stdout}`
       expect(last.code, told).toBe(0)
       const after = await own.state()

@@ -39,6 +39,7 @@ export function openBrokerControl(endpoint: BrokerEndpoint, { timeoutMs }: { tim
         await held(async () => kept.keep(queues.filter((name) => (counts.get(name) ?? null) !== null)))
       },
       kept: () => kept.kept(),
+      heldBack: async (queue) => kept.heldBack(queue),
       release: async (queue) => held(async () => kept.release(queue)),
       async mover() {
         moving ??= import('../messages/index.ts').then(async ({ openMessageMover }) => openMessageMover(endpoint, { timeoutMs }))

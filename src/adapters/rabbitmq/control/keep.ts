@@ -17,6 +17,7 @@ export interface Keeper {
   /** all of them have to be there; those that are kept already are passed over */
   keep(queues: readonly string[]): Promise<void>
   kept(): ReadonlySet<string>
+  heldBack(queue: string): Promise<number>
   /** returns once what the consumer held is back in its place */
   release(queue: string): Promise<void>
   /** throws UNREACHABLE where the connection was lost: what it kept may be gone */
@@ -111,6 +112,13 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       }
     },
     kept: () => new Set(holdings.keys()),
+    async heldBack(queue) {
+      const on = channel
+      if (!on || !holdings.has(queue)) return 0
+      // its answer comes after what was delivered to us before
+      await within(on.checkQueue(queue), `counting what is kept of queue ${queue}`)
+      return holdings.get(queue)?.message ? 1 : 0
+    },
     async release(queue) {
       const holding = holdings.get(queue)
       const on = channel
