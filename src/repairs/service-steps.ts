@@ -28,7 +28,7 @@ export function unaskedNotes(api: Wanted<ApiSource>): string[] {
 export function settingNotes({ platform }: Deployment, { name, to }: { name: string; to: string | null }): string[] {
   if (platform !== 'kubernetes') return []
   if (to === null) return [`${name} is taken out of the pod template alone: the next helm upgrade sets it again where the values file has it`]
-  return [`${name} is set in the pod template alone: the next helm upgrade sets it back, unless the values file has it too: ${valuesKey}: {${name}: "${to}"}`]
+  return [`${name} is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: ${valuesKey}: {${name}: "${to}"}`]
 }
 
 /** The step that stops the service. `status`: as it is now; null: not known. */

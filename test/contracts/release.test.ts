@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { beforeAll, describe, onTestFinished } from 'vitest'
+import { typed } from '../../src/core/typed.ts'
 import { openKubernetes } from '../../src/platforms/kubernetes/index.ts'
 import { releaseWorld } from '../fakes/index.ts'
 import { chart, situation } from '../repairs/apply/situation.ts'
@@ -18,6 +21,10 @@ describe('the fake', () => {
       async upgrade(...files) {
         files.forEach((values, index) => world.files.set(`/srv/${index}.yaml`, values as Record<string, unknown>))
         return { chart, chartVersion: '5.27.2', files: files.map((_, index) => `/srv/${index}.yaml`) }
+      },
+      async occupy() {
+        const [object, field] = ['deployments/testops-testops', '.spec.template.spec.containers[name="testops-testops"].image']
+        world.conflicts.push({ object, field, manager: 'kubectl-set', shown: typed(['kubectl', 'get', object, '-o', 'yaml', '--show-managed-fields']) })
       },
     }
   })
@@ -41,6 +48,10 @@ describe('the real helm', () => {
         const paths = files.map((_, index) => join(folder, `${index}.yaml`))
         await Promise.all(files.map(async (values, index) => writeFile(paths[index]!, JSON.stringify(values))))
         return { chart, chartVersion: '5.27.2', files: paths }
+      },
+      async occupy() {
+        const { kubectl } = await kubernetesTools()
+        await promisify(execFile)(kubectl, ['-n', 'testops', 'set', 'image', 'deployment/testops-testops', 'testops-testops=r/testops/testops:other'], { env: { ...process.env, ...environment, HOME: folder } })
       },
     }
   })

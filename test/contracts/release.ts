@@ -9,6 +9,8 @@ interface Installed {
   control: ReleaseControl
   /** of these values, later files above earlier ones */
   upgrade: (...files: object[]) => Promise<ReleaseUpgrade>
+  /** has `kubectl-set` set the service's image to another */
+  occupy: () => Promise<void>
 }
 
 /** What helm is to us, whichever it is. */
@@ -40,6 +42,16 @@ export function releaseContract(installed: () => Promise<Installed>): void {
       await control.rollback(1, run)
       expect(await source.latest()).toMatchObject({ revision: 3, status: 'deployed', description: 'Rollback to 1', values: { version: '526u03' } })
       expect(await source.revision(1)).toMatchObject({ status: 'superseded' })
+    })
+
+    test('fields that others own are told of an upgrade and of a rollback, and nothing is put on record', async () => {
+      const { source, upgrade, occupy } = await installed()
+      const next = { ...(await upgrade({ version: '526u03', image: { registry: 'r' } })), values: [{ path: ['version'], to: '527u01' }] }
+      expect([await source.conflicts(next), await source.conflicts({ revision: 1 })]).toEqual([[], []])
+      await occupy()
+      const conflict = { object: 'deployments/testops-testops', field: '.spec.template.spec.containers[name="testops-testops"].image', manager: 'kubectl-set', shown: expect.stringMatching(/get deployments\/testops-testops -o yaml --show-managed-fields$/) as string }
+      expect([await source.conflicts(next), await source.conflicts({ revision: 1 })]).toEqual([[conflict], [conflict]])
+      expect((await source.latest()).revision).toBe(1)
     })
 
     test('a chart that is not there is told', async () => {

@@ -74,7 +74,7 @@ test('queues are made durable, by a setting in the pod template', async () => {
   const ended = await run('reset-queues', '--json', '--confirm', 'prod')
   const document = JSON.parse(ended.stdout) as RepairDocument
   expect([ended.exitCode, document.outcome, document.verification]).toEqual([0, 'done', { 'broker/queues-durable': 'ok', 'service/running': 'ok', 'api/reachable': 'ok' }])
-  expect(document.plan?.notes).toContain('VENDOR_RABBIT_DURABLE is set in the pod template alone: the next helm upgrade sets it back, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}')
+  expect(document.plan?.notes).toContain('VENDOR_RABBIT_DURABLE is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}')
   const after = (await world.vhost.manage('GET', `/api/queues/${world.vhost.vhost}`)) as { name: string; durable: boolean }[]
   expect(after.every(({ durable }) => durable)).toBe(true)
   expect(after.map(({ name }) => name).sort()).toEqual(before.map(({ name }) => name).sort())

@@ -191,13 +191,13 @@ describe('fields that are owned when an upgrade is to be', () => {
   test('by others, it is refused before anything is changed, and asked on trial alone', async () => {
     const it = await slowSituation()
     await set(it, 'kubectl-set')
-    const [asked, object] = [it.server.requests.length, structuredClone(deployment(it))]
+    const [asked, spec] = [it.server.requests.length, structuredClone(deployment(it).spec)]
     for (const more of [['--dry-run'], ['--confirm', 'prod']]) {
       const { code, message, suggestions } = await refusal(it, [...legacy, ...more])
       expect([code, message, suggestions[0]]).toEqual([4, expect.stringMatching(refused), 'kubectl --context test -n testops get deployments/testops-testops -o yaml --show-managed-fields'])
     }
     const writes = it.server.requests.slice(asked).filter((line) => !line.startsWith('GET ') && !line.includes('dryRun=All') && !/leases|selfsubjectaccessreviews/.test(line))
-    expect([writes, await it.text(), await it.history(), deployment(it)]).toEqual([[], before, ['deployed: Install complete'], object])
+    expect([writes, await it.text(), await it.history(), deployment(it).spec]).toEqual([[], before, ['deployed: Install complete'], spec])
     await it.helm('upgrade', 'testops', chart, '-f', it.file, '--force-conflicts')
     await done(it, legacy)
   }, 120_000)

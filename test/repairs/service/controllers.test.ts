@@ -47,7 +47,7 @@ test.each([
 test('where a setting is written in a pod template alone, the values file is named', () => {
   const change = { name: 'VENDOR_RABBIT_DURABLE', to: 'true' }
   expect(settingNotes(deployment, change)).toEqual([
-    'VENDOR_RABBIT_DURABLE is set in the pod template alone: the next helm upgrade sets it back, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
+    'VENDOR_RABBIT_DURABLE is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
   ])
   expect(settingNotes({ ...deployment, platform: 'host' }, change)).toEqual([])
 })

@@ -54,7 +54,7 @@ describe('in a cluster', () => {
     return error instanceof AdminError ? [`${error.code} ${error.message}`, error.suggestions] : ['', []]
   }
   test('the values file comes last, and a note says so', async () => {
-    expect((await inCluster([{ name: 'TZ', to: 'UTC' }], on({}))).notes[0]).toBe('TZ is set in the pod template alone: the next helm upgrade sets it back, unless the values file has it too: env.open: {TZ: "UTC"}')
+    expect((await inCluster([{ name: 'TZ', to: 'UTC' }], on({}))).notes[0]).toBe('TZ is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: env.open: {TZ: "UTC"}')
     expect((await inCluster([{ name: 'TZ', to: null }], on({ TZ: 'UTC' }))).notes[0]).toBe('TZ is taken out of the pod template alone: the next helm upgrade sets it again where the values file has it')
   })
   test('nothing is changed under a service that runs, since that restarts it', async () => {
