@@ -15,11 +15,11 @@ export interface FieldsV1 {
 
 const separator = '\0'
 
-export function textOf(path: Path): string {
+function textOf(path: Path): string {
   return path.join(separator)
 }
 
-export function pathOf(text: string): Path {
+function pathOf(text: string): Path {
   return text.split(separator)
 }
 
@@ -60,7 +60,7 @@ export function keysOf(names: Names): readonly string[] | 'values' | null {
   return listKeys[names.slice(-2).join('.')] ?? listKeys[last] ?? null
 }
 
-export function isFree(names: Names): boolean {
+function isFree(names: Names): boolean {
   return freeMaps.has(names.at(-1) ?? '')
 }
 
@@ -82,7 +82,7 @@ export function elementOf(item: unknown, names: Names): string {
 }
 
 /** The parts of a value that is set field by field, in their order. */
-export function partsOf(value: unknown, names: Names): { element: string; names: Names; value: unknown }[] {
+function partsOf(value: unknown, names: Names): { element: string; names: Names; value: unknown }[] {
   if (Array.isArray(value)) return value.map((item: unknown) => ({ element: elementOf(item, names), names, value: item }))
   return isMembers(value) ? Object.entries(value).map(([key, it]) => ({ element: `f:${key}`, names: [...names, key], value: it })) : []
 }

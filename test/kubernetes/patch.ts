@@ -16,7 +16,7 @@ export function mergePatch(target: Json, patch: Json): Json {
 }
 
 /** Lists whose members are told apart by one of their fields, as the API's types declare it. */
-export const mergeKeys: Readonly<Record<string, string>> = {
+const mergeKeys: Readonly<Record<string, string>> = {
   containers: 'name',
   initContainers: 'name',
   env: 'name',

@@ -1,5 +1,5 @@
 import type { ShellCommand } from '../shell-command.ts'
-import type { WantedValue } from '../values.ts'
+import type { ValueEdit } from './files.ts'
 
 /**
  * The release of Helm that the service is part of, as Helm has it on record. Values may be secrets: only their paths are ever shown.
@@ -25,7 +25,7 @@ export interface ReleaseSource {
    * these values above those of its files, or the revision of a rollback. Asked of the API server on trial, which changes nothing; what it
    * does not tell is left out
    */
-  conflicts(next: (ReleaseUpgrade & { values: readonly WantedValue[] }) | { revision: number }): Promise<readonly FieldConflict[]>
+  conflicts(next: (ReleaseUpgrade & { values: readonly Pick<ValueEdit, 'path' | 'to'>[] }) | { revision: number }): Promise<readonly FieldConflict[]>
 }
 
 export interface FieldConflict {
