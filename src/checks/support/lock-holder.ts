@@ -25,10 +25,12 @@ export function judgeHolder(situation: LockSituation): LockHolding {
   const working = [...(open ?? []), ...('gone' in process || situation.answers ? [] : own)].filter((session) => isWorking(session) && isAsOld(session, situation))
   if (working.length > 0)
     return { holder: 'live', who: listed(working.map((session) => describeSession(session, now))), sessions: working }
-  // whoever took it before PostgreSQL was started has no session of that time; one at work may be of a script that wrote an old time
-  const former = isOfFormerDatabase(situation) && situation.pooler === null && situation.poolerDoubt === null ? [`PostgreSQL has been restarted since, at ${moment(situation.databaseStartedAt)}: no session of that time is left`] : null
-  if (former && !(open ?? []).some((session) => isBusy(session))) return { holder: 'dead', why: former }
-  if ('lives' in process) return { holder: 'live', who: describeInstance(process.lives), sessions: [] }
+  // a start of PostgreSQL ended every session of before
+  const isFormer = isOfFormerDatabase(situation) && situation.pooler === null && situation.poolerDoubt === null
+  if ('lives' in process) return isFormer ? unproven([runsOn(process.lives)]) : { holder: 'live', who: describeInstance(process.lives), sessions: [] }
+  // one at work now may be of a script that wrote an old time
+  if (isFormer && !mayBeAtWork(situation, open))
+    return { holder: 'dead', why: [`PostgreSQL has been restarted since, at ${moment(situation.databaseStartedAt)}: no session of that time is left`] }
   const doubts = unseen(situation, open)
   const missing = [...('lack' in process ? [process] : []), ...doubts]
   const gone = doubts.every(({ lack }) => lack === 'route') ? [withoutSession(own)] : []
@@ -44,6 +46,12 @@ export function judgeHolder(situation: LockSituation): LockHolding {
 function isOfFormerDatabase({ granted, databaseStartedAt, inRecovery, now }: LockSituation): boolean {
   // a clock that was set back since shows a start that is yet to come
   return !inRecovery && granted !== null && databaseStartedAt > granted.latestAnywhere && databaseStartedAt <= now
+}
+
+/** Whether somebody else than the service is at work in the database, or may be, unseen. */
+function mayBeAtWork(situation: LockSituation, open: readonly DatabaseBackend[] | null): boolean {
+  const others = [...situation.strangers, ...situation.hidden].filter((session) => mayHold(session, situation))
+  return open === null || [...open, ...others].some(isBusy)
 }
 
 function hostsOf({ machines, instances }: LockSituation): string[] {
@@ -110,6 +118,15 @@ function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[])
   const older = host === null ? undefined : there.find((instance) => startedBefore(instance, situation))
   if (older) return { lives: older }
   return { lack: 'zone', text: beforeOrAfter(one) }
+}
+
+function unproven(missing: readonly Missing[]): LockHolding {
+  return { holder: 'unproven', why: missing.map(({ text }) => text), lacks: missing.map(({ lack }) => lack) }
+}
+
+/** Its sessions ended with the database's; what it does outside of the database is not seen. */
+function runsOn(instance: ServiceInstance): Missing {
+  return { lack: 'another-process', text: `${describeInstance(instance)} was there when the lock was taken and still runs, though PostgreSQL has been restarted since` }
 }
 
 function besideIt(host: string): string {

@@ -32,8 +32,8 @@ export function betweenIt(database: Reached, identity: DatabaseIdentity, ports: 
   const all = routesTo(database, use).map((route) => alongRoute(route, database, ports, known))
   const [first] = all
   if (first === undefined) return { pooler: null, doubt: doubtOf('none of its settings leads there') }
-  // Liquibase's own counts alone
-  return all.find(({ pooler, doubt }) => pooler === null && doubt === null) ?? first
+  // of several, each may be the holder's
+  return all.find(({ pooler }) => pooler !== null) ?? all.find(({ doubt }) => doubt !== null) ?? first
 }
 
 function doubtOf(why: string): string {

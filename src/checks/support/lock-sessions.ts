@@ -17,13 +17,22 @@ export function ownSessions(situation: LockSituation): DatabaseBackend[] {
   return (situation.backends ?? []).filter((session) => !isOfAnother(session) && isOwn(session, situation))
 }
 
-function isOfAnother({ application, state }: DatabaseBackend): boolean {
-  return otherPrograms.test(application) || (state === 'idle' && shells.test(application))
+function isOfAnother({ application, state, query }: DatabaseBackend): boolean {
+  return otherPrograms.test(application) || (state === 'idle' && shells.test(application) && isReading(query))
 }
 
-/** Whether a session of another user than the service's may be the holder's: not where it is younger than the lock, wherever that was taken, and no pooler can be there. */
+/** Whether a statement only reads: a person at a shell looks around, and does not migrate. */
+function isReading(query: string | null): boolean {
+  return query !== null && (query === '' || (/^\s*(?:SELECT|SHOW|TABLE|VALUES)\b/i.test(query) && !/\b(?:INTO|FOR\s{1,9}(?:NO\s{1,9}KEY\s{1,9})?UPDATE)\b/i.test(query)))
+}
+
+/**
+ * Whether a session of another user than the service's may be the holder's. One that may take the lock and is at work always may: that
+ * person may go through a pooler of their own. One at rest may not where it is younger than the lock, in every zone, and no pooler can be there.
+ */
 export function mayHold(session: DatabaseBackend, { granted, pooler, poolerDoubt }: Pick<LockSituation, 'granted' | 'pooler' | 'poolerDoubt'>): boolean {
   if (isOfAnother(session)) return false
+  if (session.state !== null && isBusy(session) && session.mayLock !== false) return true
   return pooler !== null || poolerDoubt !== null || granted === null || session.startedAt === null || session.startedAt <= granted.latestAnywhere
 }
 

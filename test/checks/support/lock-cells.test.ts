@@ -82,14 +82,15 @@ const ages = [
 ]
 /** of a lock that was taken after the service was started again, by somebody else */
 const younger = { age: '5 min', takenAgo: 5 * minute + 20_000 }
-const waits = fakeLogs({ recent: { complete: true, records: [record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(5000) })] } })
+/** A moment ago, whenever that is asked: the table takes longer than a wait lies back. */
+const waits = (): ReturnType<typeof fakeLogs> => fakeLogs({ recent: { complete: true, records: [record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(5000) })] } })
 /** What the service does meanwhile. The holder is another process: Liquibase by hand, or a JVM that outlived its container. */
 const services = [
-  { service: 'stopped', status: stopped(), answers: false, logs: fakeLogs() },
-  { service: 'restarted since', status: started(10 * minute), answers: false, logs: fakeLogs() },
-  { service: 'restarted since, and answers', status: started(10 * minute), answers: true, logs: fakeLogs() },
+  { service: 'stopped', status: stopped(), answers: false, logs: () => fakeLogs() },
+  { service: 'restarted since', status: started(10 * minute), answers: false, logs: () => fakeLogs() },
+  { service: 'restarted since, and answers', status: started(10 * minute), answers: true, logs: () => fakeLogs() },
   { service: 'restarted since, and waits', status: started(10 * minute), answers: false, logs: waits },
-  { service: 'older, and answers', status: started(40 * hour), answers: true, logs: fakeLogs() },
+  { service: 'older, and answers', status: started(40 * hour), answers: true, logs: () => fakeLogs() },
   { service: 'older, and waits', status: started(40 * hour), answers: false, logs: waits },
 ]
 
@@ -148,7 +149,7 @@ async function verdictOf({ zone, session, pooler, host, server, age, service, ro
   const identity = { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(server.startedAgo), inRecovery: server.inRecovery, port: 5432, pooled: pooler.known }
   const database = fakeDatabase({ identity, backends: [...holder, ...(service.service === 'stopped' ? [] : [own])] })
   const around = await surroundings(
-    { service: source, logs: service.logs, api: service.answers ? fakeApi() : unreachable('api') },
+    { service: source, logs: service.logs(), api: service.answers ? fakeApi() : unreachable('api') },
     { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: zone.named },
   )
   const row = lockRow({ locked: true, lockedBy: host.lockedBy, lockGranted: written(taken, zone.east) })
@@ -187,7 +188,7 @@ describe('a lock whose holder is gone', () => {
   // one that has neither answered nor waited yet may be the holder, should the zone be another: it does so in a moment
   const isTold = ({ service, age }: Cell): boolean => service.service !== 'restarted since' || age.age === '30 h'
   test.each(gone.filter((cell) => cell.server.server === 'primary' && isTold(cell)).map((cell) => ({ title: shown(cell), cell })))('is called dead: $title', async ({ cell }) => {
-    expect(await verdictOf(cell)).toBe('dead')
+    expect(await verdictOf(cell), shown(cell)).toBe('dead')
   })
 
   const known = further().filter(({ session, route, zone, from, service }) => session.of === null && route.isTold && zone.zone === 'known' && !from.shared && service.service === 'stopped')

@@ -23,7 +23,16 @@ export const byHand: readonly Case[] = [
   { situation: 'somebody migrates as a user of their own, by a program of any name, between two statements outside of a transaction', sources: { database: database([held()], [migration({ user: 'migrator', application: 'release-tool', state: 'idle', query: 'COMMIT', transactionStartedAt: null })]), service: off(), ...down }, ...notDead, says: ['migrator has a session open (66 of release-tool)'] },
   { situation: 'somebody who may not take the lock has a session that does nothing', sources: { database: database([held()], [migration({ user: 'reader', application: 'Metabase', state: 'idle', query: 'SELECT 1', transactionStartedAt: null, mayLock: false })]), service: off(), ...down }, ...isDead },
   { situation: 'somebody runs the script of update-sql by psql', sources: { database: database([held()], [migration({ application: 'psql' })]), service: off(), ...down }, status: 'ok', says: ['and lives'] },
-  { situation: 'psql of the service’s user is open, and does nothing', sources: { database: database([held()], [migration({ application: 'psql', state: 'idle', transactionStartedAt: null })]), service: off(), ...down }, ...isDead },
+  { situation: 'psql of the service’s user is open, and has only looked', sources: { database: database([held()], [migration({ application: 'psql', state: 'idle', query: 'SELECT * FROM databasechangeloglock', transactionStartedAt: null })]), service: off(), ...down }, ...isDead },
+  ...['UPDATE databasechangeloglock SET LOCKED = TRUE', 'ALTER TABLE test_case ADD COLUMN note text', 'SELECT * INTO old_case FROM test_case', 'SELECT * FROM databasechangeloglock FOR UPDATE', 'COMMIT'].flatMap((query) =>
+    ['psql', 'pgAdmin 4 - CONN:1'].map((application): Case => ({
+      situation: `${application} of the service’s user rests between two statements of a script: ${query}`,
+      sources: { database: database([held()], [migration({ application, state: 'idle', query, transactionStartedAt: null })]), service: off(), ...down },
+      ...notDead,
+      says: ["a session that may be the holder's is open"],
+    })),
+  ),
+  { situation: 'somebody at work, who may take the lock, has a session younger than the lock, as behind a pooler of their own', sources: { database: database([held({ lockGranted: '2020-01-01 00:00:00' })], [migration({ user: 'dba', application: 'release-tool', startedAt: ago(minute) })]), service: off(), ...down }, ...notDead, says: ['dba has a session open'] },
   { situation: 'the machine is known, and no instance bears its name', sources: { database: database([heldBy('docker-1 (10.0.0.2)')]), service: inPod({}, { machines: [{ ...{ name: 'docker-1', architecture: 'x64', processors: [], problem: null } } as never] }), ...down }, ...notDead },
   { situation: 'its pods crash again and again, and one runs now and migrates', sources: { database: database([heldBy(null)], [migration({ clientAddress: '10.0.0.7' })]), service: inPod({ state: 'failed', detail: 'CrashLoopBackOff' }), ...down }, ...notDead, status: 'problem' },
   { situation: 'the container was started again in place, and its killed process left a statement', sources: { database: database([held({ lockedBy: `${pod} (10.0.0.7)` })], [migration({ clientAddress: '10.0.0.7' })]), service: inPod(), ...down }, status: 'ok', says: ['and lives'] },

@@ -103,6 +103,28 @@ export const otherZone: readonly Case[] = [
     ...isDead('PostgreSQL has been restarted since'),
   },
   {
+    situation: 'the same, and sessions may not be seen',
+    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [], { ...restartedDatabase, backends: new AdminError('FORBIDDEN', 'no') }), service: restarted },
+    deployment: assumed,
+    ...unproven,
+    says: ['other sessions of the database may not be seen'],
+  },
+  {
+    situation: 'the same, and a user of their own is at work',
+    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young({ user: 'dba', application: 'release-tool' })], restartedDatabase), service: restarted },
+    deployment: assumed,
+    ...unproven,
+    says: ['dba has a session open (88 of release-tool)'],
+  },
+  {
+    situation: 'the same, and the instance that took it runs on, at a step in Java',
+    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [], restartedDatabase), service: fakeService({ status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(60 * hour) }] }), environment, origins }), ...down },
+    deployment: assumed,
+    ...unproven,
+    severity: 'error',
+    says: ['was there when the lock was taken and still runs, though PostgreSQL has been restarted since'],
+  },
+  {
     situation: 'the same, and somebody is at work, who may run a script that writes the time at which it was made',
     sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], restartedDatabase), service: restarted },
     deployment: assumed,
