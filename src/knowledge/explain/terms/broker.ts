@@ -30,7 +30,9 @@ export const brokerTerms: readonly ExplainText[] = [
         commands: [command`${permitSetting} = true`],
       },
       {
-        text: '3. Start the broker. It boots and drops the transient queues. Check that only durable queues are left.',
+        text:
+          '3. Start the broker. It boots and drops the transient queues. RabbitMQ 4.0 on Khepri may stop once at error:badarg, in rabbit_registry: start it again. ' +
+          'Check that only durable queues are left.',
         commands: ['systemctl start rabbitmq-server', 'rabbitmqctl list_queues -p VHOST name durable messages'],
       },
       {
@@ -44,7 +46,7 @@ export const brokerTerms: readonly ExplainText[] = [
       { text: '6. Results that were uploaded but not yet processed were in those queues: have those launches uploaded again.', commands: [] },
     ],
     source: 'FIELD-NOTES.md 3',
-    messages: ['failed_to_deny_deprecated_features', "can't deny deprecated feature because it is actively used", `${permitSetting}, but there is no setting with that name`, `unknown variable: ${permitSetting}`],
+    messages: ['failed_to_deny_deprecated_features', "can't deny deprecated feature because it is actively used", `${permitSetting}, but there is no setting with that name`, `unknown variable: ${permitSetting}`, 'error:badarg ets:lookup/2 args: [rabbit_registry,{exchange,topic}]'],
     words: ['rabbitmq does not boot after its upgrade to 4.3', 'rabbitmq не запускается после обновления', 'broker node crashes at start because of deprecated transient queues'],
     see: ['broker/upgrade', 'transient-ahead', 'broker/queues-durable'],
   },
