@@ -19,7 +19,7 @@ export type WireValue =
 export type WireTable = readonly (readonly [name: string, value: WireValue])[]
 
 /** A message as the bytes that came: properties are flags and values as in the header frame. */
-export interface WireMessage {
+interface WireMessage {
   exchange: string
   routingKey: string
   redelivered: boolean
