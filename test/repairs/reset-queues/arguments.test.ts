@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { servers } from '../../servers/index.ts'
+import { foreign } from '../support/operator.ts'
 import { queueDeployment } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 import { eachType, wholeOf } from './whole.ts'
@@ -98,6 +99,17 @@ describe.concurrent('an exchange that goes with its last binding', () => {
       await own.operator.killedAt(at, words)
       const resumed = await own.operator.run(['resume', '--json'])
       expect({ code: resumed.code, whole: await whole() }, resumed.stderr).toEqual({ code: 0, whole: durable })
+    })
+  })
+
+  test.each(['delete-queues:deleted', 'delete-held:before'])('stays where another machine adopts the run that was killed at %s', async (at) => {
+    await withBroker(declare, async (own, whole) => {
+      const before = await whole()
+      await own.operator.killedAt(at, words)
+      const { runs } = (await own.operator.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
+      const resumed = await (await own.operator.elsewhere()).repair(['resume', '--adopt', runs[0]!.run, ...foreign])
+      const { exchanges, bindings } = await whole()
+      expect({ code: resumed.code, exchanges: Object.keys(exchanges), bindings }, resumed.stdout).toEqual({ code: 0, exchanges: Object.keys(before.exchanges), bindings: before.bindings })
     })
   })
 
