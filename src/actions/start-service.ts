@@ -21,7 +21,7 @@ export const startService: ActionHandler<'start-service'> = {
   async isDone(action, workshop) {
     const { state, isRollingOut } = await (await workshop.open.service()).status()
     // what serves may be of before
-    return state === 'running' && isRollingOut !== true && (await answers(workshop)) && (await areFree(action, workshop)) && (await unbound(action, workshop)).length === 0 && !(await ownsFields(workshop))
+    return state === 'running' && isRollingOut !== true && (await answers(workshop)) && (await areFree(action, workshop)) && (await isBound(action, workshop)) && !(await ownsFields(workshop))
   },
   // one that was started and has not answered yet, or has failed since, was started all the same: the checks judge it
   async standsAs(_, { open }) {
@@ -65,12 +65,14 @@ async function bindAgain(action: ActionOf<'start-service'>, workshop: Workshop):
     left = await withoutEnd(all, { open })
   }
   await (await control.broker()).bind(exact(await missing(all, workshop)))
+  if (left.length > 0 && signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to declare its queues')
   for (const { source, destination } of left) result(`${destination} is not bound to exchange ${source} again: one of the two is not there`)
 }
 
-/** Those that are there no more, of the ones that could be. */
-async function unbound({ binds = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<Binding[]> {
-  return binds.length === 0 ? [] : missing([...binds, ...bindingsNoted(workshop.journal.ofRun())], workshop)
+/** Whether all of them are there; one whose ends are still to be declared is not. */
+async function isBound({ binds = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<boolean> {
+  const all = binds.length === 0 ? [] : [...binds, ...bindingsNoted(workshop.journal.ofRun())]
+  return all.length === 0 || ((await withoutEnd(all, workshop)).length === 0 && (await missing(all, workshop)).length === 0)
 }
 
 async function withoutEnd(all: readonly Binding[], { open }: Pick<Workshop, 'open'>): Promise<Binding[]> {

@@ -4,7 +4,7 @@ import type { Action } from '../../src/core/action.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { failureOf } from '../adapters/failure-of.ts'
 import { free, stuck } from '../engine/repairing.ts'
-import { backend, fakeDatabase, fakeApi, fakeDeployment, lockTable, openFakes, stopped, fakeService } from '../fakes/index.ts'
+import { backend, brokerWorld, fakeDatabase, fakeApi, fakeDeployment, lockTable, openFakes, stopped, fakeService } from '../fakes/index.ts'
 import type { FakeDeployment } from '../fakes/index.ts'
 import { workshopOf } from './workshop.ts'
 
@@ -93,6 +93,22 @@ describe('a service is up once it answers', () => {
     const workshop = workshopOf(deployment, { open: silent(deployment), patienceMs: 100 })
     expect(await handlerOf(start).isDone(start, workshop)).toBe(false)
     expect(await failureOf(handlerOf(start).perform(start, workshop))).toBe('TIMED_OUT the service runs and has not answered for 0 s: it may still be migrating')
+  })
+
+  test('Ctrl-C while it declares its queues leaves the step to do, and others\' bindings come with the next try', async () => {
+    const binding = { source: 'audit', destination: 'upload', destinationKind: 'queue', routingKey: '#', arguments: {} } as const
+    const binds: Action = { ...start, binds: [binding] }
+    const deployment = fakeDeployment({ broker: brokerWorld({ exchanges: [{ name: 'audit', type: 'topic', durable: true }] }) })
+    const controller = new AbortController()
+    const workshop = workshopOf(deployment, { open: openFakes({ ...deployment.sources, api: fakeApi() }) })
+    // once it has been started
+    const interrupted = { ...workshop, signal: controller.signal, failpoint: async () => controller.abort() }
+    expect(await failureOf(handlerOf(binds).perform(binds, interrupted))).toBe('INTERRUPTED interrupted while waiting for the service to declare its queues')
+    expect(await handlerOf(binds).isDone(binds, workshop)).toBe(false)
+    await deployment.broker.control.declareQueues([{ name: 'upload', durable: true, autoDelete: false, arguments: {} }])
+    await handlerOf(binds).perform(binds, workshop)
+    expect(deployment.broker.snapshot().bindings).toEqual(['audit upload'])
+    expect(await handlerOf(binds).isDone(binds, workshop)).toBe(true)
   })
 
   test('one that ends is not waited for', async () => {

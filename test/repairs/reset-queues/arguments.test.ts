@@ -100,7 +100,7 @@ describe.concurrent('an exchange that goes with its last binding', () => {
       const resumed = await own.operator.run(['resume', '--json'])
       expect({ code: resumed.code, whole: await whole() }, resumed.stderr).toEqual({ code: 0, whole: durable })
     })
-  })
+  }, 240_000)
 
   test.each(['delete-queues:deleted', 'delete-held:before'])('stays where another machine adopts the run that was killed at %s', async (at) => {
     await withBroker(declare, async (own, whole) => {
@@ -111,7 +111,7 @@ describe.concurrent('an exchange that goes with its last binding', () => {
       const { exchanges, bindings } = await whole()
       expect({ code: resumed.code, exchanges: Object.keys(exchanges), bindings }, resumed.stdout).toEqual({ code: 0, exchanges: Object.keys(before.exchanges), bindings: before.bindings })
     })
-  })
+  }, 240_000)
 
   test('is named as lost where messages are discarded, which needs no queue of this program', async () => {
     await withBroker(declare, async (own) => {

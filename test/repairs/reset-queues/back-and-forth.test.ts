@@ -180,7 +180,7 @@ describe('an undo that ends early, and is gone on with:', () => {
     } finally {
       await own.end()
     }
-  })
+  }, 240_000)
 })
 
 function holding(state: State, texts: readonly string[]): State {
