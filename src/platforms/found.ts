@@ -1,5 +1,5 @@
 import type { AdminError } from '../core/error.ts'
-import type { PlatformOptions } from './platform.ts'
+import type { PlatformOptions, Seen } from './platform.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 /** A deployment that was found without a configuration. */
@@ -13,6 +13,8 @@ export interface Found {
     | { platform: 'host'; unit: string }
     | { platform: 'compose'; project: string; service: string; file: string | null }
     | { platform: 'kubernetes'; context: string | null; namespace: string; release: string }
+  /** what was opened to find it, kept for who opens it next */
+  seen?: Seen
 }
 
 /** What one platform shows, and what was looked at there, for people. */
@@ -30,6 +32,8 @@ interface Search {
 export interface FinderOptions extends PlatformOptions {
   /** absolute: where a compose file is looked for */
   folder: string
+  /** what was opened is kept where just one is found, for who opens that next */
+  isKept?: boolean
 }
 
 /** Looks for deployments on one platform. A tool that is not installed is no error: `looked` says so. Throws what asking it throws. */

@@ -6,7 +6,7 @@ import type { HostSettings } from './host/index.ts'
 import type { KubernetesSettings } from './kubernetes/index.ts'
 import type { Platform, PlatformOptions } from './platform.ts'
 
-export type { Platform, PlatformOptions, Proof, RelayWish } from './platform.ts'
+export type { Platform, PlatformOptions, Proof, RelayWish, Seen } from './platform.ts'
 export type { Finder, Found } from './found.ts'
 export { findComposeProjects } from './compose/finder.ts'
 export { findUnits } from './host/finder.ts'

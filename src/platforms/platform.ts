@@ -63,6 +63,9 @@ export interface Proof {
   signal?: AbortSignal | undefined
 }
 
+/** What a finder opened, for the same platform to go on with. */
+export type Seen = object
+
 /** For each question that is asked of a platform. */
 export interface PlatformOptions {
   timeoutMs: number
@@ -70,4 +73,6 @@ export interface PlatformOptions {
   environment?: Readonly<Record<string, string | undefined>>
   signal?: AbortSignal
   relay?: RelayWish | undefined
+  /** what was opened when the deployment was found */
+  seen?: Seen | undefined
 }

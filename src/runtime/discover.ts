@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { AdminError } from '../core/error.ts'
 import { findComposeProjects, findReleases, findUnits } from '../platforms/index.ts'
-import type { Finder, Found } from '../platforms/index.ts'
+import type { Finder, Found, Seen } from '../platforms/index.ts'
 import { fileName } from './configuration/find.ts'
 import type { DeploymentSettings } from './configuration/schema.ts'
 import type { Environment } from './paths.ts'
@@ -20,6 +20,8 @@ export interface Discovered {
   settings: DeploymentSettings
   /** where a configuration of it would lie, absolute: there is none */
   file: string
+  /** what was opened to find it, where that was to be kept */
+  seen?: Seen
 }
 
 export interface Discovery {
@@ -38,14 +40,16 @@ export interface DiscoveryRequest {
   environment: Environment
   workingDirectory: string
   signal?: AbortSignal | undefined
+  /** the only one that is found is opened next */
+  isKept?: boolean
 }
 
 /** Looks for deployments on every platform. What a platform cannot tell is said, and keeps nothing else from being found. Throws INTERRUPTED. */
-export async function discover({ environment, workingDirectory: folder, signal }: DiscoveryRequest, all: readonly Finder[] = finders): Promise<Discovery> {
+export async function discover({ environment, workingDirectory: folder, signal, isKept = false }: DiscoveryRequest, all: readonly Finder[] = finders): Promise<Discovery> {
   const searches = await Promise.all(
     all.map(async (find) => {
       try {
-        return await find({ timeoutMs: deadlineMs, environment, folder, ...(signal && { signal }) })
+        return await find({ timeoutMs: deadlineMs, environment, folder, isKept, ...(signal && { signal }) })
       } catch (error) {
         if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
         return { found: [], looked: error.message, unseen: error.message, next: error.suggestions }
@@ -62,6 +66,7 @@ export async function discover({ environment, workingDirectory: folder, signal }
       what: it.what,
       settings: settingsOf(it),
       file: join(folder, fileName),
+      ...(it.seen && { seen: it.seen }),
     })),
     looked: searches.filter((it) => it.found.length === 0).map(({ looked }) => looked),
     unseen: searches.flatMap(({ unseen }) => unseen ?? []),

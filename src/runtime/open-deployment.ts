@@ -92,7 +92,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   if (options.relay && settingsOfPlatform.platform !== 'kubernetes') {
     throw new AdminError('USAGE', `--relay leads through a cluster, and deployment \`${name}\` is on platform ${settingsOfPlatform.platform}`)
   }
-  const platform = await openPlatform(settingsOfPlatform, { timeoutMs, environment, relay: options.relay, ...(signal && { signal }) })
+  const platform = await openPlatform(settingsOfPlatform, { timeoutMs, environment, relay: options.relay, seen: selected.seen, ...(signal && { signal }) })
   const context: EndpointContext = { name, settings, secrets, environment: once(() => platform.environment()) }
   const known = await environmentFor(context)
   const cluster = await clusterOf(settingsOfPlatform, { environment })

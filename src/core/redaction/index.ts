@@ -1,5 +1,5 @@
 import { secretsIn } from './found.ts'
-import { knownIn } from './known.ts'
+import { knownCount, knownIn } from './known.ts'
 import { inRussian, mask } from './table.ts'
 import type { Span } from './values.ts'
 import { viewOf } from './view.ts'
@@ -13,6 +13,24 @@ const hint = new RegExp(`${inRussian}|${/pass|pwd|pswd|pw|csrf|xsrf|identified|c
  * where it has several. Takes time in proportion to the text, and finds nothing new in what it returns.
  */
 export function withoutSecrets(text: string): string {
+  if (text.length > longestKept) return cleaned(text)
+  if (kept.size >= mostKept || keptWith !== knownCount()) {
+    kept.clear()
+    keptWith = knownCount()
+  }
+  const known = kept.get(text)
+  if (known !== undefined) return known
+  const clean = cleaned(text)
+  kept.set(text, clean)
+  return clean
+}
+
+/** A report holds the same short texts again and again: names of properties, states, places. Each is looked at once. */
+const kept = new Map<string, string>()
+let keptWith = 0
+const [mostKept, longestKept] = [1000, 300]
+
+function cleaned(text: string): string {
   const isHinted = hint.test(text)
   const view = isHinted ? viewOf(text) : viewOf('')
   const spans = knownIn(text, isHinted ? view : { ...view, text })

@@ -39,6 +39,11 @@ export function remember(value: string): void {
   all.set(value, { written: unique(written.map(lower)), read: lower(viewOf(value).text), encoded: unique(encodedParts(value)), isAlone: value.trim().length < shortest })
 }
 
+/** How many values are known: what was found clean before another came has to be looked at again. */
+export function knownCount(): number {
+  return all.size
+}
+
 /** Where known secrets stand in the original of a view, in any of their forms. */
 export function knownIn(original: string, view: View): Span[] {
   if (all.size === 0) return []

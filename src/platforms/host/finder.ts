@@ -18,17 +18,11 @@ const starters = ['docker', 'podman', 'docker-compose', 'podman-compose', 'kubec
  */
 export const findUnits: Finder = async (options) => {
   if (!(await isOnPath('systemctl', options.environment?.['PATH']))) return { found: [], looked: 'systemd is not installed' }
-  const listing = new AbortController()
-  const files = unitFiles({ ...options, signal: AbortSignal.any([listing.signal, ...(options.signal ? [options.signal] : [])]) })
-  files.catch(() => undefined)
   const loaded = await shown(options, ['*.service'])
-  if (loaded === null) {
-    // without a systemd that runs, systemctl reads the files itself, for most of a second
-    listing.abort()
-    return { found: [], looked: 'systemd does not run' }
-  }
+  // without a systemd that runs, systemctl reads the files of units itself, for most of a second
+  if (loaded === null) return { found: [], looked: 'systemd does not run' }
   const known = new Set(loaded.map((it) => one(it, 'Id')))
-  const names = (await files).filter((name) => !known.has(name))
+  const names = (await unitFiles(options)).filter((name) => !known.has(name))
   const stopped = names.length === 0 ? [] : ((await shown(options, names)) ?? [])
   const units = [...loaded, ...stopped].filter(isLoaded).filter((it) => !isStarter(it))
   const byName = units.filter((it) => named.test(one(it, 'Id')))

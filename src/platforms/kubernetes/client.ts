@@ -8,10 +8,12 @@ import { sharedAnswers } from '../../core/shared-answers.ts'
 import { typed } from '../../core/typed.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { findAccess } from './access.ts'
+import type { Access } from './access.ts'
 import { bodyOf, isOk, newestOf, parsed, statusIn } from './bodies.ts'
 import { openConnection } from './connection.ts'
-import type { SocketOptions } from './connection.ts'
+import type { Connection, SocketOptions } from './connection.ts'
 import { credentialsOf } from './credentials.ts'
+import type { CredentialSource } from './credentials.ts'
 import { notKubernetes, refusal, verbIn } from './refusal.ts'
 import type { Speaker } from './refusal.ts'
 import { groupOf, pathOf } from './resources.ts'
@@ -64,6 +66,8 @@ export interface KubernetesClient {
   unreached(error: unknown): AdminError
   /** the same, not given up by an interruption: what is held then has to be let go of in order */
   readonly lasting: KubernetesClient
+  /** the same, with its connections and credentials, for who waits otherwise; one `close` closes both */
+  patient(options: PlatformOptions): KubernetesClient
   close(): void
 }
 
@@ -74,11 +78,24 @@ const pageSize = 500
 /** Throws CONFIGURATION (a wrong context, a broken kubeconfig), UNAVAILABLE (no cluster is known). Asks the cluster nothing yet. */
 export async function openClient(settings: Pick<KubernetesSettings, 'context'>, options: PlatformOptions): Promise<KubernetesClient> {
   const access = await findAccess(settings, options.environment ?? env)
-  const { context, namespace } = access
+  const { context } = access
   const kubectl = (...words: string[]): ShellCommand => typed(['kubectl', ...(context === null ? [] : ['--context', context]), ...words])
-  const connection = await openConnection(access, { ...options, suggestions: [kubectl('version')] })
-  const credentials = credentialsOf(access, options)
+  const connection = await openConnection(access, { suggestions: [kubectl('version')] })
   const speaker: Speaker = { cluster: context === null ? 'this cluster' : `the cluster of context \`${context}\``, user: access.user === null ? 'nobody' : `user \`${access.user.name}\``, kubectl }
+  return clientOn({ access, connection, credentials: credentialsOf(access), speaker }, options)
+}
+
+interface Base {
+  access: Access
+  connection: Connection
+  credentials: CredentialSource
+  speaker: Speaker
+}
+
+function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
+  const { access, connection, credentials, speaker } = base
+  const { context, namespace } = access
+  const { kubectl } = speaker
 
   const failure = async (answer: IncomingMessage, verb: string, asked: Asked): Promise<AdminError> => {
     const text = await bodyOf(answer)
@@ -89,10 +106,10 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
   /** Once more with other credentials, where these were refused and there may be others. */
   const askUntil = (signal?: AbortSignal) => async <T>(verb: string, asked: Asked, sent: { method: string; body?: string; contentType?: string }, read: (answer: IncomingMessage) => Promise<T>): Promise<T> => {
     for (let isFirst = true; ; isFirst = false) {
-      const given = await credentials.current()
+      const given = await credentials.current(options)
       const outcome = await connection.exchange({ ...sent, path: pathOf(asked), credentials: given }, async (answer) =>
         isOk(answer) ? { value: await read(answer) } : { failure: await failure(answer, verb, asked) },
-        signal,
+        { timeoutMs: options.timeoutMs, signal },
       )
       if ('value' in outcome) return outcome.value
       if (outcome.failure.code !== 'UNAUTHENTICATED' || !isFirst || !credentials.renew()) throw outcome.failure
@@ -102,7 +119,7 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
   /** An answer without end; with other credentials, where these have expired meanwhile. */
   async function* streamed(verb: string, asked: Asked, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const open = async (isFirst: boolean): Promise<IncomingMessage> => {
-      const answer = await connection.stream({ method: 'GET', path: pathOf(asked), credentials: await credentials.current() }, signal)
+      const answer = await connection.stream({ method: 'GET', path: pathOf(asked), credentials: await credentials.current(options) }, { timeoutMs: options.timeoutMs, signal: signal ?? options.signal })
       if (isOk(answer)) return answer
       const refused = await failure(answer, verb, asked)
       if (refused.code === 'UNAUTHENTICATED' && isFirst && credentials.renew()) return open(false)
@@ -126,7 +143,7 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
   }
 
   const answers = sharedAnswers()
-  const clientThat = (ask: ReturnType<typeof askUntil>, whose: string): Omit<KubernetesClient, 'lasting'> => ({
+  const clientThat = (ask: ReturnType<typeof askUntil>, whose: string): Omit<KubernetesClient, 'lasting' | 'patient'> => ({
     context,
     namespace,
     server: connection.peer.where,
@@ -165,7 +182,7 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
       return review.status?.allowed === true
     },
     async socket(asked) {
-      return { ...connection.socketOptions(await credentials.current()), url: `${access.cluster.server.replace(/^http/, 'ws')}${pathOf(asked)}` }
+      return { ...connection.socketOptions(await credentials.current(options)), url: `${access.cluster.server.replace(/^http/, 'ws')}${pathOf(asked)}` }
     },
     refused(asked, { status, text, contentType }) {
       const said = statusIn(text, status)
@@ -175,11 +192,13 @@ export async function openClient(settings: Pick<KubernetesSettings, 'context'>, 
     unreached: (error) => peerFailure(error, connection.peer),
     close: () => connection.close(),
   })
+  const patient = (others: PlatformOptions): KubernetesClient => clientOn(base, others)
   const lasting: KubernetesClient = {
     ...clientThat(askUntil(), 'lasting'),
+    patient,
     get lasting() {
       return lasting
     },
   }
-  return { ...clientThat(askUntil(options.signal), 'until interrupted'), lasting }
+  return { ...clientThat(askUntil(options.signal), 'until interrupted'), patient, lasting }
 }

@@ -1,11 +1,11 @@
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+import type { SecureContext } from 'node:tls'
 import { bare, parseProxy, portOf, proxyAgent, proxyFor } from '../../adapters/http-route.ts'
 import { hostPort, peerFailure, systemCode, withDeadline } from '../../adapters/failure.ts'
 import type { Peer } from '../../adapters/failure.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { isLoopback } from '../../core/host.ts'
 import { redactUrl } from '../../core/secret.ts'
-import type { PlatformOptions } from '../platform.ts'
 import type { Access } from './access.ts'
 import type { Credentials } from './credentials.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
@@ -22,20 +22,27 @@ interface Sent {
 /** What a socket to the API server is made with, for a protocol of its own. */
 export interface SocketOptions extends Credentials {
   agent: Agent
+  secureContext?: SecureContext
+}
+
+/** How long an answer is waited for, and what gives it up. */
+export interface Patience {
+  timeoutMs: number
+  signal?: AbortSignal | undefined
 }
 
 /** The way to an API server; keeps its connections. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, INTERRUPTED. */
 export interface Connection {
   readonly peer: Peer
   /** what it answers, from its head on; `read` is given as long as the deadline leaves it; `signal` gives it up */
-  exchange<T>(sent: Sent, read: (answer: IncomingMessage) => Promise<T>, signal?: AbortSignal): Promise<T>
+  exchange<T>(sent: Sent, read: (answer: IncomingMessage) => Promise<T>, patience: Patience): Promise<T>
   /** an answer without end: no deadline after its head */
-  stream(sent: Sent, signal?: AbortSignal): Promise<IncomingMessage>
+  stream(sent: Sent, patience: Patience): Promise<IncomingMessage>
   socketOptions(credentials: Credentials): SocketOptions
   close(): void
 }
 
-export async function openConnection(access: Access, options: PlatformOptions & { suggestions: readonly Suggestion[] }): Promise<Connection> {
+export async function openConnection(access: Access, { suggestions }: { suggestions: readonly Suggestion[] }): Promise<Connection> {
   const url = new URL(access.cluster.server)
   const isTls = url.protocol === 'https:'
   const { Agent, request } = await (isTls ? import('node:https') : import('node:http'))
@@ -45,9 +52,13 @@ export async function openConnection(access: Access, options: PlatformOptions & 
   const next = proxy ?? url
   const [host, port] = [bare(next.hostname), portOf(next)]
   const server = redactUrl(access.cluster.server).replace(/(?<!\/)\/+$/, '')
-  const peer: Peer = { what: 'Kubernetes', host, port, where: proxy === null ? server : `${server} through the proxy ${hostPort(host, port)}`, suggestions: options.suggestions }
+  const peer: Peer = { what: 'Kubernetes', host, port, where: proxy === null ? server : `${server} through the proxy ${hostPort(host, port)}`, suggestions }
 
-  const socketOptions = ({ headers, ...given }: Credentials): SocketOptions => ({ ...given, agent, headers: { 'user-agent': 'testops-admin', ...headers } })
+  const contextOf = isTls ? await sharedContext() : () => undefined
+  const socketOptions = ({ headers, ...given }: Credentials): SocketOptions => {
+    const secureContext = contextOf(given)
+    return { ...given, ...(secureContext && { secureContext }), agent, headers: { 'user-agent': 'testops-admin', ...headers } }
+  }
 
   const send = async (sent: Sent, held: Held): Promise<IncomingMessage> => {
     const { method, path, body, contentType = 'application/json', credentials } = sent
@@ -73,11 +84,11 @@ export async function openConnection(access: Access, options: PlatformOptions & 
     }
   }
 
-  const inTime = async <T>(work: (held: Held) => Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  const inTime = async <T>(work: (held: Held) => Promise<T>, { timeoutMs, signal }: Patience): Promise<T> => {
     const held: Held = { request: null }
     if (signal?.aborted) throw interrupted(signal)
     try {
-      return await withDeadline(work(held), options.timeoutMs, peer, { abandon: () => held.request?.destroy(), ...(signal && { signal }) })
+      return await withDeadline(work(held), timeoutMs, peer, { abandon: () => held.request?.destroy(), ...(signal && { signal }) })
     } catch (error) {
       if (signal?.aborted) throw interrupted(signal)
       throw isOwnPem(error) ? new AdminError('CONFIGURATION', `a certificate or key with which ${server} is asked, of ${access.file}, cannot be used: ${messageOf(error)}`, ['kubectl config view'], { cause: error }) : peerFailure(error, peer)
@@ -86,9 +97,10 @@ export async function openConnection(access: Access, options: PlatformOptions & 
 
   return {
     peer,
-    exchange: (sent, read, signal) => inTime(async (held) => read(await send(sent, held)), signal),
-    async stream(sent, signal = options.signal) {
-      const answer = await inTime((held) => send(sent, held), signal)
+    exchange: (sent, read, patience) => inTime(async (held) => read(await send(sent, held)), patience),
+    async stream(sent, patience) {
+      const answer = await inTime((held) => send(sent, held), patience)
+      const { signal } = patience
       const end = (): void => void answer.destroy()
       signal?.addEventListener('abort', end)
       answer.once('close', () => signal?.removeEventListener('abort', end))
@@ -97,6 +109,30 @@ export async function openConnection(access: Access, options: PlatformOptions & 
     socketOptions,
     close: () => agent.destroy(),
   }
+}
+
+/** Certificates are read once for all connections, as long as they stay what they are. */
+async function sharedContext(): Promise<(given: Omit<Credentials, 'headers'>) => SecureContext | undefined> {
+  const { createSecureContext } = await import('node:tls')
+  let last: { given: readonly unknown[]; context: SecureContext | undefined } | null = null
+  return ({ ca, cert, key }) => {
+    const given = [ca, cert, key]
+    if (last?.given.every((it, at) => isSame(it, given[at]))) return last.context
+    const made = (): SecureContext | undefined => {
+      try {
+        return createSecureContext({ ca, cert, key })
+      } catch {
+        // the connection that is made with them tells what is wrong
+        return undefined
+      }
+    }
+    last = { given, context: made() }
+    return last.context
+  }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || (Buffer.isBuffer(one) && Buffer.isBuffer(other) && one.equals(other))
 }
 
 interface Held {

@@ -16,20 +16,23 @@ import { asPath, command } from '../../core/shell-command.ts'
 export type Credentials = Pick<RequestOptions, 'auth' | 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'> & { headers: Record<string, string> }
 
 export interface CredentialSource {
-  /** as they are now. Throws CONFIGURATION, UNAUTHENTICATED, and what the program of an `exec` throws */
-  current(): Promise<Credentials>
+  /** as they are now; `options` for the program of an `exec`. Throws CONFIGURATION, UNAUTHENTICATED, and what that program throws */
+  current(options: PlatformOptions): Promise<Credentials>
   /** they were refused; true: `current` may have others now */
   renew(): boolean
 }
 
 /** The credentials of the user of a context, by the client library of Kubernetes. Nothing is read yet. */
-export function credentialsOf(access: Access, options: PlatformOptions): CredentialSource {
+export function credentialsOf(access: Access): CredentialSource {
+  // what the library is handed is kept for the next who asks, who may wait longer
+  const asking: { options: PlatformOptions } = { options: { timeoutMs: 0 } }
   let config: Promise<KubeConfig> | null = null
   return {
-    async current() {
+    async current(options) {
+      asking.options = options
       const applied: Omit<RequestOptions, 'headers'> & { headers: Record<string, string> } = { headers: {} }
       try {
-        await (await (config ??= configOf(access, options))).applyToHTTPSOptions(applied)
+        await (await (config ??= configOf(access, asking))).applyToHTTPSOptions(applied)
       } catch (error) {
         throw failure(error, access)
       }
@@ -52,7 +55,7 @@ export function credentialsOf(access: Access, options: PlatformOptions): Credent
 
 const plugin = 'exec-with-deadline'
 
-async function configOf({ context, cluster, user, file }: Access, options: PlatformOptions): Promise<KubeConfig> {
+async function configOf({ context, cluster, user, file }: Access, asking: { readonly options: PlatformOptions }): Promise<KubeConfig> {
   const config = await newKubeConfig()
   const who: User = user ?? { name: 'nobody' }
   const name = context ?? cluster.name
@@ -63,18 +66,18 @@ async function configOf({ context, cluster, user, file }: Access, options: Platf
     contexts: [{ name, cluster: cluster.name, user: who.name }],
     currentContext: name,
   })
-  config.addAuthenticator(pluginAuthenticator({ name: who.name, file, folder: dirname(file) }, options))
+  config.addAuthenticator(pluginAuthenticator({ name: who.name, file, folder: dirname(file) }, asking))
   return config
 }
 
 /** In place of the library's own, which waits without end, is not told whether it may ask, and may quote what it printed. */
-function pluginAuthenticator(whose: { name: string; file: string; folder: string }, options: PlatformOptions): Authenticator {
+function pluginAuthenticator(whose: { name: string; file: string; folder: string }, asking: { readonly options: PlatformOptions }): Authenticator {
   let known: PluginCredential | null = null
   return {
     isAuthProvider: ({ authProvider }) => isRecord(authProvider) && authProvider['name'] === plugin,
     async applyAuthentication({ authProvider }, applied) {
       if (known === null || (known.expiresAt !== null && known.expiresAt.getTime() <= Date.now())) {
-        known = await runPlugin(whose, (authProvider as { config: Record<string, unknown> }).config, options)
+        known = await runPlugin(whose, (authProvider as { config: Record<string, unknown> }).config, asking.options)
       }
       if (known.certificate !== null) applied.cert = known.certificate
       if (known.key) applied.key = known.key.reveal()

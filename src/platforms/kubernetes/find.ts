@@ -77,7 +77,7 @@ export function releaseOf({ metadata: { annotations = {}, labels = {} } }: Workl
   return annotations['meta.helm.sh/release-name'] ?? labels['release'] ?? labels['app.kubernetes.io/instance'] ?? null
 }
 
-function only([first, ...others]: readonly Candidate[], client: KubernetesClient, where: string): FoundService {
+export function only([first, ...others]: readonly Candidate[], client: KubernetesClient, where: string): FoundService {
   if (!first) throw new TypeError('there is no candidate')
   if (others.length > 0) throw several([first, ...others], client, where)
   return { ...first, why: `${placeOf(first)} of ${client.cluster} runs image ${first.container.image}, as the only one of ${where}` }

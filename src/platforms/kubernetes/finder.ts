@@ -4,9 +4,10 @@ import { images } from '../../knowledge/images.ts'
 import type { Found, Finder } from '../found.ts'
 import { openClient } from './client.ts'
 import type { KubernetesClient } from './client.ts'
-import { candidatesIn, placeOf, releaseOf } from './find.ts'
+import { candidatesIn, only, placeOf, releaseOf } from './find.ts'
 import type { Candidate } from './find.ts'
 import { isRefusal } from './refusal.ts'
+import { SeenService } from './seen.ts'
 
 /** Nothing leads to a cluster from here: there is none to ask. */
 const nowhere: readonly ErrorCode[] = ['UNAVAILABLE', 'CONFIGURATION']
@@ -18,10 +19,17 @@ export const findReleases: Finder = async (options) => {
     throw error
   })
   if (client instanceof AdminError) return { found: [], looked: client.message }
+  let isKept = false
   try {
+    const at = performance.now()
     const near = await candidatesIn(client, client.namespace)
     const all = near.length > 0 ? near : await elsewhere(client)
     const found = all instanceof AdminError ? [] : all.map((it) => foundOf(it, client, all))
+    const [first, ...others] = found
+    if (options.isKept === true && first && others.length === 0 && !(all instanceof AdminError)) {
+      first.seen = new SeenService(client, only(all, client, `namespace \`${all[0]?.namespace}\``), at)
+      isKept = true
+    }
     const none = `${client.cluster} shows no image ${images.standard} or ${images.legacy} in`
     if (!(all instanceof AdminError)) return { found, looked: `${none} any namespace` }
     return { found, looked: `${none} namespace ${client.namespace}; ${all.message}`, unseen: all.message }
@@ -30,7 +38,7 @@ export const findReleases: Finder = async (options) => {
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
     return { found: [], looked: error.message, unseen: error.message, next: error.suggestions, failure: error }
   } finally {
-    client.close()
+    if (!isKept) client.close()
   }
 }
 

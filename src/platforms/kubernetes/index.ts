@@ -18,6 +18,7 @@ import { relayThrough } from './relay.ts'
 import type { Relay } from './relay.ts'
 import { withoutAnswer } from './unseen.ts'
 import { configMapRuns } from './run-store.ts'
+import { SeenService } from './seen.ts'
 import { clusterService } from './service.ts'
 import type { ClusterService } from './service.ts'
 import type { KubernetesSettings } from './settings.ts'
@@ -35,9 +36,13 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
   let client: KubernetesClient | null = null
   let found: ClusterService | null = null
   let opening: Promise<ClusterService> | null = null
+  let seen = options.seen instanceof SeenService ? options.seen : null
   const open = async (): Promise<ClusterService> => {
-    client ??= await openClient(settings, options)
-    return (found = clusterService(client, await findService(client, settings), settings.values))
+    client ??= seen?.client.patient(options) ?? (await openClient(settings, options))
+    const service = seen?.fresh ?? (await findService(client, settings))
+    // who opens it again wants to know how it is now
+    seen = null
+    return (found = clusterService(client, service, settings.values))
   }
   const opened = async (): Promise<{ client: KubernetesClient; service: ClusterService }> => {
     const source = await service()

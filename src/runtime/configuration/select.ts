@@ -1,6 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import { closestNames, closestTo } from '../../core/nearest.ts'
 import { labConfigurationFile } from '../paths.ts'
+import type { Seen } from '../../platforms/index.ts'
 import type { Discovered, Discovery } from '../discover.ts'
 import { exists } from './find.ts'
 import type { ConfigurationRequest } from './find.ts'
@@ -16,6 +17,8 @@ export interface SelectedDeployment {
   file: string
   /** there is no such file: what was found, and is used, for people */
   found?: string
+  /** what was opened to find it */
+  seen?: Seen
 }
 
 export interface DeploymentRequest extends ConfigurationRequest {
@@ -64,7 +67,7 @@ export async function findDeployment(request: DeploymentRequest): Promise<Select
   }
   if (own) return selectDeployment(own, name)
   const { discover } = await import('../discover.ts')
-  return selectDiscovered(await discover(request), request)
+  return selectDiscovered(await discover({ ...request, isKept: true }), request)
 }
 
 /** The one that was found, or is chosen. Throws CONFIGURATION, USAGE. */
@@ -77,7 +80,7 @@ export async function selectDiscovered(discovery: Discovery, request: Deployment
   if (chosen) {
     tell?.(`No configuration: using ${chosen.what}`)
     for (const reason of unseen) tell?.(`Not looked at: ${reason}`)
-    return { name: chosen.name, settings: chosen.settings, file: chosen.file, found: chosen.what }
+    return { name: chosen.name, settings: chosen.settings, file: chosen.file, found: chosen.what, ...(chosen.seen && { seen: chosen.seen }) }
   }
   const names = found.map((it) => it.name)
   const all = [...found.map(({ name: known, what }) => `\`${known}\`, the ${what}`), ...unseen.map((reason) => `not looked at: ${reason}`)].join('; ')

@@ -55,8 +55,8 @@ export const kubeconfig: Reader = {
         // no program of such a file is run here
         if (access.user?.exec !== undefined) throw new AdminError('UNAUTHENTICATED', 'a program would be run')
         const options = { timeoutMs: 1000, environment }
-        await refusable(async () => (await openConnection(access, { ...options, suggestions: [] })).close())
-        await credentialsOf(access, options).current()
+        await refusable(async () => (await openConnection(access, { suggestions: [] })).close())
+        await credentialsOf(access).current(options)
       },
     }
   },

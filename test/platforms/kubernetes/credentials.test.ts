@@ -29,7 +29,7 @@ const options = { timeoutMs: 2000, environment: { PATH: process.env['PATH'] } }
 /** What goes with a request of that user. */
 async function sent(user: string, shape = {}): Promise<Record<string, unknown>> {
   const access = await findAccess({ context: null }, { KUBECONFIG: await fileWith(config(user, shape)) })
-  return { ...(await credentialsOf(access, options).current()) }
+  return { ...(await credentialsOf(access).current(options)) }
 }
 
 describe('a user signs in', () => {
@@ -52,7 +52,7 @@ describe('a user signs in', () => {
     const account = await passingFolder()
     for (const [name, text] of [['token', 'pod-token'], ['ca.crt', 'PEM'], ['namespace', 'testops']] as const) await writeFile(join(account, name), text)
     const access = await findAccess({ context: null }, { HOME: account, KUBERNETES_SERVICE_HOST: '10.0.0.1' }, account)
-    expect(await credentialsOf(access, options).current()).toMatchObject({ headers: { Authorization: 'Bearer pod-token' }, ca: Buffer.from('PEM') })
+    expect(await credentialsOf(access).current(options)).toMatchObject({ headers: { Authorization: 'Bearer pod-token' }, ca: Buffer.from('PEM') })
   })
 
   it.each(['{token: "a\\nb"}', '{token: "tök€n"}', '{token: t, as: "имя"}'])('not by %s, which no request can carry', async (user) => {
