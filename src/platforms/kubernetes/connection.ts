@@ -26,7 +26,7 @@ export interface SocketOptions extends Credentials {
 }
 
 /** How long an answer is waited for, and what gives it up. */
-export interface Patience {
+interface Patience {
   timeoutMs: number
   signal?: AbortSignal | undefined
 }
