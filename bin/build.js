@@ -39,6 +39,20 @@ const patches = [
       // what Node has itself, with tables for names in all scripts; asked for, it loads all of fetch()
       ["import { Headers } from 'node-fetch';", ''],
       ['const headers = new Headers();', 'const headers = new globalThis.Headers();'],
+      // the way through a proxy is this program's own, and through one of SOCKS there is none
+      ["import { SocksProxyAgent } from 'socks-proxy-agent';", 'const SocksProxyAgent = Object;'],
+      ["import { HttpProxyAgent, HttpsProxyAgent } from 'hpagent';", 'const HttpProxyAgent = Object, HttpsProxyAgent = Object;'],
+    ],
+  },
+  {
+    // 50 patterns are compiled to compare one number
+    file: /@oclif[/\\]core[/\\]lib[/\\]index\.js$/,
+    lines: [
+      ["const semver = require('semver');", ''],
+      [
+        '!semver.satisfies(process.versions.node, pjson.engines.node)',
+        "(([major, minor], [least, leastMinor]) => major < least || (major === least && minor < leastMinor))(...[process.versions.node, pjson.engines.node].map((it) => it.match(/\\d+/g).map(Number)))",
+      ],
     ],
   },
   {
