@@ -1,4 +1,4 @@
-import type { ActionKind, ActionOf } from '../core/action.ts'
+import type { ActionKind, ActionOf, Definitions } from '../core/action.ts'
 import type { ControlName, Controls } from '../core/controls.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { Moving } from '../core/moving.ts'
@@ -27,6 +27,8 @@ export interface Workshop {
   given: ReadonlyMap<string, Secret>
   /** what is on record of the step that is worked on */
   journal: StepJournal
+  /** what the run saved of the broker before its first change; null: nothing */
+  saved: Definitions | null
   /** where a test may end the process; `name` is one of the handler's */
   failpoint: (name: string) => Promise<void>
   /** whether a test waits for such an instant */

@@ -25,7 +25,7 @@ const binding = objectOf({ source: text, destination: text, destinationKind: one
 
 /** What notes in JSON hold, by their `event`. */
 const events: Readonly<Record<string, Shape>> = {
-  begun: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(nullable(counts)) }),
+  begun: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(nullable(counts)), policies: optional(listOf(text)) }),
   moved: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(part) }),
   bound: objectOf({ event: text, bindings: listOf(binding) }),
   compared: objectOf({ event: text, queues: listOf(text), differing: mapOf(text) }),

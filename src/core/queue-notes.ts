@@ -12,9 +12,13 @@ export interface Way {
   ahead?: true
 }
 
-/** What the journal keeps of moves: as each attempt begins, once queues are moved, and once what came back was compared with what went. */
+/**
+ * What the journal keeps of moves: as each attempt begins, once queues are moved, and once what came back was compared with what went.
+ * `policies`: marks of those under which the queues lose messages, as they are moved aside; absent: they cannot be seen, or a former
+ * version made the note.
+ */
 export type Entry =
-  | ({ event: 'begun'; attempt: string; queues: Readonly<Record<string, Counts | null>> } & Way)
+  | ({ event: 'begun'; attempt: string; queues: Readonly<Record<string, Counts | null>>; policies?: readonly string[] } & Way)
   | ({ event: 'moved'; attempt: string; queues: Readonly<Record<string, Part>> } & Way)
   | { event: 'bound'; bindings: readonly Binding[] }
   | { event: 'compared'; queues: readonly string[]; differing: Readonly<Record<string, string>> }

@@ -35,7 +35,7 @@ export interface Performance {
   events: readonly RunEvent[]
   journal: RunJournal
   guard: Pick<Guard, 'assertHeld'>
-  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result'>
+  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result' | 'saved'>
   failpoint: Failpoint
   onStep: Running['onStep']
   /** as `Running.foreign` */

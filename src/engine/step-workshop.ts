@@ -10,6 +10,7 @@ export function workshopOf({ plan, events, log, by, workshop, failpoint }: Runni
   return {
     ...workshop,
     result: (text) => void results.push(text),
+    saved: plan.steps.flatMap(({ action }) => (action.kind === 'hold-queues' ? [action.saved] : [])).at(0) ?? null,
     failpoint: async (name) => failpoint(`${kind}:${within}${name}`),
     journal: {
       performed: isPerformed(own),

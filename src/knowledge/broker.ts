@@ -80,8 +80,11 @@ export const alwaysDurable: readonly string[] = ['quorum', 'stream']
 /** Keys of a policy, and with `x-` before them arguments, under which a queue holds only so much. */
 const boundKeys = ['max-length', 'max-length-bytes'] as const
 
+/** Keys of a policy under which a queue drops of what it holds. */
+const droppingKeys = ['message-ttl', 'expires', ...boundKeys] as const
+
 /** Keys of a policy under which a queue does not keep all that is put into it. */
-export const lossyKeys = ['message-ttl', 'expires', ...boundKeys, 'dead-letter-exchange'] as const
+export const lossyKeys = [...droppingKeys, 'dead-letter-exchange'] as const
 
 /** What a policy has to apply to, to bear on a classic queue. */
 const appliesToClassic = ['queues', 'all', 'classic_queues']
@@ -95,6 +98,11 @@ interface Policy {
 /** Whether a policy would make a queue of that name lose what it holds. */
 export function isLossy(policy: Policy, queue: string): boolean {
   return sets(policy, lossyKeys, queue)
+}
+
+/** Whether a queue of that name would drop messages by a policy: one that only says where they go then drops none. */
+export function isDropping(policy: Policy, queue: string): boolean {
+  return sets(policy, droppingKeys, queue)
 }
 
 /** Whether a queue holds only so much, by its arguments or by a policy; `policies` null: they cannot be seen. */

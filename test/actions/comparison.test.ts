@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { accountsOf } from '../../src/actions/queues/account.ts'
 import type { Counts, Direction, Entry } from '../../src/core/queue-notes.ts'
-import { compare, repeatsIn } from '../../src/actions/queues/comparison.ts'
+import { compare, leftOfReturned, repeatsIn } from '../../src/actions/queues/comparison.ts'
 import type { Contents } from '../../src/core/message-mover.ts'
 
 /** One queue's part in the journal: an attempt that begins, and what it has moved. */
@@ -72,5 +72,23 @@ describe('what is there twice', () => {
     ['what a former version has moved, too', [begun('back', 'x', 0, 5)], { ready: 3, held: 3 }, 1],
   ])('%s', (_, entries, now, repeats) => {
     expect(repeatsIn(readFrom(entries).attemptsOf('q'), now)).toBe(repeats)
+  })
+})
+
+describe('what had come back, and is gone', () => {
+  const back = [...five, begun('back', 'x', 0, 5), begun('back', 'y', 3, 2), moved('back', 'y', of('a', 2))]
+  test.each<[what: string, entries: readonly Entry[], now: { ready: number; held: number; ahead: number }, left: { came: number; left: number } | null]>([
+    ['nothing', back, { ready: 5, held: 0, ahead: 0 }, null],
+    ['nothing, and some are there twice', [...five, begun('back', 'x', 0, 5)], { ready: 4, held: 2, ahead: 0 }, null],
+    ['all of it', [...five, begun('back', 'x', 0, 5)], { ready: 0, held: 2, ahead: 0 }, { came: 3, left: 0 }],
+    ['some of what two brought', back, { ready: 1, held: 0, ahead: 0 }, { came: 5, left: 1 }],
+    ['what was there before, too', [...five, begun('back', 'x', 4, 5)], { ready: 0, held: 5, ahead: 0 }, { came: 4, left: 0 }],
+    ['of both places', [...five, { event: 'begun', direction: 'back', ahead: true, attempt: 'w', queues: { q: { ready: 0, held: 3 } } }, begun('back', 'x', 3, 5)], { ready: 0, held: 4, ahead: 0 }, { came: 4, left: 0 }],
+    ['none that went aside since', [...five, begun('back', 'x', 0, 5), begun('aside', 'b', 3, 2)], { ready: 0, held: 5, ahead: 0 }, null],
+    ['none that was left out', [...five, begun('back', 'x', 2, 5), { event: 'moved', direction: 'back', attempt: 'x', queues: { q: { contents: of('a', 5), othersIds: 0, leftOut: 2 } } }], { ready: 5, held: 0, ahead: 0 }, null],
+    ['not known, since somebody read it', [...five, { event: 'begun', direction: 'back', attempt: 'x', queues: { q: null } }], { ready: 0, held: 0, ahead: 0 }, null],
+    ['none, since none came', five, { ready: 0, held: 5, ahead: 0 }, null],
+  ])('%s', (_, entries, now, left) => {
+    expect(leftOfReturned(readFrom(entries).attemptsOf('q'), now)).toEqual(left)
   })
 })

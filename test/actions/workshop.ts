@@ -16,6 +16,7 @@ export function workshopOf(deployment: FakeDeployment, of: Partial<Workshop> = {
     moving: () => undefined,
     signal: new AbortController().signal,
     isTested: true,
+    saved: null,
     given: new Map(),
     failpoint: async (name) => void passed.push(name),
     journal: {

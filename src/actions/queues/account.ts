@@ -20,9 +20,11 @@ interface Accounts {
   /** `ahead`: of the queue of an undo. Null: nothing has gone or come */
   of: (queue: string, ahead?: true) => Account | null
   /** all attempts of both, in their order */
-  attemptsOf: (queue: string) => readonly Attempt[]
+  attemptsOf: (queue: string) => readonly (Attempt & Way)[]
   /** which way its messages were moved last; null: none */
   lastOf: (queue: string) => Way | null
+  /** marks of the policies under which its messages went aside, since the two were compared last; null: not known */
+  policiesOf: (queue: string) => readonly string[] | null
   /** what was told of a queue to which not all came back that went, so that it is known to whoever goes on; null: all did */
   toldOf: (queue: string) => string | null
 }
@@ -32,6 +34,7 @@ export function accountsOf(notes: readonly string[]): Accounts {
   const attempts = new Map<string, (Attempt & Way)[]>()
   const last = new Map<string, Way>()
   const told = new Map<string, string>()
+  const policies = new Map<string, readonly string[] | null>()
   const attemptOf = (queue: string, { direction, ahead, attempt }: Way & { attempt: string }, counts: Counts | null): Attempt => {
     const own = attempts.get(queue) ?? []
     attempts.set(queue, own)
@@ -45,10 +48,13 @@ export function accountsOf(notes: readonly string[]): Accounts {
   }
   for (const entry of notes.flatMap(entryIn)) {
     if (entry.event === 'compared') {
-      for (const queue of entry.queues) attempts.delete(queue)
+      for (const queue of entry.queues) for (const since of [attempts, policies]) since.delete(queue)
       for (const [queue, said] of Object.entries(entry.differing)) told.set(queue, said)
     } else if (entry.event === 'begun') {
-      for (const [queue, counts] of Object.entries(entry.queues)) attemptOf(queue, entry, counts)
+      for (const [queue, counts] of Object.entries(entry.queues)) {
+        attemptOf(queue, entry, counts)
+        if (entry.direction === 'aside' && !policies.has(queue)) policies.set(queue, entry.policies ?? null)
+      }
     } else if (entry.event === 'moved') {
       for (const [queue, part] of Object.entries(entry.queues)) attemptOf(queue, entry, null).part = part
     }
@@ -61,6 +67,7 @@ export function accountsOf(notes: readonly string[]): Accounts {
     },
     attemptsOf: (queue) => attempts.get(queue) ?? [],
     lastOf: (queue) => last.get(queue) ?? null,
+    policiesOf: (queue) => policies.get(queue) ?? null,
     toldOf: (queue) => told.get(queue) ?? null,
   }
 }

@@ -1,5 +1,5 @@
 import type { Contents } from '../../core/message-mover.ts'
-import type { Counts } from '../../core/queue-notes.ts'
+import type { Counts, Way } from '../../core/queue-notes.ts'
 import type { Account, Attempt } from './account.ts'
 import { own } from '../../core/own.ts'
 
@@ -14,6 +14,12 @@ export interface Comparison {
   difference: 'count' | 'contents' | 'before' | null
   /** a move was cut off, so that messages may be there twice: there are at least as many */
   isAtLeast: boolean
+}
+
+/** Messages that were back in their queue, and how many of them are there now. */
+export interface Left {
+  came: number
+  left: number
 }
 
 /** Null where a former version has put some of them aside, and has noted nothing. `now`: before the last way back. */
@@ -34,6 +40,25 @@ function leftOfCounted({ aside, back }: Account, now: Counts): { went: number; c
   if (!before || !after || aside.every(({ part }) => part !== null)) return null
   const [went, came] = [before.ready + before.held, after.ready + after.held]
   return came < went ? { went, came } : null
+}
+
+/**
+ * Of what had come back when a way back was cut off, how many are left in the queue: a broker that is started again drops what a transient
+ * one holds. `attempts`: in their order, any way; `now`: `held` and `ahead` wait still. Null: none are missing, as far as is known.
+ */
+export function leftOfReturned(attempts: readonly (Attempt & Way)[], now: { ready: number; held: number; ahead: number }): Left | null {
+  const since = attempts.slice(attempts.findLastIndex(({ direction }) => direction === 'aside') + 1)
+  const [first] = since
+  if (!first?.counts) return null
+  const cameOf = (own: readonly Attempt[], held: number): number =>
+    own.reduce((sum, { counts, part }, index) => {
+      if (part) return sum + total(part.contents) - (part.leftOut ?? 0)
+      const next = index + 1 < own.length ? own[index + 1]!.counts?.held : held
+      return counts && next !== undefined ? sum + Math.max(0, counts.held - next) : sum
+    }, 0)
+  const came = cameOf(since.filter(({ ahead }) => ahead), now.ahead) + cameOf(since.filter(({ ahead }) => !ahead), now.held)
+  const there = first.counts.ready + came
+  return now.ready < there ? { came: there, left: now.ready } : null
 }
 
 function compareMoved({ aside, back }: Account): Comparison | null {

@@ -21,7 +21,7 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
   async letGo({ queues }, workshop) {
     const unsaved: string[] = []
     for (const it of await keptByNobodyElse(queues, workshop)) {
-      await putAside([it], withoutJournal(workshop)).catch((error: unknown) => {
+      await putAside([it], withoutJournal(workshop), { isLastChance: true }).catch((error: unknown) => {
         if (!(error instanceof AdminError)) throw error
         unsaved.push(`the messages of ${it.queue} could not be moved aside, and vanish with this program: ${error.message}`)
       })

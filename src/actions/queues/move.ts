@@ -11,7 +11,9 @@ import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
 import type { Attempt } from './account.ts'
 import type { Counts, Entry, Part, Way } from '../../core/queue-notes.ts'
-import { repeatsIn } from './comparison.ts'
+import { leftOfReturned, repeatsIn } from './comparison.ts'
+import type { Left } from './comparison.ts'
+import { policiesOn, refuseUnsafeHolding, refuseUnsafeReturn } from './policies.ts'
 import { countsOf, liveQueues } from './queues.ts'
 import { verifyMoved } from './verify-moved.ts'
 
@@ -30,11 +32,13 @@ interface Options {
   /** on the way back, also of queues that are missing, which take nothing back later either; `there`: of the others alone */
   verifies?: 'there' | 'all'
   /** what is refused once some were moved is half done */
-  isUndo?: true
+  isUndo?: true | undefined
+  /** the queues go with this process, so that any place is better than none */
+  isLastChance?: true | undefined
 }
 
 /** Moves aside what is there now, queue by queue; one that is missing has nothing to move. */
-export async function putAside(all: readonly Move[], workshop: Workshop, { isUndo }: Options = {}): Promise<void> {
+export async function putAside(all: readonly Move[], workshop: Workshop, { isUndo, isLastChance }: Options = {}): Promise<void> {
   const there = await liveQueues(workshop)
   const moves = all.filter(({ queue }) => there.has(queue))
   if (moves.length === 0) return
@@ -43,7 +47,7 @@ export async function putAside(all: readonly Move[], workshop: Workshop, { isUnd
   if (vanishing.length > 0) await (await workshop.control.broker()).keep(vanishing.map(({ queue }) => queue))
   const { lastOf } = accountsOf(workshop.journal.ofRun())
   for (const ahead of [undefined, true] as const) {
-    await moveThose(moves.filter(({ queue }) => isAhead(there.get(queue), lastOf(queue)) === (ahead ?? false)), { direction: 'aside', ...(ahead && { ahead }) }, workshop, isUndo)
+    await moveThose(moves.filter(({ queue }) => isAhead(there.get(queue), lastOf(queue)) === (ahead ?? false)), { direction: 'aside', ...(ahead && { ahead }) }, workshop, { isUndo, isLastChance })
   }
 }
 
@@ -64,12 +68,27 @@ export async function bringBack(all: readonly Move[], workshop: Workshop, { veri
   const there = await liveQueues(workshop)
   const moves = all.filter(({ queue }) => there.has(queue))
   const { lastOf } = accountsOf(workshop.journal.ofRun())
+  const lost = await lostSince(moves.filter(({ queue }) => there.get(queue)?.durable === false), workshop)
   // an undo that cannot be gone on with goes forward again
-  await putAside(moves.filter(({ queue }) => lastOf(queue)?.direction === 'aside' && isAhead(there.get(queue), lastOf(queue))), workshop, isUndo ? { isUndo } : {})
-  await moveThose(moves.filter(({ holding }) => there.has(aheadOf(holding))), { direction: 'back', ahead: true }, workshop, isUndo)
+  await putAside(moves.filter(({ queue }) => lastOf(queue)?.direction === 'aside' && isAhead(there.get(queue), lastOf(queue))), workshop, { isUndo })
+  await moveThose(moves.filter(({ holding }) => there.has(aheadOf(holding))), { direction: 'back', ahead: true }, workshop, { isUndo })
   const before = await countsOf(moves.flatMap(placesOf), workshop)
-  await moveThose(moves, { direction: 'back' }, workshop, isUndo)
-  await verifyMoved(verifies === 'all' ? all : moves, before, workshop)
+  await moveThose(moves, { direction: 'back' }, workshop, { isUndo })
+  await verifyMoved(verifies === 'all' ? all : moves, { before, lost }, workshop)
+}
+
+/** What of the messages that had come back is in its queue no more, by queue. */
+async function lostSince(moves: readonly Move[], workshop: Workshop): Promise<ReadonlyMap<string, Left>> {
+  const { attemptsOf, lastOf } = accountsOf(workshop.journal.ofRun())
+  const begun = moves.filter(({ queue }) => lastOf(queue)?.direction === 'back')
+  const counts = await countsOf(begun.flatMap(placesOf), workshop)
+  const readyIn = (name: string): number => counts.get(name)?.ready ?? 0
+  return new Map(
+    begun.flatMap(({ queue, holding }) => {
+      const left = leftOfReturned(attemptsOf(queue), { ready: readyIn(queue), held: readyIn(holding), ahead: readyIn(aheadOf(holding)) })
+      return left === null || (counts.get(queue)?.consumers ?? 0) > 0 ? [] : [[queue, left] as const]
+    }),
+  )
 }
 
 /**
@@ -82,14 +101,15 @@ export async function takeBackAside(all: readonly Move[], workshop: Workshop): P
   // one that vanishes with its last reader would do so now, and has nothing left of before: it was declared again since
   const isRest = ({ queue }: Move): boolean => there.get(queue)?.autoDelete === false && lastOf(queue)?.direction !== 'back'
   await putAside(all.filter(isRest), workshop, { isUndo: true })
-  await bringBack(all, workshop, { isUndo: true })
+  // one that is missing has nothing that waits for it: what it held is lost, and told
+  await bringBack(all, workshop, { verifies: 'all', isUndo: true })
 }
 
 function placesOf({ queue, holding }: Move): string[] {
   return [queue, holding, aheadOf(holding)]
 }
 
-async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, isUndo?: true): Promise<void> {
+async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, { isUndo, isLastChance }: Options): Promise<void> {
   if (moves.length === 0) return
   const counts = await countsOf(moves.flatMap(placesOf), workshop)
   const broker = await workshop.control.broker()
@@ -108,7 +128,11 @@ async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, i
     const aside = counts.get(beside)?.ready ?? 0
     return [{ queue: it.queue, holding: held, ...way, counts: sound && { ...sound, ...(aside > 0 && { beside: aside }) }, attempts: accounts.attemptsOf(it.queue), othersIds }]
   })
-  if (full.length > 0) await attempt(full, way, workshop, isUndo)
+  if (full.length === 0) return
+  const those = moves.filter(({ queue }) => full.some((it) => it.queue === queue))
+  if (way.direction === 'back') await refuseUnsafeReturn(those, workshop)
+  else if (!isLastChance) await refuseUnsafeHolding(those, workshop)
+  await attempt(full, way, workshop, isUndo)
 }
 
 function soundCounts(queue: QueueCounts | undefined, held: QueueCounts | undefined, { isKept, heldBack }: { isKept: boolean; heldBack: number }): Counts | null {
@@ -120,7 +144,8 @@ async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, is
   const { control, journal, moving, failpoint } = workshop
   const id = randomBytes(8).toString('hex')
   const note = async (entry: Entry): Promise<void> => journal.note(JSON.stringify(entry))
-  await note({ event: 'begun', ...way, attempt: id, queues: Object.fromEntries(full.map(({ queue, counts }) => [queue, counts])) })
+  const policies = way.direction === 'aside' ? await policiesOn(full, workshop) : null
+  await note({ event: 'begun', ...way, ...(policies && { policies }), attempt: id, queues: Object.fromEntries(full.map(({ queue, counts }) => [queue, counts])) })
   const mover = await (await control.broker()).mover()
   const total = full.reduce((sum, { counts }) => sum + ((way.direction === 'aside' ? counts?.ready : counts?.held) ?? 0), 0)
   let unnoted = new Map<string, Part>()

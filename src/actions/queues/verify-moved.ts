@@ -1,4 +1,5 @@
 import { counted, listed } from '../../checks/support/format.ts'
+import { howToMend, settingOf } from '../../checks/support/lossy-policies.ts'
 import type { Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { QueueCounts } from '../../core/sources.ts'
@@ -7,13 +8,16 @@ import { aheadOf } from '../../knowledge/held-queues.ts'
 import { accountsOf } from './account.ts'
 import type { Entry } from '../../core/queue-notes.ts'
 import { compare } from './comparison.ts'
-import type { Comparison } from './comparison.ts'
+import type { Comparison, Left } from './comparison.ts'
+import { droppingOn } from './policies.ts'
 
 /**
  * Compares what came back with what went aside, queue by queue. Throws INTERRUPTED where it is not the same, once: whoever goes on
- * knows of it, and it stands in the report at the end. `counts`: of the queues that were there before the last way back.
+ * knows of it, and it stands in the report at the end. `before`: counts of the queues that were there before the last way back; `lost`: what
+ * had come back earlier and is gone.
  */
-export async function verifyMoved(moves: readonly Move[], counts: ReadonlyMap<string, QueueCounts>, { journal, progress, result }: Workshop): Promise<void> {
+export async function verifyMoved(moves: readonly Move[], { before, lost }: { before: ReadonlyMap<string, QueueCounts>; lost: ReadonlyMap<string, Left> }, workshop: Workshop): Promise<void> {
+  const { journal, progress, result } = workshop
   const accounts = accountsOf(journal.ofRun())
   for (const { queue } of moves) {
     const known = accounts.toldOf(queue)
@@ -24,28 +28,22 @@ export async function verifyMoved(moves: readonly Move[], counts: ReadonlyMap<st
     return ([undefined, true] as const).flatMap((ahead) => {
       const account = accounts.of(queue, ahead)
       const holding = ahead ? aheadOf(of) : of
-      const now = { ready: counts.get(queue)?.ready ?? 0, held: counts.get(holding)?.ready ?? 0 }
+      const now = { ready: before.get(queue)?.ready ?? 0, held: before.get(holding)?.ready ?? 0 }
       return account === null ? [] : [{ queue, holding, so: isKnown ? null : compare(account, now) }]
     })
   })
   if (compared.length === 0) return
-  const differing = compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, isBefore: so.difference === 'before', said: differenceOf(queue, so) }] : []))
+  const differing: Differing[] = [
+    ...compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, isBefore: so.difference === 'before', said: differenceOf(queue, so) }] : [])),
+    ...moves.flatMap(({ queue, holding }) => (lost.has(queue) ? [{ queue, holding, isBefore: true, said: lossOf(queue, lost.get(queue)!) }] : [])),
+  ]
   const entry: Entry = {
     event: 'compared',
     queues: [...new Set(compared.map(({ queue }) => queue))],
     differing: Object.fromEntries(differing.map(({ queue }) => [queue, differing.filter((it) => it.queue === queue).map(({ said }) => said).join('; ')])),
   }
   await journal.note(JSON.stringify(entry))
-  if (differing.length > 0) {
-    throw new AdminError(
-      'INTERRUPTED',
-      `${differing.map(({ said }) => said).join('; ')}. ${reasonsOf(differing)} What was there is back, and the service is not started`,
-      [
-        'rabbitmqctl list_queues name messages consumers   # on the broker: whether they are elsewhere now',
-        'where it is known, and what is there is enough, go on: it is told this once',
-      ],
-    )
-  }
+  if (differing.length > 0) throw await missingOf(differing, workshop)
   // what an undo moved ahead had been counted with what it was ahead of
   const came = new Map<string, number>()
   for (const { queue, so } of compared) came.set(queue, Math.max(came.get(queue) ?? 0, so?.came ?? 0))
@@ -61,8 +59,20 @@ export async function verifyMoved(moves: readonly Move[], counts: ReadonlyMap<st
 interface Differing {
   queue: string
   holding: string
-  /** they were gone before they could be put aside */
+  said: string
+  /** they were in their own queue when they went: not aside yet, or back already */
   isBefore: boolean
+}
+
+async function missingOf(differing: readonly Differing[], { open }: Workshop): Promise<AdminError> {
+  const policies = await droppingOn(differing.map(({ queue, holding, isBefore }) => (isBefore ? queue : holding)), { open })
+  const broker = await open.broker()
+  const reasons = policies.length === 0 ? reasonsOf(differing) : `The broker drops messages there: ${policies.map(settingOf).join('; ')}.`
+  return new AdminError('INTERRUPTED', `${differing.map(({ said }) => said).join('; ')}. ${reasons} What was there is back, and the service is not started`, [
+    ...policies.slice(0, 1).flatMap((policy) => howToMend(policy, differing[0]!.holding, broker)),
+    'rabbitmqctl list_queues name messages consumers   # on the broker: whether they are elsewhere now',
+    'where it is known, and what is there is enough, go on: it is told this once',
+  ])
 }
 
 function reasonsOf(differing: readonly Differing[]): string {
@@ -79,4 +89,8 @@ function differenceOf(queue: string, { went, came, difference }: Comparison): st
   if (difference === 'before') return `queue ${queue}: ${counted(went, 'message')} were counted before the move was cut off, and ${came} of them ${came === 1 ? 'was' : 'were'} there when it was gone on with`
   const what = went === came ? 'not the same messages, or not in their order' : `${counted(came, 'message')} came back`
   return `queue ${queue}: ${counted(went, 'message')} went aside, and ${what}`
+}
+
+function lossOf(queue: string, { came, left }: Left): string {
+  return `queue ${queue}: ${counted(came, 'message')} were in it when their way back was cut off, and ${left} of them ${left === 1 ? 'was' : 'were'} there when it was gone on with`
 }

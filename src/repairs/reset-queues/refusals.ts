@@ -1,10 +1,10 @@
 import { rabbitmqctl } from '../../checks/support/evidence.ts'
 import { listed } from '../../checks/support/format.ts'
+import { policyAgainst } from '../../checks/support/lossy-policies.ts'
 import { tolerant } from '../../checks/support/wanted.ts'
 import { AdminError } from '../../core/error.ts'
 import type { BrokerPolicy, BrokerSource } from '../../core/sources.ts'
-import { exchangeArguments, isLossy, lossyKeys, queueArguments, shownBytes } from '../../knowledge/broker.ts'
-import { sentence } from '../../core/shell-command.ts'
+import { exchangeArguments, queueArguments, shownBytes } from '../../knowledge/broker.ts'
 
 /** Throws REFUSED where messages could not wait in the queues `holding`, or the broker takes none. `there`: queues of the vhost. */
 export async function refuseUnlessHeldSafely(
@@ -19,17 +19,8 @@ export async function refuseUnlessHeldSafely(
       'testops-admin doctor -d {deployment} --only broker/alarms',
     ])
   }
-  const policy = policies.find((it) => holding.some((queue) => isLossy(it, queue)))
-  if (policy) {
-    const keys = lossyKeys.filter((key) => key in policy.definition)
-    const kind = policy.isOperators ? 'operator policy' : 'policy'
-    const verb = policy.isOperators ? 'list_operator_policies' : 'list_policies'
-    throw new AdminError(
-      'REFUSED',
-      `${kind} ${policy.name} (pattern ${policy.pattern}) sets ${listed(keys)} on the queues in which messages would wait: some could be lost`,
-      [rabbitmqctl(broker, verb), sentence`change its pattern so that it does not match ${holding[0]!}`],
-    )
-  }
+  const policy = policyAgainst(holding, policies, broker)
+  if (policy) throw policy
   const left = new Set(there.map(({ name }) => name))
   const counts = await broker.counts(holding.filter((name) => left.has(name)))
   const full = [...counts].find(([, it]) => it !== null && it.ready > 0)

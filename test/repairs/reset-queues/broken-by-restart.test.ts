@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import { brokerControl, resumeServer, stopServer } from '../../../src/lab/servers/index.ts'
+import type { ServerRecord } from '../../../src/lab/servers/index.ts'
+import { startBroker } from '../../servers/index.ts'
+import { isCampaign } from '../support/failpoints.ts'
+import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
+import type { QueueDeployment, State } from './own-broker.ts'
+
+const reset = ['reset-queues', '--drain', '0', '--timeout', '5']
+const count = 300
+const texts = Array.from({ length: count }, (_, index) => String(index + 100))
+
+interface Coming {
+  /** where it is when the broker goes */
+  at: string
+  of: 'reset-queues' | 'resume' | 'undo'
+  /** what goes on with it */
+  way: 'resume' | 'undo'
+  /** whether a queue that is transient holds some of them then, which go with the broker */
+  loses: boolean
+}
+
+const comings: readonly Coming[] = [
+  { of: 'reset-queues', at: 'move-messages:published#2', way: 'undo', loses: true },
+  { of: 'undo', at: 'delete-queues:undo-acked#2', way: 'undo', loses: true },
+  { of: 'resume', at: 'move-messages:published#2', way: 'resume', loses: false },
+  { of: 'undo', at: 'move-messages:undo-published#2', way: 'undo', loses: false },
+  { of: 'reset-queues', at: 'move-messages:acked', way: 'resume', loses: true },
+  { of: 'reset-queues', at: 'delete-queues:intended', way: 'undo', loses: false },
+  { of: 'reset-queues', at: 'switch-exchanges:deleted', way: 'resume', loses: false },
+  { of: 'resume', at: 'move-messages:acked#2', way: 'undo', loses: false },
+  { of: 'undo', at: 'move-messages:undo-acked#2', way: 'resume', loses: false },
+  { of: 'undo', at: 'delete-queues:undo-published#2', way: 'resume', loses: true },
+]
+
+interface Begun extends Coming {
+  own: QueueDeployment
+  before: State
+  run: string
+  going: ReturnType<QueueDeployment['operator']['begin']>
+}
+
+async function stoppedAt(on: ServerRecord, coming: Coming): Promise<Begun> {
+  const own = await queueDeployment('3', { on })
+  await own.fill('upload', texts)
+  await own.fill('export', ['a', 'b'])
+  const before = await own.state()
+  const confirmed = ['--confirm', 'prod', '--json']
+  let words = reset
+  if (coming.of === 'resume') {
+    await own.operator.killedAt('redeclare-queues:after', reset)
+    words = ['resume', '--timeout', '5']
+  } else if (coming.of === 'undo') words = ['undo', (await own.operator.repair(reset)).json<RepairDocument>().run!, '--timeout', '5']
+  const going = own.operator.begin([...words, ...confirmed], { failpoint: `${coming.at}=stop` })
+  await going.untilStopped()
+  const { runs } = (await own.operator.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
+  return { ...coming, own, before, run: runs[0]!.run, going }
+}
+
+const restarts: Readonly<Record<string, { down: (server: ServerRecord) => Promise<unknown>; up: (server: ServerRecord) => Promise<unknown> }>> = {
+  'its node is killed and started': { down: async (server) => stopServer(server, 'kill'), up: async (server) => resumeServer(server, { progress: () => undefined }) },
+  'its application is stopped and started': { down: async (server) => brokerControl(server, ['stop_app']), up: async (server) => brokerControl(server, ['start_app']) },
+}
+
+/** Where the broker goes for good, each ends with one error that says how to go on. */
+async function endsInterrupted({ going, run, of }: Begun): Promise<void> {
+  going.goOn()
+  const ended = await going.ended
+  const { error, outcome, run: named } = ended.json<RepairDocument>()
+  expect({ code: ended.code, outcome, named, message: error?.message, next: error?.suggestions.filter((it) => it.includes(run)).map((it) => it.split(' ')[1]) }).toEqual({
+    code: 6,
+    outcome: 'interrupted',
+    named: run,
+    message: expect.stringMatching(/closed the connection$|refused the connection|is not reachable/) as string,
+    next: of === 'undo' ? ['undo'] : ['resume', 'undo'],
+  })
+}
+
+/** What a queue that was transient held is lost, and told of once; all else is there, in its order. */
+async function endsWell({ own, run, way, of, before, loses }: Begun): Promise<void> {
+  let last = await own.operator.repair([way, run])
+  if (loses) {
+    const { message = '' } = last.json<RepairDocument>().error ?? {}
+    expect({ code: last.code, message }).toEqual({ code: 6, message: expect.stringMatching(/^queue (upload|export): \d+ messages were .*, or the broker was started again, which drops what a transient queue holds/) as string })
+    last = await own.operator.repair([way, run])
+  }
+  const after = withoutRepetitions(await own.state())
+  const wanted = way === 'undo' || of === 'undo' ? before : madeDurable(before)
+  const left = (queue: string): readonly string[] => (loses ? wanted.queues[queue]!.texts.filter((text) => after.queues[queue]!.texts.includes(text)) : wanted.queues[queue]!.texts)
+  const queues = Object.fromEntries(Object.entries(wanted.queues).map(([name, queue]) => [name, { ...queue, texts: left(name) }]))
+  expect({ code: last.code, state: after }, last.stderr).toEqual({ code: 0, state: { ...wanted, queues } })
+  // what was lost is told to the number
+  const lost = Object.keys(queues).filter((name) => left(name).length < wanted.queues[name]!.texts.length)
+  const results = last.json<RepairDocument>().applied.flatMap(({ results: said = [] }) => said).join()
+  expect(lost.filter((name) => !results.includes(`queue ${name}: `)), results).toEqual([])
+}
+
+describe('a broker that goes while messages are moved,', () => {
+  test.each(Object.keys(restarts).filter((_, index) => isCampaign || index === 0))('as %s: it ends with 6, and what waited in durable queues comes back', async (how) => {
+    const broker = await startBroker('3')
+    const begun: Begun[] = []
+    try {
+      for (const coming of comings.filter((_, index) => isCampaign || index < 2)) begun.push(await stoppedAt(broker.server, coming))
+      await restarts[how]!.down(broker.server)
+      for (const one of begun) await endsInterrupted(one)
+      await restarts[how]!.up(broker.server)
+      for (const one of begun) await endsWell(one)
+    } finally {
+      for (const { own } of begun) await own.end().catch(() => undefined)
+      await broker.remove()
+    }
+  }, 240_000)
+})
