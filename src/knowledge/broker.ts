@@ -103,6 +103,14 @@ export function isBounded({ name, arguments: values }: { name: string; arguments
   return policies === null || policies.some((it) => sets(it, boundKeys, name))
 }
 
+/** The exchange that a queue's dead letters go to, by its argument, or by a policy; null: none. Of several policies, the first that says one. */
+export function deadLetterExchangeOf({ name, arguments: values }: { name: string; arguments: Readonly<Record<string, unknown>> }, policies: readonly Policy[]): string | null {
+  const own = values['x-dead-letter-exchange']
+  if (typeof own === 'string') return own
+  const set = policies.filter((it) => sets(it, ['dead-letter-exchange'], name)).map(({ definition }) => (definition as Record<string, unknown>)['dead-letter-exchange'])
+  return set.find((it) => typeof it === 'string') ?? null
+}
+
 function sets({ pattern, appliesTo, definition }: Policy, keys: readonly string[], queue: string): boolean {
   return appliesToClassic.includes(appliesTo) && keys.some((key) => key in definition) && matches(pattern, queue)
 }

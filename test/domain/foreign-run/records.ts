@@ -52,6 +52,7 @@ export function resetSteps({ discards = false, messages = 4, queue: it = uploads
   return stepsOf({
     queues: [{ queue: it, proof: 'told by the log', isDeclared: false }],
     exchanges: [events],
+    deadLettered: new Map(),
     vanishing: [],
     version: '3.13.7',
     user: 'testops',
