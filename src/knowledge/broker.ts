@@ -103,6 +103,21 @@ export function isBounded({ name, arguments: values }: { name: string; arguments
   return policies === null || policies.some((it) => sets(it, boundKeys, name))
 }
 
+/**
+ * How much a queue takes before it refuses more, by its arguments or by a policy; null: it refuses nothing. The broker counts what is
+ * ready alone, so that a queue holds more once its readers have given theirs back (measured on 3.10.8).
+ */
+export function refusedBeyond({ name, arguments: values }: { name: string; arguments: Readonly<Record<string, unknown>> }, policies: readonly Policy[]): { messages: number | null; bytes: number | null } | null {
+  const told = (key: string): unknown[] => policies.filter((it) => sets(it, [key], name)).map(({ definition }) => (definition as Record<string, unknown>)[key])
+  const overflow = 'x-overflow' in values ? [values['x-overflow']] : told('overflow')
+  if (!overflow.some((it) => typeof it === 'string' && it.startsWith('reject-publish'))) return null
+  const [messages = null, bytes = null] = boundKeys.map((key) => {
+    const bounds = [values[`x-${key}`], ...told(key)].filter((it) => typeof it === 'number')
+    return bounds.length === 0 ? null : Math.min(...bounds)
+  })
+  return { messages, bytes }
+}
+
 /** The exchange that a queue's dead letters go to, by its argument, or by a policy; null: none. Of several policies, the first that says one. */
 export function deadLetterExchangeOf({ name, arguments: values }: { name: string; arguments: Readonly<Record<string, unknown>> }, policies: readonly Policy[]): string | null {
   const own = values['x-dead-letter-exchange']
