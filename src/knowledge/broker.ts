@@ -32,6 +32,9 @@ export function isBuiltIn(name: string): boolean {
 /** The tag of a user from whom the broker takes messages under any user_id. */
 export const impersonator = 'impersonator'
 
+/** A routing key, and so the name of a queue that nobody makes: what is published by it is dropped. */
+export const nowhere = 'testops-admin.nowhere'
+
 /** Exchanges through which messages come back to one queue, with their routing keys. */
 export const backExchangePrefix = 'testops-admin.back.'
 
