@@ -77,6 +77,9 @@ export function countsDeathsItself(version: string): boolean {
   return !version.startsWith('3.')
 }
 
+/** Types of exchanges that keep messages of their own, which go with them (plugins rabbitmq_delayed_message_exchange, rabbitmq_recent_history_exchange). */
+export const keepingExchanges: readonly string[] = ['x-delayed-message', 'x-recent-history']
+
 /** Types of queues that are always durable, and are never moved (DESIGN.md 2, FIELD-NOTES.md 3). */
 export const alwaysDurable: readonly string[] = ['quorum', 'stream']
 

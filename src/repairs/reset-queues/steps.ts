@@ -4,7 +4,7 @@ import type { Step } from '../../core/plan.ts'
 import type { BrokerQueue } from '../../core/sources.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/topology.ts'
 import { counted, listed } from '../../checks/support/format.ts'
-import { countsDeathsItself, exchangeArguments, isDroppedArgument, queueArguments } from '../../knowledge/broker.ts'
+import { countsDeathsItself, exchangeArguments, isDroppedArgument, keepingExchanges, queueArguments } from '../../knowledge/broker.ts'
 import { holdingOf } from '../../knowledge/held-queues.ts'
 import type { Chosen, ChosenQueue } from './chosen.ts'
 import { lossOfDeadLetters } from './dead-letters.ts'
@@ -161,7 +161,7 @@ function exchangeSteps(wanted: Wanted): Step[] {
   const { exchanges, queues, saved } = wanted
   if (exchanges.length === 0) return []
   const names = exchanges.map(({ name }) => name)
-  const losses = [lossOfTypes(exchanges, exchangeArguments), queues.length === 0 ? lossOfExchanges(wanted) : null].filter((it) => it !== null)
+  const losses = [lossOfKept(exchanges), lossOfTypes(exchanges, exchangeArguments), queues.length === 0 ? lossOfExchanges(wanted) : null].filter((it) => it !== null)
   return [
     {
       title: `declare ${counted(exchanges.length, 'exchange')} anew as durable, with all their bindings: ${listed(names)}`,
@@ -174,6 +174,12 @@ function exchangeSteps(wanted: Wanted): Step[] {
       ...(losses.length > 0 && { loses: losses.join('; ') }),
     },
   ]
+}
+
+/** Messages that no queue has yet, and that nothing counts; null: there are none of the kind. */
+function lossOfKept(exchanges: Wanted['exchanges']): string | null {
+  const keeping = exchanges.filter(({ type }) => keepingExchanges.includes(type)).map(({ name, type }) => `${name} (${type})`)
+  return keeping.length === 0 ? null : `messages that wait in ${listed(keeping)}: they go with the exchange`
 }
 
 function afterwards(wanted: Wanted): Step[] {
