@@ -24,6 +24,11 @@ export interface BrokerControl {
   deleteExchange(name: string): Promise<void>
   /** throws REFUSED where one of its ends is missing */
   bind(bindings: readonly Binding[]): Promise<void>
+  /**
+   * Throws FORBIDDEN where this user may not declare, read and delete these queues that are there, put their messages aside, or declare
+   * and delete these exchanges. Changes nothing, whoever reads them.
+   */
+  tryRights(of: { queues: readonly QueueDeclaration[]; exchanges: readonly ExchangeDeclaration[] }): Promise<void>
   unbind(bindings: readonly Binding[]): Promise<void>
   /** takes all that is ready out of the queue */
   purge(name: string): Promise<number>

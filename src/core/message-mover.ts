@@ -22,6 +22,8 @@ export interface Move {
   othersIds?: boolean
   /** of `back`: for a queue that is bounded, what came into it or into the holding queue twice, since a move was cut off */
   repeats?: Repeats | undefined
+  /** of `back`: for a queue that refuses what is beyond its bound, and may have held more, as it does once readers give messages back */
+  fits?: Fits | undefined
   /**
    * of `aside`: another consumer of ours that keeps the queue from vanishing with its last one, and holds its first message. Ours
    * takes its place; `release` returns once what it held is back in its place, and where the move ends early, `keepAgain` is called
@@ -34,6 +36,15 @@ export interface Move {
   signal?: AbortSignal | undefined
   /** for tests of kills: the names are `moverFailpoints` */
   failpoint?: ((name: MoverFailpoint) => Promise<void>) | undefined
+}
+
+/** How much a queue takes before it refuses more; null: that does not bound it. */
+export interface Fits {
+  messages: number | null
+  /** of bodies */
+  bytes: number | null
+  /** a move was cut off */
+  isCut: boolean
 }
 
 /** Messages that are left out on the way back. */

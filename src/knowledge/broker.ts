@@ -32,6 +32,9 @@ export function isBuiltIn(name: string): boolean {
 /** The tag of a user from whom the broker takes messages under any user_id. */
 export const impersonator = 'impersonator'
 
+/** A routing key, and so the name of a queue that nobody makes: what is published by it is dropped. */
+export const nowhere = 'testops-admin.nowhere'
+
 /** Exchanges through which messages come back to one queue, with their routing keys. */
 export const backExchangePrefix = 'testops-admin.back.'
 
@@ -74,6 +77,9 @@ export function countsDeathsItself(version: string): boolean {
   return !version.startsWith('3.')
 }
 
+/** Types of exchanges that keep messages of their own, which go with them (plugins rabbitmq_delayed_message_exchange, rabbitmq_recent_history_exchange). */
+export const keepingExchanges: readonly string[] = ['x-delayed-message', 'x-recent-history']
+
 /** Types of queues that are always durable, and are never moved (DESIGN.md 2, FIELD-NOTES.md 3). */
 export const alwaysDurable: readonly string[] = ['quorum', 'stream']
 
@@ -109,6 +115,29 @@ export function isDropping(policy: Policy, queue: string): boolean {
 export function isBounded({ name, arguments: values }: { name: string; arguments: object }, policies: readonly Policy[] | null): boolean {
   if (boundKeys.some((key) => `x-${key}` in values)) return true
   return policies === null || policies.some((it) => sets(it, boundKeys, name))
+}
+
+/**
+ * How much a queue takes before it refuses more, by its arguments or by a policy; null: it refuses nothing. The broker counts what is
+ * ready alone, so that a queue holds more once its readers have given theirs back (measured on 3.10.8).
+ */
+export function refusedBeyond({ name, arguments: values }: { name: string; arguments: Readonly<Record<string, unknown>> }, policies: readonly Policy[]): { messages: number | null; bytes: number | null } | null {
+  const told = (key: string): unknown[] => policies.filter((it) => sets(it, [key], name)).map(({ definition }) => (definition as Record<string, unknown>)[key])
+  const overflow = 'x-overflow' in values ? [values['x-overflow']] : told('overflow')
+  if (!overflow.some((it) => typeof it === 'string' && it.startsWith('reject-publish'))) return null
+  const [messages = null, bytes = null] = boundKeys.map((key) => {
+    const bounds = [values[`x-${key}`], ...told(key)].filter((it) => typeof it === 'number')
+    return bounds.length === 0 ? null : Math.min(...bounds)
+  })
+  return { messages, bytes }
+}
+
+/** The exchange that a queue's dead letters go to, by its argument, or by a policy; null: none. Of several policies, the first that says one. */
+export function deadLetterExchangeOf({ name, arguments: values }: { name: string; arguments: Readonly<Record<string, unknown>> }, policies: readonly Policy[]): string | null {
+  const own = values['x-dead-letter-exchange']
+  if (typeof own === 'string') return own
+  const set = policies.filter((it) => sets(it, ['dead-letter-exchange'], name)).map(({ definition }) => (definition as Record<string, unknown>)['dead-letter-exchange'])
+  return set.find((it) => typeof it === 'string') ?? null
 }
 
 function sets({ pattern, appliesTo, definition }: Policy, keys: readonly string[], queue: string): boolean {

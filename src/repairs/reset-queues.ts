@@ -56,7 +56,7 @@ export const resetQueues = defineRepair({
     const user = settings.value(springSettings.rabbitUsername) ?? broker.user
     const theirs = consumers.filter((it) => it.user !== user && it.vhost === broker.vhost)
     const readByOthers = new Map(theirs.map(({ queue }) => [queue, [...new Set(theirs.filter((it) => it.queue === queue).map((it) => it.user))]]))
-    const chosen = choose(situation, { exchanges, bindings, records, readByOthers }, broker.vhost, patterns)
+    const chosen = choose(situation, { exchanges, bindings, policies: policies ?? [], records, readByOthers }, broker.vhost, patterns)
     const written = settings.value(setting.name)
     const change = setting.durable ? null : { name: setting.name, from: written, to: 'true' }
     if (change) refuseToLeave(chosen.leftOut, setting.name)

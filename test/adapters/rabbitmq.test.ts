@@ -44,9 +44,17 @@ describe('signing in', () => {
   test('to a vhost that is not there', async () => {
     const failure = await refusal({ vhost: 'no/such vhost' })
     expect(`${failure?.code} ${failure?.message}`).toBe(
-      `FORBIDDEN ${at()} has no vhost no/such vhost, or user ${vhost.endpoint.user} may not use it`,
+      `FORBIDDEN ${at()} has no vhost no/such vhost, or user ${vhost.endpoint.user} may not use it, or a limit of connections is reached`,
     )
-    expect(failure?.suggestions).toEqual(['rabbitmqctl list_vhosts', "rabbitmqctl list_permissions -p 'no/such vhost'"])
+    expect(failure?.suggestions).toEqual(['rabbitmqctl list_vhosts', "rabbitmqctl list_permissions -p 'no/such vhost'", "rabbitmqctl list_vhost_limits -p 'no/such vhost'"])
+  })
+
+  test('to a vhost that takes no more connections', async () => {
+    const full = await freshVhost('3')
+    onTestFinished(async () => full.cleanup())
+    await full.manage('PUT', `/api/vhost-limits/${full.vhost}/max-connections`, { value: 0 })
+    const { user, password } = full.endpoint
+    expect((await refusal({ vhost: full.vhost, user, password }))?.message).toMatch(/or a limit of connections is reached$/)
   })
 
   test('to a vhost of others', async () => {

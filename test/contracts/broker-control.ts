@@ -26,6 +26,21 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
   }
   const counts = async ({ source }: OpenedControl, ...names: string[]): Promise<unknown> => Object.fromEntries(await source.counts(names))
 
+  test('tries rights, and changes nothing', async () =>
+    on(async (opened) => {
+      const { control, source, fill, consume } = opened
+      const queues = ['some', 'read', 'empty'].map((name) => declaration({ name }))
+      const work: ExchangeDeclaration = { name: 'work', type: 'topic', durable: true, autoDelete: false, internal: false, arguments: {} }
+      await control.declareQueues(queues)
+      await control.declareExchange(work)
+      await fill('some', 3)
+      await consume('read')
+      const all = async (): Promise<unknown> => [await counts(opened, 'some', 'read', 'empty'), (await source.queues()).length, await source.bindings()]
+      const before = await all()
+      await control.tryRights({ queues, exchanges: [work] })
+      expect([before, await all()]).toEqual([[{ some: { ready: 3, consumers: 0 }, read: { ready: 0, consumers: 1 }, empty: { ready: 0, consumers: 0 } }, 3, []], before])
+    }))
+
   test('declares queues as told, and again without harm', async () =>
     on(async ({ control, source }) => {
       const told = [

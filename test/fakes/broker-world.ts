@@ -149,6 +149,7 @@ export function brokerWorld({ queues = [], exchanges = [], bindings = [], denies
         if (!held.bindings.some((other) => isSame(other, it))) held.bindings.push(it)
       }
     },
+    tryRights: async () => undefined,
     async unbind(all) {
       held.bindings = held.bindings.filter((it) => !all.some((other) => isSame(other, it)))
     },

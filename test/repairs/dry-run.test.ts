@@ -143,6 +143,7 @@ describe('a dry run', () => {
           "basic.publish",
           "basic.qos",
           "confirm.select",
+          "exchange.bind",
           "exchange.declare",
           "exchange.delete",
           "queue.bind",

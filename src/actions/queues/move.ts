@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { counted } from '../../checks/support/format.ts'
 import { tolerant } from '../../checks/support/wanted.ts'
 import type { Move } from '../../core/action.ts'
-import type { MessageMover, Moved, Repeats } from '../../core/message-mover.ts'
-import type { BrokerQueue, QueueCounts } from '../../core/sources.ts'
+import type { Fits, MessageMover, Moved, Repeats } from '../../core/message-mover.ts'
+import type { BrokerPolicy, BrokerQueue, QueueCounts } from '../../core/sources.ts'
 import { AdminError } from '../../core/error.ts'
-import { isBounded } from '../../knowledge/broker.ts'
+import { isBounded, refusedBeyond } from '../../knowledge/broker.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
@@ -145,6 +145,8 @@ async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, is
   const id = randomBytes(8).toString('hex')
   const note = async (entry: Entry): Promise<void> => journal.note(JSON.stringify(entry))
   const policies = way.direction === 'aside' ? await policiesOn(full, workshop) : null
+  // a holding queue has none
+  const bounds: Bounds = way.direction === 'back' ? await boundsNow(workshop) : { queues: new Map(), policies: null }
   await note({ event: 'begun', ...way, ...(policies && { policies }), attempt: id, queues: Object.fromEntries(full.map(({ queue, counts }) => [queue, counts])) })
   const mover = await (await control.broker()).mover()
   const total = full.reduce((sum, { counts }) => sum + ((way.direction === 'aside' ? counts?.ready : counts?.held) ?? 0), 0)
@@ -162,7 +164,7 @@ async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, is
   try {
     for (const it of full) {
       const onProgress = ({ moved }: { moved: number }): void => moving({ done: (done = before + moved), total, unit: 'messages' })
-      const { moved, contents, othersIds, ...rest } = await moveOne(it, { mover, attempt: id, onProgress }, workshop)
+      const { moved, contents, othersIds, ...rest } = await moveOne(it, { mover, bounds, attempt: id, onProgress }, workshop)
       before += moved
       unnoted.set(it.queue, { contents, othersIds, ...(rest.leftOut > 0 && { leftOut: rest.leftOut }) })
       tell(it, { othersIds, ...rest }, workshop)
@@ -180,13 +182,25 @@ function halfDone(error: AdminError): AdminError {
   return new AdminError('INTERRUPTED', error.message, error.suggestions, { cause: error, obstacle: error.obstacle })
 }
 
+/** What tells how much queues hold. */
+interface Bounds {
+  queues: ReadonlyMap<string, BrokerQueue>
+  /** null: they cannot be seen */
+  policies: readonly BrokerPolicy[] | null
+}
+
+async function boundsNow({ open }: Workshop): Promise<Bounds> {
+  return { queues: await liveQueues({ open }), policies: (await tolerant((await open.broker()).policies())) ?? null }
+}
+
 interface Means {
   mover: MessageMover
+  bounds: Bounds
   attempt: string
   onProgress: (so: { moved: number }) => void
 }
 
-async function moveOne(it: Moving, { mover, attempt: id, onProgress }: Means, workshop: Workshop): Promise<Moved> {
+async function moveOne(it: Moving, { mover, attempt: id, onProgress, bounds }: Means, workshop: Workshop): Promise<Moved> {
   const { queue, holding, direction, othersIds } = it
   const { control, signal, failpoint } = workshop
   const broker = await control.broker()
@@ -196,16 +210,21 @@ async function moveOne(it: Moving, { mover, attempt: id, onProgress }: Means, wo
     const kept = broker.kept().has(queue) && { kept: { release: async () => broker.release(queue), keepAgain: async () => broker.keep([queue]) } }
     return mover.aside({ from: queue, to: holding, attempt: id, ...common, ...kept })
   }
-  return mover.back({ from: holding, to: queue, othersIds, repeats: await repeatsOf(it, workshop), ...common })
+  return mover.back({ from: holding, to: queue, othersIds, repeats: repeatsOf(it, bounds), fits: fitsOf(it, bounds), ...common })
 }
 
 /** What must not come back twice, since the queue would drop others for it, or refuse to take it. */
-async function repeatsOf({ queue, attempts, counts }: Moving, { open }: Workshop): Promise<Repeats | undefined> {
+function repeatsOf({ queue, attempts, counts }: Moving, { queues, policies }: Bounds): Repeats | undefined {
   const most = counts ? repeatsIn(attempts, counts) : 0
   if (counts === null || most === 0) return undefined
-  const of = (await liveQueues({ open })).get(queue)
-  const policies = (await tolerant((await open.broker()).policies())) ?? null
+  const of = queues.get(queue)
   return of && isBounded(of, policies) ? { most, isCut: counts.ready > 0 } : undefined
+}
+
+function fitsOf({ queue, attempts }: Moving, { queues, policies }: Bounds): Fits | undefined {
+  const of = queues.get(queue)
+  const bound = of && refusedBeyond(of, policies ?? [])
+  return bound ? { ...bound, isCut: attempts.some(({ part }) => part === null) } : undefined
 }
 
 function tell({ queue, direction, attempts }: Moving, { perhapsTwice, othersIds, leftOut }: Pick<Moved, 'perhapsTwice' | 'othersIds' | 'leftOut'>, { progress }: Workshop): void {

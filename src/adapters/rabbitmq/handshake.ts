@@ -114,9 +114,10 @@ async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer:
     ])
   }
   if (/Expected ConnectionOpenOk; got <ConnectionClose|NOT_ALLOWED|\b530\b/.test(said)) {
-    return make('FORBIDDEN', `RabbitMQ at ${hostPort(host, port)} has no vhost ${vhost}, or user ${user} may not use it`, [
+    return make('FORBIDDEN', `RabbitMQ at ${hostPort(host, port)} has no vhost ${vhost}, or user ${user} may not use it, or a limit of connections is reached`, [
       typedOn(host, 'rabbitmqctl list_vhosts'),
       typedOn(host, command`rabbitmqctl list_permissions -p ${vhost}`),
+      typedOn(host, command`rabbitmqctl list_vhost_limits -p ${vhost}`),
     ])
   }
   const header = Buffer.from('AMQP\u0000\u0000\u0009\u0001', 'latin1')

@@ -2,12 +2,13 @@ import { counted, listed } from '../../checks/support/format.ts'
 import type { QueueSituation } from '../../checks/support/broker-queues.ts'
 import { AdminError } from '../../core/error.ts'
 import { fitsGlob, plainGlob } from '../../core/glob.ts'
-import type { BrokerExchange, BrokerQueue, LogRecord } from '../../core/sources.ts'
+import type { BrokerExchange, BrokerPolicy, BrokerQueue, LogRecord } from '../../core/sources.ts'
 import type { Binding } from '../../core/topology.ts'
 import { alwaysDurable, isBuiltIn } from '../../knowledge/broker.ts'
 import { declaredExchanges, durableConflicts } from '../../knowledge/log-signatures.ts'
 import { command, nested, typed } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
+import { deadLettersOf, deadLettersTo } from './dead-letters.ts'
 
 export interface ChosenQueue {
   queue: BrokerQueue
@@ -27,6 +28,8 @@ export interface Chosen {
   others: readonly { name: string; why: string }[]
   /** transient exchanges that feed the service's queues and others' too, so that they are not known to be its own */
   shared: readonly string[]
+  /** chosen queues that dead letters may go to, each with the queues that they come from */
+  deadLettered: ReadonlyMap<string, readonly string[]>
   /** exchanges that go with their last binding, all of whose bindings go with what is declared anew; not those that are declared anew themselves */
   vanishing: readonly BrokerExchange[]
 }
@@ -35,6 +38,8 @@ export interface Chosen {
 export interface Held {
   exchanges: readonly BrokerExchange[]
   bindings: readonly Binding[]
+  /** those that are seen */
+  policies: readonly BrokerPolicy[]
   records: readonly LogRecord[]
   /** queues that other users than the service's read, and who they are */
   readByOthers: ReadonlyMap<string, readonly string[]>
@@ -66,7 +71,7 @@ export function choose(situation: QueueSituation, held: Held, vhost: string, pat
   if (doubtful) throw doubtful
   const others = rest.map((name) => ({ name, why: whyNot(name, held) }))
   const switched = exchangesOf(new Set([...own.keys(), ...chosen]), held)
-  return { queues, leftOut, others, ...switched, vanishing: vanishingWith(chosen, switched.exchanges, held) }
+  return { queues, leftOut, others, ...switched, deadLettered: deadLettersTo(chosen, { ...held, all: situation.all }), vanishing: vanishingWith(chosen, switched.exchanges, held) }
 }
 
 /**
@@ -114,14 +119,6 @@ const mostNamed = 12
 function whyNot(name: string, { readByOthers }: Held): string {
   const users = readByOthers.get(name)
   return users ? `read by ${listed(users)}` : 'nothing shows that it is the service\'s'
-}
-
-/** Queues that its dead letters go to. */
-function deadLettersOf({ name, arguments: values }: BrokerQueue, bindings: readonly Binding[]): string[] {
-  const { 'x-dead-letter-exchange': exchange, 'x-dead-letter-routing-key': key } = values
-  if (typeof exchange !== 'string') return []
-  if (exchange === '') return [typeof key === 'string' ? key : name]
-  return bindings.filter((it) => it.source === exchange && it.destinationKind === 'queue' && it.routingKey === key).map((it) => it.destination)
 }
 
 function exchangesOf(own: ReadonlySet<string>, { exchanges, bindings, records }: Held): Pick<Chosen, 'exchanges' | 'shared'> {

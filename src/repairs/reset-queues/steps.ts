@@ -4,11 +4,12 @@ import type { Step } from '../../core/plan.ts'
 import type { BrokerQueue } from '../../core/sources.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/topology.ts'
 import { counted, listed } from '../../checks/support/format.ts'
-import { countsDeathsItself, exchangeArguments, isDroppedArgument, queueArguments } from '../../knowledge/broker.ts'
+import { countsDeathsItself, exchangeArguments, isDroppedArgument, keepingExchanges, queueArguments } from '../../knowledge/broker.ts'
 import { holdingOf } from '../../knowledge/held-queues.ts'
-import type { Chosen } from './chosen.ts'
+import type { Chosen, ChosenQueue } from './chosen.ts'
+import { lossOfDeadLetters } from './dead-letters.ts'
 
-export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges' | 'vanishing'> {
+export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges' | 'deadLettered' | 'vanishing'> {
   version: string
   user: string
   saved: Definitions
@@ -138,7 +139,7 @@ function queueSteps(wanted: Wanted): Step[] {
   if (queues.length === 0) return []
   const former: Former[] = queues.map(({ queue }) => ({ queue: declarationOf(queue), holding: holdingOf(queue.name) }))
   const counts = { messages }
-  const losses = [...(discards ? ['all messages in them: --discard-messages asks for that'] : []), ...[lossOfExchanges(wanted)].filter((it) => it !== null)]
+  const losses = [discards ? 'all messages in them: --discard-messages asks for that' : null, lossOfDeadLetters(namesOf(wanted), wanted.deadLettered), lossOfExchanges(wanted)].filter((it) => it !== null)
   const remove: Step = {
     title: `delete ${counted(queues.length, 'transient queue')}: ${listed(namesOf(wanted))}`,
     action: { kind: 'delete-queues', queues: former, bindings: bindingsTo(wanted, saved), discards, counts },
@@ -160,7 +161,7 @@ function exchangeSteps(wanted: Wanted): Step[] {
   const { exchanges, queues, saved } = wanted
   if (exchanges.length === 0) return []
   const names = exchanges.map(({ name }) => name)
-  const losses = [lossOfTypes(exchanges, exchangeArguments), queues.length === 0 ? lossOfExchanges(wanted) : null].filter((it) => it !== null)
+  const losses = [lossOfKept(exchanges), lossOfTypes(exchanges, exchangeArguments), queues.length === 0 ? lossOfExchanges(wanted) : null].filter((it) => it !== null)
   return [
     {
       title: `declare ${counted(exchanges.length, 'exchange')} anew as durable, with all their bindings: ${listed(names)}`,
@@ -175,11 +176,19 @@ function exchangeSteps(wanted: Wanted): Step[] {
   ]
 }
 
+/** Messages that no queue has yet, and that nothing counts; null: there are none of the kind. */
+function lossOfKept(exchanges: Wanted['exchanges']): string | null {
+  const keeping = exchanges.filter(({ type }) => keepingExchanges.includes(type)).map(({ name, type }) => `${name} (${type})`)
+  return keeping.length === 0 ? null : `messages that wait in ${listed(keeping)}: they go with the exchange`
+}
+
 function afterwards(wanted: Wanted): Step[] {
-  const { queues, discards, messages, saved, version, keepsUserIds } = wanted
+  const { queues, discards, messages, saved, version, keepsUserIds, deadLettered } = wanted
   if (queues.length === 0) return []
   const moves = movesOf(wanted)
   const kept = new Set(keptIn(wanted).map(({ name }) => name))
+  // a message that expires before the service is up goes nowhere where the queue of its dead letters is missing
+  const isAlways = ({ queue: { name }, isDeclared }: ChosenQueue): boolean => !isDeclared || deadLettered.has(name) || isFed.has(name)
   // their exchange is to have its bindings again before it is let go of
   const isFed = new Set(saved.bindings.filter(({ source }) => kept.has(source)).map(({ destination }) => destination))
   const expiring = queues.filter(({ queue }) => 'x-expires' in queue.arguments).map(({ queue }) => queue.name)
@@ -188,10 +197,10 @@ function afterwards(wanted: Wanted): Step[] {
     ...[lossOfTypes(queues.map(({ queue }) => queue), queueArguments)].filter((it) => it !== null),
   ]
   const anew: Step = {
-    title: 'declare those queues anew as durable for which messages wait, or which the service is not known to declare; it declares the others',
+    title: 'declare those queues anew as durable for which messages wait, to which dead letters go, or which the service is not known to declare; it declares the others',
     action: {
       kind: 'redeclare-queues',
-      queues: queues.map(({ queue, isDeclared }) => ({ queue: durableOf(queue, version), holding: holdingOf(queue.name), ...((!isDeclared || isFed.has(queue.name)) && { always: true as const }) })),
+      queues: queues.map((it) => ({ queue: durableOf(it.queue, version), holding: holdingOf(it.queue.name), ...(isAlways(it) && { always: true as const }) })),
       bindings: bindingsTo(wanted, saved),
     },
     interrupts: false,

@@ -2,7 +2,7 @@ import type { Action, ActionKind } from '../../../src/core/action.ts'
 import type { AdminError } from '../../../src/core/error.ts'
 import type { Plan, RepairId, Step } from '../../../src/core/plan.ts'
 import type { RunEvent, RunHistory } from '../../../src/core/run.ts'
-import type { BrokerQueue, SourceName, Sources } from '../../../src/core/sources.ts'
+import type { BrokerExchange, BrokerQueue, SourceName, Sources } from '../../../src/core/sources.ts'
 import { misfitsOf } from '../../../src/domain/foreign-run/index.ts'
 import { stepsOf } from '../../../src/repairs/reset-queues/steps.ts'
 import { eventOf, planOf, recordOf } from '../../engine/repairing.ts'
@@ -44,20 +44,23 @@ interface ResetOf {
   messages?: number
   /** in place of `uploads` */
   queue?: BrokerQueue
+  /** in place of `events` */
+  from?: BrokerExchange
 }
 
 /** The steps that the repair itself makes for that queue and exchange. */
-export function resetSteps({ discards = false, messages = 4, queue: it = uploads }: ResetOf = {}): Step[] {
+export function resetSteps({ discards = false, messages = 4, queue: it = uploads, from = events }: ResetOf = {}): Step[] {
   const { name, durable, autoDelete, arguments: values } = it
   return stepsOf({
     queues: [{ queue: it, proof: 'told by the log', isDeclared: false }],
-    exchanges: [events],
+    exchanges: [from],
+    deadLettered: new Map(),
     vanishing: [],
     version: '3.13.7',
     user: 'testops',
     saved: {
       queues: [{ name, durable, autoDelete, arguments: values }],
-      exchanges: [{ name: 'events', type: events.type, durable: false, autoDelete: events.autoDelete, internal: events.internal, arguments: events.arguments }],
+      exchanges: [{ name: from.name, type: from.type, durable: false, autoDelete: from.autoDelete, internal: from.internal, arguments: from.arguments }],
       bindings: [binding],
       policies: [],
     },

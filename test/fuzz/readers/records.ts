@@ -15,6 +15,7 @@ const setting = { name: 'VENDOR_RABBIT_DURABLE', from: 'false', to: 'true' }
 const resetSteps = stepsOf({
   queues: [{ queue: queue({ name: 'upload', messages: 4, ...transient }), proof: 'told by the log', isDeclared: false }],
   exchanges: [events],
+  deadLettered: new Map(),
   vanishing: [],
   version: '3.13.7',
   user: 'testops',

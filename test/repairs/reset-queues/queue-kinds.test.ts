@@ -145,7 +145,7 @@ describe.concurrent('reset-queues and', () => {
       await vhost.manage('PUT', path)
       expect({ code, error: error.message, next: error.suggestions[0], calls: await service.calls() }).toEqual({
         code: 69,
-        error: expect.stringMatching(new RegExp(`^RabbitMQ at \\S+ has no vhost ${vhost.vhost}, or user \\S+ may not use it$`)) as string,
+        error: expect.stringMatching(new RegExp(`^RabbitMQ at \\S+ has no vhost ${vhost.vhost}, or user \\S+ may not use it, or a limit of connections is reached$`)) as string,
         next: 'rabbitmqctl list_vhosts',
         calls,
       })

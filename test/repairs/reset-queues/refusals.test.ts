@@ -12,6 +12,8 @@ interface Refusal {
   words?: readonly string[]
   env?: Readonly<Record<string, string>>
   set?: (own: QueueDeployment) => Promise<unknown>
+  /** of the user, while it is tried */
+  rights?: { configure: string; write: string; read: string }
   code: number
   message: RegExp
 }
@@ -76,21 +78,61 @@ const refusals: readonly Refusal[] = [
   },
   {
     name: 'a user who may declare nothing of ours',
-    set: async ({ vhost }) => vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${vhost.vhost}`, { configure: '^(work|dead|up.*|export)$', write: '.*', read: '.*' }),
+    rights: { configure: '^(work|dead|up.*|export)$', write: '.*', read: '.*' },
     code: 6,
-    message: /^user \S+ has no sufficient permission on queue 'testops-admin\.held\.\w+' in vhost/,
+    message: /^user \S+ has no sufficient permission on exchange 'testops-admin\.back\.trial' in vhost/,
+  },
+  {
+    name: 'a user who may not read its queues',
+    rights: { configure: '.*', write: '.*', read: '^testops-admin' },
+    code: 6,
+    message: /^user \S+ has no sufficient permission on .*: reading queue/,
+  },
+  {
+    name: 'a user who may not put messages aside',
+    rights: { configure: '.*', write: '^(?!amq)', read: '.*' },
+    code: 6,
+    message: /^user \S+ has no sufficient permission on .*: putting messages aside from queue/,
+  },
+  {
+    name: 'a user who may not delete its queues',
+    rights: { configure: '^testops-admin', write: '.*', read: '.*' },
+    code: 6,
+    message: /^user \S+ has no sufficient permission on .*: declaring queue/,
+  },
+  {
+    name: 'a user who may not delete its exchanges',
+    rights: { configure: '^(testops-admin.*|up.*|export)$', write: '.*', read: '.*' },
+    code: 6,
+    message: /^user \S+ has no sufficient permission on .*: declaring exchange/,
+  },
+  {
+    name: 'a user who may not send messages back to its queues',
+    rights: { configure: '.*', write: '^(testops-admin|amq|work|dead)', read: '.*' },
+    code: 6,
+    message: /^user \S+ has no sufficient permission on .*: binding queue/,
+  },
+  {
+    name: 'a user who may not write to the exchange of its dead letters',
+    rights: { configure: '.*', write: '^(testops-admin|amq|up|export)', read: '.*' },
+    code: 6,
+    message: /^user \S+ has no sufficient permission on .*: binding exchange dead/,
   },
   { name: 'an environment that is for looking only', env: { TESTOPS_ADMIN_READ_ONLY: '1' }, code: 4, message: /TESTOPS_ADMIN_READ_ONLY is set/ },
 ]
 
 describe.concurrent('nothing is changed where there is', () => {
-  test.each(refusals)('$name', async ({ words = [], env = {}, set, code, message }) => {
+  test.each(refusals)('$name', async ({ words = [], env = {}, set, rights, code, message }) => {
     const own = await queueDeployment('3')
     try {
       await own.fill('upload', ['1', '2'])
       await set?.(own)
       const before = await own.state()
+      const { vhost } = own.vhost
+      const give = async (all: object): Promise<unknown> => own.vhost.manage('PUT', `/api/permissions/${vhost}/${vhost}`, all)
+      if (rights) await give(rights)
       const ended = await own.operator.repair(['reset-queues', '--drain', '0', ...words], { env })
+      await give({ configure: '.*', write: '.*', read: '.*' })
       const error = ended.json<Partial<RepairDocument>>().error
       expect({ code: ended.code, message: error?.message }).toEqual({ code, message: expect.stringMatching(message) as string })
       const { ours, ...after } = await own.state()

@@ -87,6 +87,7 @@ export async function recordAmqp(of: Address): Promise<Recorder> {
 const methods: Record<string, string> = {
   '40.10': 'exchange.declare',
   '40.20': 'exchange.delete',
+  '40.30': 'exchange.bind',
   '50.10': 'queue.declare',
   '50.20': 'queue.bind',
   '50.40': 'queue.delete',

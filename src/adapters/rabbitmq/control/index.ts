@@ -8,6 +8,7 @@ import { bindAll, unbindAll } from './bindings.ts'
 import { declareExchange, deleteExchange } from './exchanges.ts'
 import { keeper } from './keep.ts'
 import { declareQueues, deleteQueues, purge } from './queues.ts'
+import { tryRights } from './rights.ts'
 
 /** Changes a virtual host over AMQP alone, so that it needs no plugin. Opens nothing yet; all is tried on first use. */
 export function openBrokerControl(endpoint: BrokerEndpoint, { timeoutMs }: { timeoutMs: number }): Opened<BrokerControl> {
@@ -32,6 +33,7 @@ export function openBrokerControl(endpoint: BrokerEndpoint, { timeoutMs }: { tim
       declareExchange: async (exchange) => held(async () => declareExchange(on, exchange)),
       deleteExchange: async (name) => held(async () => deleteExchange(on, name)),
       bind: async (bindings) => held(async () => bindAll(on, bindings)),
+      tryRights: async (of) => held(async () => tryRights(on, of)),
       unbind: async (bindings) => held(async () => unbindAll(on, bindings)),
       purge: async (name) => held(async () => purge(on, name)),
       async keep(queues) {

@@ -1,3 +1,4 @@
+import { nowhere } from '../../../knowledge/broker.ts'
 import { headersOf, findHeader, writeHeaders, writePersistent, writeUserId } from './properties.ts'
 import type { Properties } from './properties.ts'
 import { FrameWriter, frameOverhead, headerFrame } from './frames.ts'
@@ -144,7 +145,5 @@ function beginHeader(out: FrameWriter, channel: number, bodyBytes: number): void
 }
 
 const mandatory = 1
-/** a routing key, and so the name of a queue that nobody makes */
-const nowhere = 'testops-admin.nowhere'
 const typeInt = 'I'.charCodeAt(0)
 const typeBytes = 'x'.charCodeAt(0)

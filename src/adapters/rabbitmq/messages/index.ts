@@ -11,6 +11,8 @@ import { mayImpersonate } from './impersonation.ts'
 import { Link, NoAnswer } from './link.ts'
 import { declareHolding, look, openExchange, removeExchange } from './queues.ts'
 import { readSeen } from './read-seen.ts'
+import { roomFor } from './room.ts'
+import type { Room } from './room.ts'
 import { Seen } from './seen.ts'
 import { Transfer, readByOthers } from './transfer.ts'
 
@@ -43,16 +45,20 @@ export async function openMessageMover(endpoint: BrokerEndpoint, { timeoutMs }: 
   }
 
   const move = async (of: Move, prepare: (ends: Ends) => Promise<Conversion>, tidy = async (_: Link) => {}): Promise<Moved> => {
+    let room: Room | null = null
     try {
       const { source, target } = await opened()
       if ((await look(source, of.from)).consumers > (of.kept ? 1 : 0)) throw readByOthers(of.from)
-      return await watched(new Transfer({ source, target, conversion: await prepare({ source, target }) }, of), timeoutMs)
+      const conversion = await prepare({ source, target })
+      if (of.fits) room = await roomFor(of, of.fits, { reading: source, endpoint, timeoutMs })
+      return await watched(new Transfer({ source, target, conversion, room }, of), timeoutMs)
     } catch (error) {
       // where it cannot be, what ended the move is told
       await of.kept?.keepAgain().catch(() => undefined)
       const doing = `moving the messages of queue ${of.from} into ${of.to}`
       throw moveFailure(error, { doing, blocked: ends?.target.blocked ?? null, peer, vhost: endpoint.vhost, timeoutMs })
     } finally {
+      await room?.close()
       if (ends) await settle(ends, tidy)
     }
   }

@@ -9,6 +9,7 @@ import type { Link, LinkUser } from './link.ts'
 import { method } from './methods.ts'
 import { cancel, consume, look } from './queues.ts'
 import { Refusal } from './refusal.ts'
+import type { Room } from './room.ts'
 import { Window } from './window.ts'
 
 /** flags of `basic.ack` and `basic.nack` */
@@ -24,6 +25,8 @@ interface Ends {
   source: Link
   target: Link
   conversion: Conversion
+  /** in the queue that is published to; null: it has enough */
+  room: Room | null
 }
 
 /**
@@ -83,7 +86,7 @@ export class Transfer {
       onEnd: () => {
         if (!this.#isSkipping) this.#convert(() => ends.conversion.end(this.#out))
         // a queue that vanishes with its last consumer must not lose its only one
-        if (this.#isSkipping || move.kept) return
+        if (this.#isSkipping || move.kept || ends.room) return
         if (this.#window.saw(this.#bytes)) this.#isOutgrown = true
         if (this.#isOutgrown && !this.#isAwaitingConsumer) this.#consumeAnew()
       },
@@ -185,7 +188,7 @@ export class Transfer {
       if (this.#failure !== null || this.#out.isEmpty) return
       this.#ends.target.send(this.#out)
       this.#sent = this.#published
-      this.#hold(async () => this.#failpoint('published'))
+      if (this.#move.failpoint) this.#hold(async () => this.#failpoint('published'))
     },
     onFailure: (error) => this.#fail(error),
   }
@@ -209,11 +212,14 @@ export class Transfer {
       const { upTo, answered } = this.#confirms
       // once all that it was given has been answered
       if (this.#isRefused && answered === this.#published) this.#fail(notTaken(this.#move.to, 'it is full, and set to refuse what comes then'))
-      const enough = upTo - this.#acknowledged >= this.#window.size / 4 || upTo === this.#published
+      const enough = upTo - this.#acknowledged >= this.#most / 4 || upTo === this.#published
       if (this.#failure !== null || upTo === this.#acknowledged || !enough) return
-      if (!this.#move.failpoint) return this.#acknowledge()
+      const { room } = this.#ends
+      if (!this.#move.failpoint && room === null) return this.#acknowledge()
       this.#hold(async () => {
         await this.#failpoint('confirmed')
+        // before others may come in its place
+        await room?.take(upTo - this.#acknowledged)
         this.#acknowledge()
         await this.#failpoint('acked')
       })
@@ -278,7 +284,12 @@ export class Transfer {
 
   #writeConsume(out: FrameWriter): void {
     this.#consumers += 1
-    consume(out, { queue: this.#move.from, consumer: this.#consumers, prefetch: this.#move.kept ? keptWindow : this.#window.size, exclusive: this.#exclusive && !this.#move.kept })
+    consume(out, { queue: this.#move.from, consumer: this.#consumers, prefetch: this.#most, exclusive: this.#exclusive && !this.#move.kept })
+  }
+
+  /** how many may be under way */
+  get #most(): number {
+    return this.#move.kept ? keptWindow : (this.#ends.room?.atOnce ?? this.#window.size)
   }
 
   #fail(error: Error): void {
@@ -286,9 +297,8 @@ export class Transfer {
     this.#wake()
   }
 
-  /** nothing else happens meanwhile; without failpoints, nothing is waited for */
+  /** nothing else happens meanwhile */
   #hold(work: () => Promise<void>): void {
-    if (!this.#move.failpoint) return
     const links = [this.#ends.source, this.#ends.target]
     for (const link of links) link.pause()
     work()
