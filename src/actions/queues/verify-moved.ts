@@ -10,6 +10,7 @@ import type { Entry } from '../../core/queue-notes.ts'
 import { compare } from './comparison.ts'
 import type { Comparison, Left } from './comparison.ts'
 import { droppingOn } from './policies.ts'
+import { countsOf } from './queues.ts'
 
 /**
  * Compares what came back with what went aside, queue by queue. Throws INTERRUPTED where it is not the same, once: whoever goes on
@@ -52,8 +53,19 @@ export async function verifyMoved(moves: readonly Move[], { before, lost }: { be
   const text = compared.some(({ so }) => so?.isAtLeast)
     ? `${counted(total, 'message')} back, none is missing: a move was cut off, so some may be there twice`
     : `${counted(total, 'message')} back, contents compared`
-  progress(text)
-  result(text)
+  for (const said of [text, ...(await droppedSince(came, workshop))]) {
+    progress(said)
+    result(said)
+  }
+}
+
+/** What queues hold less of than came back to them: they drop what is beyond their bound, as for any other message. */
+async function droppedSince(came: ReadonlyMap<string, number>, { open }: Workshop): Promise<string[]> {
+  const counts = await countsOf([...came.keys()], { open })
+  return [...came].flatMap(([queue, count]) => {
+    const { ready = count, consumers = 0 } = counts.get(queue) ?? {}
+    return ready < count && consumers === 0 ? [`queue ${queue} has kept ${ready} of ${counted(count, 'message')}: it drops what is beyond its bound, or has expired`] : []
+  })
 }
 
 interface Differing {
@@ -79,7 +91,7 @@ function reasonsOf(differing: readonly Differing[]): string {
   const before = differing.filter(({ isBefore }) => isBefore)
   const after = differing.filter(({ isBefore }) => !isBefore)
   const reasons = [
-    ...(before.length === 0 ? [] : [`Meanwhile somebody else has read from ${listed(before.map(({ queue }) => queue))}, or the broker was started again, which drops what a transient queue holds.`]),
+    ...(before.length === 0 ? [] : [`Meanwhile somebody else has read from ${listed(before.map(({ queue }) => queue))}, they have expired, or the broker was started again, which drops what a transient queue holds.`]),
     ...(after.length === 0 ? [] : [`Somebody else has read from ${listed(after.map(({ holding }) => holding))} or published to it.`]),
   ]
   return reasons.join(' ')

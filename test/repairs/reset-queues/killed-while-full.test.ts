@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { isCampaign } from '../support/failpoints.ts'
 import { queueDeployment } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
@@ -50,6 +51,23 @@ describe.concurrent('a queue that is full', () => {
       await killed(own, way, instant)
       const resumed = await own.operator.run(['resume', '--json'])
       expect({ code: resumed.code, texts: await own.texts('full') }, resumed.stderr).toEqual({ code: 0, texts: distinct })
+    } finally {
+      await own.end()
+    }
+  })
+
+  test('that drops its oldest for what others published meanwhile says how many it has kept', async () => {
+    const own = await fullQueue({ 'x-max-length': count }, distinct)
+    try {
+      await own.operator.killedAt('move-messages:acked', reset)
+      await own.fill('full', ['900', '901', '902'])
+      const resumed = await own.operator.repair(['resume'])
+      const results = resumed.json<RepairDocument>().applied.flatMap((it) => it.results ?? [])
+      expect({ code: resumed.code, texts: await own.texts('full'), results }, resumed.stderr).toEqual({
+        code: 0,
+        texts: [...distinct.slice(3), '900', '901', '902'],
+        results: expect.arrayContaining([`queue full has kept ${count} of ${count + 3} messages: it drops what is beyond its bound, or has expired`]) as string[],
+      })
     } finally {
       await own.end()
     }

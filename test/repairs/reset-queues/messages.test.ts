@@ -163,7 +163,7 @@ describe.concurrent('messages that wait', () => {
       expect({ code: told.code, running: await own.service.isRunning(), message: told.json<RepairDocument>().error?.message }).toEqual({
         code: 6,
         running: false,
-        message: `queue upload: 5 messages were counted before the move was cut off, and ${left.length} of them were there when it was gone on with. Meanwhile somebody else has read from upload, or the broker was started again, which drops what a transient queue holds. What was there is back, and the service is not started`,
+        message: `queue upload: 5 messages were counted before the move was cut off, and ${left.length} of them were there when it was gone on with. Meanwhile somebody else has read from upload, they have expired, or the broker was started again, which drops what a transient queue holds. What was there is back, and the service is not started`,
       })
       const resumed = await own.operator.run(['resume', '--json'])
       expect({ code: resumed.code, running: await own.service.isRunning(), texts: await own.texts('upload') }).toEqual({ code: 0, running: true, texts: left })
