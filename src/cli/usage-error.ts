@@ -13,11 +13,16 @@ export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
   if (thrown instanceof AdminError) return withCommand(thrown, program)
   if (!(thrown instanceof Errors.CLIError) || thrown instanceof Errors.ExitError) return thrown
   const help = command`${nested(program)} --help`
-  const { flags, parse } = thrown as Error & {
+  const { flags, args, parse } = thrown as Error & {
     flags?: readonly string[]
+    args?: readonly { name: string; description?: string }[]
     parse?: { input?: { flags?: Record<string, unknown> } }
   }
   const known = parse?.input?.flags
+  if (/^Missing \d+ required arg/.test(thrown.message) && args) {
+    const needed = args.map(({ name, description = name.toUpperCase() }) => description).join(' and ')
+    return new AdminError('USAGE', `\`${program}\` needs ${needed}`, [help], { cause: thrown })
+  }
   if (!flags || !known) return new AdminError('USAGE', plainMessage(thrown.message), [help], { cause: thrown })
   const names = Object.keys(known).map((name) => `--${name}`)
   const nearest = flags.flatMap((flag) => nearestNames(flag, names)).map((flag) => command`${nested(program)} ${nested(typed([flag]))}`)
@@ -43,7 +48,6 @@ function plainMessage(message: string): string {
     .replace(/(?<!\n)\n*See more help with --help\s*$/, '')
     .replace(/^The following errors? occurred:\s*/, '')
     .replace(/^Parsing (--[\w-]+)\s+Expected/, '$1: expected')
-    .replace(/^Missing \d+ required args?:?\s*/, 'missing: ')
     .replace(/(?<![\w-])(--[\w-]+)=true\b/g, '$1')
     .replace(/(?<=\w) {2,}/g, ': ')
     .replace(/(?<!\s)\s*\n\s*/g, ' ')

@@ -1,4 +1,4 @@
-import { Errors } from '@oclif/core'
+import { Args, Errors, Flags, Parser } from '@oclif/core'
 import { describe, expect, test } from 'vitest'
 import { inOwnWords } from '../../src/cli/usage-error.ts'
 import { AdminError } from '../../src/core/error.ts'
@@ -8,10 +8,6 @@ describe("oclif's errors are wrong usage", () => {
     [
       'Parsing --timeout \n\tExpected an integer but received: x\nSee more help with --help',
       '--timeout: expected an integer but received: x',
-    ],
-    [
-      'Missing 1 required arg:\nFAULT  fault to break the deployment by\nSee more help with --help',
-      'missing: FAULT: fault to break the deployment by',
     ],
     [
       'The following error occurred:\n  \u001b[2m--watch=true cannot also be provided when using --wait\u001b[22m\nSee more help with --help',
@@ -27,6 +23,13 @@ describe("oclif's errors are wrong usage", () => {
       message: expected,
       suggestions: ['tool doctor --help'],
     })
+  })
+
+  test('an argument that is missing, whatever flags there are', async () => {
+    const args = { fault: Args.string({ description: 'FAULT, as `lab faults` lists it', required: true }) }
+    const flags = { 'accept-risk': Flags.string({ multiple: true }) }
+    const error: unknown = await Parser.parse([], { args, flags }).catch((thrown: unknown) => thrown)
+    expect(inOwnWords(error, 'tool break')).toMatchObject({ code: 'USAGE', message: '`tool break` needs FAULT, as `lab faults` lists it', suggestions: ['tool break --help'] })
   })
 
   test.each([
