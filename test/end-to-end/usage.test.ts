@@ -97,7 +97,7 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
     ['lab break stuck-lok', 'no fault `stuck-lok`; did you mean `stuck-lock`?', 'testops-admin lab break stuck-lock'],
     ['lab mend stuck-lok', 'no fault `stuck-lok`; did you mean `stuck-lock`?', 'testops-admin lab mend stuck-lock'],
     ['lab mend nope', 'no fault `nope`; the nearest are ', 'testops-admin lab faults'],
-    ['lab break', 'missing: fault: FAULT or FAULT/VARIANT, one or several', 'testops-admin lab break --help'],
+    ['lab break', '`testops-admin lab break` needs FAULT or FAULT/VARIANT, one or several', 'testops-admin lab break --help'],
     ['checks extra', 'Unexpected argument: extra', 'testops-admin checks --help'],
   ])('%s', async (line, message, suggestion) => {
     const [plain, json] = await Promise.all([place.run(words(line)), place.run([...words(line), '--json'])])
