@@ -46,7 +46,7 @@ const listKeys: Readonly<Record<string, readonly string[]>> = {
 const keyDefaults: Members = { protocol: 'TCP' }
 const setLists: ReadonlySet<string> = new Set(['finalizers'])
 /** Maps that are set as a whole (`x-kubernetes-map-type: atomic`). */
-const atomicMaps: ReadonlySet<string> = new Set(['selector', 'secretKeyRef', 'configMapKeyRef', 'fieldRef', 'resourceFieldRef', 'nodeSelector', 'secretRef', 'configMapRef', 'labelSelector', 'claimRef', 'targetRef', 'roleRef'])
+const atomicMaps: ReadonlySet<string> = new Set(['selector', 'secretKeyRef', 'configMapKeyRef', 'fieldRef', 'resourceFieldRef', 'nodeSelector', 'secretRef', 'configMapRef', 'labelSelector', 'claimRef', 'targetRef', 'roleRef', 'imagePullSecrets'])
 /** Maps whose members the API does not name: a member is none of a type. */
 const freeMaps: ReadonlySet<string> = new Set(['labels', 'annotations', 'data', 'binaryData', 'stringData', 'limits', 'requests', 'capacity', 'parameters'])
 
@@ -60,7 +60,8 @@ export function keysOf(names: Names): readonly string[] | 'values' | null {
   return listKeys[names.slice(-2).join('.')] ?? listKeys[last] ?? null
 }
 
-function isFree(names: Names): boolean {
+/** Whether its members are data, and no fields that the API names. */
+export function isFree(names: Names): boolean {
   return freeMaps.has(names.at(-1) ?? '')
 }
 
@@ -128,9 +129,13 @@ export function compared(before: unknown, after: unknown): Comparison {
       const next = [...path, element]
       if (lefts.length < 2 && rights.length < 2) walk(lefts[0]?.value, rights[0]?.value, (lefts[0] ?? rights[0])!.names, next)
       // items with the same keys are one field together
-      else if (lefts.length === 0) added.add(textOf(next))
-      else if (rights.length === 0) removed.add(textOf(next))
-      else if (!isDeepStrictEqual(lefts.map((it) => it.value), rights.map((it) => it.value))) modified.add(textOf(next))
+      else if (lefts.length > 1 && rights.length > 1) {
+        if (!isDeepStrictEqual(lefts.map((it) => it.value), rights.map((it) => it.value))) modified.add(textOf(next))
+      } else {
+        const [isNew, single] = [rights.length > 1, [...lefts, ...rights].find((it) => [lefts, rights].some((all) => all.length === 1 && all[0] === it))]
+        if (single) walk(isNew ? single.value : undefined, isNew ? undefined : single.value, single.names, next)
+        ;(isNew ? added : removed).add(textOf(next))
+      }
     }
   }
   walk(before, after, [], [])
@@ -141,6 +146,13 @@ function grouped(value: unknown, names: Names): Map<string, ReturnType<typeof pa
   const groups = new Map<string, ReturnType<typeof partsOf>>()
   for (const part of partsOf(value, names)) groups.set(part.element, [...(groups.get(part.element) ?? []), part])
   return groups
+}
+
+/** Whether a list has several items that its keys do not tell apart. */
+export function hasTwins(object: unknown, names: Names = []): boolean {
+  if (!isGranular(object, names)) return false
+  const parts = partsOf(object, names)
+  return new Set(parts.map(({ element }) => element)).size < parts.length || parts.some((part) => hasTwins(part.value, part.names))
 }
 
 /** The set, and the fields of types that lie above it (structured-merge-diff, `EnsureNamedFieldsAreMembers`). */
@@ -158,6 +170,16 @@ export function withNamed(set: FieldSet): FieldSet {
 
 function namesIn(path: Path): Names {
   return path.filter((it) => it.startsWith('f:')).map((it) => it.slice(2))
+}
+
+/** What is in the set itself comes before what is below its paths (structured-merge-diff, `Set.Iterate`). */
+export function inOrder(set: FieldSet): string[] {
+  const levels = (path: Path): string[] => path.map((element, index) => `${index === path.length - 1 ? 0 : 1}${element}`)
+  const order = (one: Path, other: Path): number => {
+    const at = one.findIndex((element, index) => element !== other[index])
+    return one[at]! < (other[at] ?? '') ? -1 : 1
+  }
+  return [...set].map((text) => ({ text, levels: levels(pathOf(text)) })).sort((one, other) => order(one.levels, other.levels)).map(({ text }) => text)
 }
 
 export function union(...sets: readonly FieldSet[]): FieldSet {
@@ -184,7 +206,7 @@ export function removed(object: unknown, set: FieldSet): unknown {
     const kept = partsOf(value, names)
       .filter(({ element }) => !set.has(textOf([...path, element])))
       .map((part) => ({ ...part, value: [...set].some((it) => it.startsWith(textOf([...path, part.element, '']))) ? walk(part.value, part.names, [...path, part.element]) : part.value }))
-    if (kept.length === 0) return undefined
+    if (kept.length === 0) return null
     return Array.isArray(value) ? kept.map((it) => it.value) : Object.fromEntries(kept.map((it) => [it.element.slice(2), it.value]))
   }
   return walk(object, [], [])

@@ -81,7 +81,8 @@ async function givenUp<T>(client: KubernetesClient, workload: WorkloadRef, seen:
 
 /**
  * What takes this program's own entries away, the last first; nothing where it has none. Only those of operation Update: an entry that
- * goes removes no value then. One that is alone in the list cannot be taken away, and stands in nobody's way.
+ * goes removes no value then. One that is alone in the list stays: from an empty list on the server notes no owners at all, and the next
+ * who applies meets `before-first-apply` in every field.
  */
 function removals({ metadata: { managedFields = [] } = {} }: ManagedObject): object[] {
   const own = managedFields.flatMap((entry, index) => (entry.manager === manager && entry.operation === 'Update' ? [index] : []))

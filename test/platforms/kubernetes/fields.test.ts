@@ -139,7 +139,7 @@ test('what others own stays theirs, also under names like this one', async () =>
   expect([deployment().metadata.managedFields, patches()]).toEqual([before, []])
 })
 
-test('an entry that is alone in the list cannot be taken away, and is left there', async () => {
+test('an entry that is alone in the list is left there: without it, nothing more would be noted of the object', async () => {
   server.cluster.isFrozen = true
   server.cluster.update('deployments', deployment(), ({ metadata }) => void (metadata.managedFields = []))
   leave({})
