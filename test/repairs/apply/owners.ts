@@ -68,15 +68,15 @@ function chartWords({ file }: Situation, lifetime?: string): string[] {
   return ['testops', chart, '-f', file, ...(lifetime === undefined ? [] : ['--set-string', `bearerTokenExpirationAfter=${lifetime}`])]
 }
 
-/** Helm's library names itself to the server as its program does (helm, `pkg/kube/client.go`, `getManagedFieldsManager`). */
-function helmCalled(what: string): Owner {
+/** Flux's helm-controller is Helm's library, which names itself to the server as its program does (helm, `pkg/kube/client.go`, `getManagedFieldsManager`). */
+function helmController(what: string, isHelm3: boolean, ...more: string[]): Owner {
   const apply = async (it: Situation, lifetime?: string): Promise<string> => {
-    const { helm } = await kubernetesTools()
-    const program = join(it.folder, what)
+    const { helm } = await kubernetesTools({ isHelm3 })
+    const program = join(it.folder, 'helm-controller')
     await symlink(helm, program).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
-    return said(program, ['upgrade', '--install', ...chartWords(it, lifetime), '-n', 'testops'], it)
+    return said(program, ['upgrade', '--install', ...chartWords(it, lifetime), ...more, '-n', 'testops'], it)
   }
   return { what, given: { install: null }, apply }
 }
@@ -90,14 +90,15 @@ function kubectlOwner(what: string, ...words: string[]): Owner {
   return { what, given: { install: null }, apply }
 }
 
-/**
- * The names and the force of the last: Argo CD, "Server-Side Apply support for ArgoCD" (it forces); Flux, fluxcd/pkg, `ssa`, `Apply`
- * (kustomize-controller forces), and helm-controller, `main.go` (Helm's library under its own name, which does not).
- */
 export const helm4: Owner = { what: 'helm 4', apply: upgrade, hasRelease: true }
 export const helm3: Owner = { what: 'helm 3', given: { isHelm3: true }, apply: upgrade, hasRelease: true }
 export const clientSide = kubectlOwner('kubectl apply')
 export const serverSide = kubectlOwner('kubectl apply --server-side', '--server-side')
 export const argo = kubectlOwner('argocd-controller', '--server-side', '--field-manager=argocd-controller', '--force-conflicts')
-export const others: readonly Owner[] = [clientSide, serverSide, argo, kubectlOwner('kustomize-controller', '--server-side', '--field-manager=kustomize-controller', '--force-conflicts'), helmCalled('helm-controller')]
+/**
+ * Argo CD's and Flux's: argo-cd, `common/common.go` (`ArgoCDSSAManager`) and "Server-Side Apply support for ArgoCD" (it forces); fluxcd/pkg,
+ * `ssa/manager_apply.go` (kustomize-controller forces); helm-controller, `main.go` (its name) and `internal/action/upgrade.go` (on the
+ * server's side it forces, as of Helm 4; before, it merges).
+ */
+const others: readonly Owner[] = [clientSide, serverSide, argo, kubectlOwner('kustomize-controller', '--server-side', '--field-manager=kustomize-controller', '--force-conflicts'), helmController('helm-controller', false, '--force-conflicts'), helmController('helm-controller of Helm 3', true)]
 export const all: readonly Owner[] = [helm4, helm3, ...others]

@@ -95,7 +95,9 @@ function objectsIn(manifest: string): Manifested[] {
   return manifest.split(/^---(?=\s|$)/m).flatMap((text) => {
     try {
       const { value } = parseYaml(text)
-      return isManifested(value) ? [value] : []
+      // helm takes a list apart
+      const all = isObject(value) && Array.isArray(value['items']) ? (value['items'] as unknown[]) : [value]
+      return all.filter(isManifested)
     } catch (error) {
       if (error instanceof YamlError) return []
       throw error

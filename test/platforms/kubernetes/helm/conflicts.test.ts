@@ -83,6 +83,7 @@ describe('what a manifest holds', () => {
     ['beside what is no object', `---\n---\n- 1\n---\nkind: [\n---\nnull\n---\nkind: Secret\n---\n${secret}`, ['secrets/a']],
     ['beside kinds of others', `apiVersion: example.org/v1\nkind: Deployment\nmetadata: {name: b}\n---\napiVersion: v1\nkind: Unknown\nmetadata: {name: c}\n---\n${secret}`, ['secrets/a']],
     ['beside a place that is none', `${secret.replace('{name: a}', '{name: b, namespace: 1}')}---\n${secret}`, ['secrets/a']],
+    ['within a list', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: ['a', 'b'].map((it) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: it } })).concat([null as never]) }), ['secrets/a', 'secrets/b']],
     ['with a namespace of its own', secret.replace('{name: a}', '{name: a, namespace: default}'), ['namespaces/default/secrets/a']],
   ])('%s', async (_, manifest, objects) => {
     expect(await conflictsIn(client, release, manifest)).toEqual([])
