@@ -1,4 +1,5 @@
-import { compared, fieldsOf, hasTwins, without } from './fields.ts'
+import { compared } from './compare.ts'
+import { fieldsOf, hasTwins, without } from './fields.ts'
 import type { FieldSet } from './fields.ts'
 import type { Stored } from './resources.ts'
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { merged } from './apply.ts'
-import { below, common, compared, decoded, encoded, fieldsOf, inOrder, removed, union, without, withNamed } from './fields.ts'
+import { compared } from './compare.ts'
+import { below, common, decoded, encoded, fieldsOf, inOrder, removed, union, without, withNamed } from './fields.ts'
 import type { FieldSet, FieldsV1, Path } from './fields.ts'
 import { lastAppliedFields } from './last-applied.ts'
 import { apiVersionOf } from './resources.ts'
