@@ -3,14 +3,16 @@ import type { Cluster } from './cluster.ts'
 import { timestamp } from './cluster.ts'
 import { compact, defaulted } from './defaults.ts'
 import { admit, start } from './kubelet.ts'
-import { appliedBy, isTracked, isUnchanged, written } from './managers.ts'
+import { withLastApplied } from './last-applied.ts'
+import { appliedBy, isUnchanged, written } from './managers.ts'
 import type { Writer } from './managers.ts'
-import { jsonPatch, mergePatch, strategicPatch } from './patch.ts'
+import { jsonPatch, mergePatch } from './patch.ts'
 import { pending } from './pod-states.ts'
 import type { Asked } from './request.ts'
 import { apiVersionOf } from './resources.ts'
 import type { Pod, Resource, Stored, Workload } from './resources.ts'
 import { badRequest, invalidPatch } from './status.ts'
+import { strategicPatch } from './strategic.ts'
 import { validate } from './validate.ts'
 import { isSelected } from './watch.ts'
 
@@ -44,6 +46,7 @@ export function created(asked: Asked, body: unknown, cluster: Cluster): Answer {
   const metadata = { ...object.metadata, ...(namespace !== null && { namespace }) }
   if (resource.plural === 'pods') return createdPod(resource, { ...object, metadata } as Pod, cluster)
   const made = written(null, storable(resource, { ...object, metadata }), writerOf(asked))
+  validate(resource, null, made)
   if (isTrial(query)) return { status: 201, body: shown(resource, made) }
   return { status: 201, body: shown(resource, cluster.create(resource.plural, made)) }
 }
@@ -65,9 +68,16 @@ export function replaced(asked: Asked, body: unknown, cluster: Cluster): Answer 
 /** A new state of an object that is there, with its owners. One that differs in nothing is not written. */
 function put(asked: Asked, before: Stored, next: Stored, cluster: Cluster): Answer {
   const { resource } = asked
-  const whole = isTracked(before) ? defaulted(resource, compact(next)) : compact(next)
-  if (isTracked(before)) validate(resource, before, whole)
-  return stored(asked, before, written(before, whole, writerOf(asked)), cluster)
+  const whole = storable(resource, next)
+  validate(resource, before, whole)
+  return stored(asked, before, withPart(asked, before, written(before, whole, writerOf(asked))), cluster)
+}
+
+/** Who writes the status writes nothing else, and the other way round (`PrepareForUpdate` of the registries). */
+function withPart({ resource: { plural }, subresource }: Asked, before: Stored, after: Stored): Stored {
+  if (plural !== 'deployments' && plural !== 'statefulsets') return after
+  const { status, ...rest } = subresource === 'status' ? { ...before, metadata: { ...after.metadata, ...(before.metadata.labels && { labels: before.metadata.labels }) }, status: after['status'] } : { ...after, status: before['status'] }
+  return status === undefined ? rest : { ...rest, status }
 }
 
 function stored({ resource, query }: Asked, before: Stored, after: Stored, cluster: Cluster): Answer {
@@ -102,10 +112,12 @@ export function patched(asked: Asked, type: string, patch: unknown, cluster: Clu
 function appliedTo(asked: Asked, patch: unknown, cluster: Cluster): Answer {
   const { resource, namespace, name, query } = asked
   if (!query.get('fieldManager')) throw badRequest('PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch')
-  const { kind: _kind, apiVersion: _apiVersion, ...given } = patch as Stored
-  const config = encodedData(resource, { ...given, metadata: { ...given.metadata, ...(namespace !== null && { namespace }) } })
+  const { kind, apiVersion, ...given } = patch as Stored
+  const config = { ...given, metadata: { ...given.metadata, ...(namespace !== null && { namespace }) } }
   const live = cluster.find(resource.plural, namespace, name ?? '')
-  const after = defaulted(resource, compact(appliedBy(live, config, writerOf(asked), query.get('force') === 'true')))
+  const writer = writerOf(asked)
+  const applied = storable(resource, appliedBy(live, config, writer, query.get('force') === 'true'))
+  const after = writer.manager === 'kubectl' ? withLastApplied(applied, { apiVersion, kind, ...config }) : applied
   validate(resource, live, after)
   if (live) return stored(asked, live, after, cluster)
   return { status: 201, body: shown(resource, isTrial(query) ? after : cluster.create(resource.plural, after)) }
@@ -128,7 +140,7 @@ function encodedData({ plural }: Resource, object: Stored): Stored {
 }
 
 function storable(resource: Resource, object: Stored): Stored {
-  return defaulted(resource, compact(encodedData(resource, object)))
+  return defaulted(resource, compact(encodedData(resource, compact(object))))
 }
 
 /**

@@ -25,7 +25,9 @@ function mergedLists(live: readonly unknown[], config: readonly unknown[], names
       // one that the configuration has elsewhere is taken there
       else if (one.key === shared[next]) break
     }
-    result.push(merged(left!.find((it) => it.key === key)?.item, item, names))
+    const same = left!.filter((it) => it.key === key)
+    // of several that are alike none is taken up
+    result.push(merged(same.length === 1 ? same[0]!.item : undefined, item, names))
     if (key !== shared[next]) continue
     next += 1
     if (left![at]?.key === key) at += 1

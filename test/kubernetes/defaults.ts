@@ -1,4 +1,5 @@
-import { isMembers } from './fields.ts'
+import { isFree, isMembers } from './fields.ts'
+import type { Names } from './fields.ts'
 import type { Resource, Stored } from './resources.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -6,6 +7,7 @@ type Members = Readonly<Record<string, unknown>>
 /** What the API server sets where nobody does (Kubernetes API reference, the kinds' own defaults); other kinds stay as they are. */
 export function defaulted({ plural }: Resource, object: Stored): Stored {
   const spec = object['spec']
+  if (plural === 'secrets') return { ...object, type: object['type'] ?? 'Opaque' }
   if (!isMembers(spec) || !isMembers(spec['template'])) return object
   const { template } = spec
   const own = plural === 'deployments' ? deploymentDefaults(spec) : plural === 'statefulsets' ? statefulSetDefaults : null
@@ -25,14 +27,26 @@ const containerDefaults: Members = { resources: {}, terminationMessagePath: '/de
 function withPodDefaults(template: Members): Members {
   const spec = isMembers(template['spec']) ? template['spec'] : {}
   const lists = ['containers', 'initContainers'].filter((name) => Array.isArray(spec[name])).map((name) => [name, (spec[name] as Members[]).map(withContainerDefaults)])
-  return { ...template, spec: { ...over(podDefaults, spec), ...Object.fromEntries(lists) } }
+  const { volumes } = spec
+  return { ...template, spec: { ...over(podDefaults, spec), ...(Array.isArray(volumes) && { volumes: (volumes as Members[]).map(withSource) }), ...Object.fromEntries(lists) } }
+}
+
+function withSource(volume: Members): Members {
+  if (Object.keys(volume).length === 1) return { ...volume, emptyDir: {} }
+  const sources = ['secret', 'configMap'].filter((name) => isMembers(volume[name])).map((name): [string, Members] => [name, { defaultMode: 0o644, ...(volume[name] as Members) }])
+  return { ...volume, ...Object.fromEntries(sources) }
 }
 
 function withContainerDefaults(container: Members): Members {
-  const { image = '', ports } = container
+  const { image = '', ports, env } = container
   const isLatest = !/:[^/]+$/.test(String(image)) || String(image).endsWith(':latest')
   const own = { ...containerDefaults, imagePullPolicy: isLatest ? 'Always' : 'IfNotPresent' }
-  return { ...over(own, container), ...(Array.isArray(ports) && { ports: (ports as Members[]).map((it) => ({ ...it, protocol: it['protocol'] ?? 'TCP' })) }) }
+  return { ...over(own, container), ...(Array.isArray(ports) && { ports: (ports as Members[]).map((it) => ({ ...it, protocol: it['protocol'] ?? 'TCP' })) }), ...(Array.isArray(env) && { env: (env as Members[]).map(withVersion) }) }
+}
+
+function withVersion(variable: Members): Members {
+  const from = variable['valueFrom']
+  return isMembers(from) && isMembers(from['fieldRef']) ? { ...variable, valueFrom: { ...from, fieldRef: { apiVersion: 'v1', ...from['fieldRef'] } } } : variable
 }
 
 function over(defaults: Members, given: Members): Members {
@@ -40,19 +54,26 @@ function over(defaults: Members, given: Members): Members {
   return { ...given, ...Object.fromEntries(all) }
 }
 
-/** As Go writes an object of a known type: what is null, and maps of texts and lists without anything, are left out. */
+/** Maps and lists that are left out where they are empty; what is a type of its own is not. */
+const omittedEmpty: ReadonlySet<string> = new Set(['annotations', 'labels', 'finalizers', 'ownerReferences', 'matchLabels', 'data', 'binaryData', 'stringData', 'env', 'envFrom', 'ports', 'volumes', 'volumeMounts', 'initContainers', 'nodeSelector', 'tolerations', 'imagePullSecrets', 'limits', 'requests', 'command', 'args', 'conditions'])
+/** Texts and truths that are no pointers in Go: without a value they are as if nobody had given them. */
+const omittedZero: Members = { value: '', image: '', protocol: '', type: '', paused: false }
+
+/** As Go writes an object of a known type: without what is null, and without the maps, lists and texts that have nothing in them. */
 export function compact<T>(value: T): T {
   // what it leaves out is optional in every type of the API
-  return compacted(value) as T
+  return compacted(value, []) as T
 }
 
-function compacted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((it: unknown) => compacted(it))
-  if (!isMembers(value)) return value
+function compacted(value: unknown, names: Names): unknown {
+  if (Array.isArray(value)) return value.map((it: unknown) => compacted(it, names))
+  if (!isMembers(value) || names.at(-1) === 'managedFields') return value
   const entries = Object.entries(value).filter(([, it]) => it !== null && it !== undefined)
-  return Object.fromEntries(entries.map(([name, it]) => [name, compacted(it)] as const).filter(([name, it]) => !isOmitted(name, it)))
+  if (isFree(names)) return Object.fromEntries(entries)
+  return Object.fromEntries(entries.map(([name, it]) => [name, compacted(it, [...names, name])] as const).filter(([name, it]) => !isOmitted(name, it)))
 }
 
 function isOmitted(name: string, value: unknown): boolean {
-  return ['annotations', 'labels', 'env', 'ports', 'volumes'].includes(name) && typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  if (typeof value === 'object' && value !== null) return omittedEmpty.has(name) && Object.keys(value).length === 0
+  return name in omittedZero && omittedZero[name] === value
 }

@@ -15,7 +15,8 @@ export interface FieldsV1 {
 
 const separator = '\0'
 
-function textOf(path: Path): string {
+/** A path as one text. */
+export function textOf(path: Path): string {
   return path.join(separator)
 }
 
@@ -46,7 +47,7 @@ const listKeys: Readonly<Record<string, readonly string[]>> = {
 const keyDefaults: Members = { protocol: 'TCP' }
 const setLists: ReadonlySet<string> = new Set(['finalizers'])
 /** Maps that are set as a whole (`x-kubernetes-map-type: atomic`). */
-const atomicMaps: ReadonlySet<string> = new Set(['selector', 'secretKeyRef', 'configMapKeyRef', 'fieldRef', 'resourceFieldRef', 'nodeSelector', 'secretRef', 'configMapRef', 'labelSelector', 'claimRef', 'targetRef', 'roleRef'])
+const atomicMaps: ReadonlySet<string> = new Set(['selector', 'secretKeyRef', 'configMapKeyRef', 'fieldRef', 'resourceFieldRef', 'nodeSelector', 'secretRef', 'configMapRef', 'labelSelector', 'claimRef', 'targetRef', 'roleRef', 'imagePullSecrets'])
 /** Maps whose members the API does not name: a member is none of a type. */
 const freeMaps: ReadonlySet<string> = new Set(['labels', 'annotations', 'data', 'binaryData', 'stringData', 'limits', 'requests', 'capacity', 'parameters'])
 
@@ -60,7 +61,8 @@ export function keysOf(names: Names): readonly string[] | 'values' | null {
   return listKeys[names.slice(-2).join('.')] ?? listKeys[last] ?? null
 }
 
-function isFree(names: Names): boolean {
+/** Whether its members are data, and no fields that the API names. */
+export function isFree(names: Names): boolean {
   return freeMaps.has(names.at(-1) ?? '')
 }
 
@@ -82,7 +84,7 @@ export function elementOf(item: unknown, names: Names): string {
 }
 
 /** The parts of a value that is set field by field, in their order. */
-function partsOf(value: unknown, names: Names): { element: string; names: Names; value: unknown }[] {
+export function partsOf(value: unknown, names: Names): { element: string; names: Names; value: unknown }[] {
   if (Array.isArray(value)) return value.map((item: unknown) => ({ element: elementOf(item, names), names, value: item }))
   return isMembers(value) ? Object.entries(value).map(([key, it]) => ({ element: `f:${key}`, names: [...names, key], value: it })) : []
 }
@@ -103,44 +105,11 @@ export function fieldsOf(object: unknown): FieldSet {
   return set
 }
 
-export interface Comparison {
-  added: FieldSet
-  modified: FieldSet
-  removed: FieldSet
-}
-
-/** In which fields an object differs from the one before (structured-merge-diff, `Compare`). */
-export function compared(before: unknown, after: unknown): Comparison {
-  const [added, modified, removed] = [new Set<string>(), new Set<string>(), new Set<string>()]
-  const isNothing = (value: unknown): boolean => value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
-  const walk = (left: unknown, right: unknown, names: Names, path: Path): void => {
-    const isLeaf = !isGranular(right ?? left, names) || (isNothing(left) && isNothing(right)) || (left !== undefined && left !== null && right !== undefined && right !== null && Array.isArray(left) !== Array.isArray(right))
-    if (!isLeaf) descend(left, right, names, path)
-    if (path.length === 0) return
-    if (left === undefined) added.add(textOf(path))
-    else if (right === undefined) removed.add(textOf(path))
-    else if (isLeaf && !isDeepStrictEqual(left, right)) modified.add(textOf(path))
-  }
-  const descend = (left: unknown, right: unknown, names: Names, path: Path): void => {
-    const [one, other] = [grouped(left, names), grouped(right, names)]
-    for (const element of new Set([...one.keys(), ...other.keys()])) {
-      const [lefts, rights] = [one.get(element) ?? [], other.get(element) ?? []]
-      const next = [...path, element]
-      if (lefts.length < 2 && rights.length < 2) walk(lefts[0]?.value, rights[0]?.value, (lefts[0] ?? rights[0])!.names, next)
-      // items with the same keys are one field together
-      else if (lefts.length === 0) added.add(textOf(next))
-      else if (rights.length === 0) removed.add(textOf(next))
-      else if (!isDeepStrictEqual(lefts.map((it) => it.value), rights.map((it) => it.value))) modified.add(textOf(next))
-    }
-  }
-  walk(before, after, [], [])
-  return { added, modified, removed }
-}
-
-function grouped(value: unknown, names: Names): Map<string, ReturnType<typeof partsOf>> {
-  const groups = new Map<string, ReturnType<typeof partsOf>>()
-  for (const part of partsOf(value, names)) groups.set(part.element, [...(groups.get(part.element) ?? []), part])
-  return groups
+/** Whether a list has several items that its keys do not tell apart. */
+export function hasTwins(object: unknown, names: Names = []): boolean {
+  if (!isGranular(object, names)) return false
+  const parts = partsOf(object, names)
+  return new Set(parts.map(({ element }) => element)).size < parts.length || parts.some((part) => hasTwins(part.value, part.names))
 }
 
 /** The set, and the fields of types that lie above it (structured-merge-diff, `EnsureNamedFieldsAreMembers`). */
@@ -158,6 +127,16 @@ export function withNamed(set: FieldSet): FieldSet {
 
 function namesIn(path: Path): Names {
   return path.filter((it) => it.startsWith('f:')).map((it) => it.slice(2))
+}
+
+/** What is in the set itself comes before what is below its paths (structured-merge-diff, `Set.Iterate`). */
+export function inOrder(set: FieldSet): string[] {
+  const levels = (path: Path): string[] => path.map((element, index) => `${index === path.length - 1 ? 0 : 1}${element}`)
+  const order = (one: Path, other: Path): number => {
+    const at = one.findIndex((element, index) => element !== other[index])
+    return one[at]! < (other[at] ?? '') ? -1 : 1
+  }
+  return [...set].map((text) => ({ text, levels: levels(pathOf(text)) })).sort((one, other) => order(one.levels, other.levels)).map(({ text }) => text)
 }
 
 export function union(...sets: readonly FieldSet[]): FieldSet {
@@ -184,7 +163,7 @@ export function removed(object: unknown, set: FieldSet): unknown {
     const kept = partsOf(value, names)
       .filter(({ element }) => !set.has(textOf([...path, element])))
       .map((part) => ({ ...part, value: [...set].some((it) => it.startsWith(textOf([...path, part.element, '']))) ? walk(part.value, part.names, [...path, part.element]) : part.value }))
-    if (kept.length === 0) return undefined
+    if (kept.length === 0) return null
     return Array.isArray(value) ? kept.map((it) => it.value) : Object.fromEntries(kept.map((it) => [it.element.slice(2), it.value]))
   }
   return walk(object, [], [])

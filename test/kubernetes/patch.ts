@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isMembers } from './fields.ts'
 import { unprocessable } from './status.ts'
 
 type Json = unknown
@@ -13,59 +14,6 @@ export function mergePatch(target: Json, patch: Json): Json {
     else result[key] = mergePatch(result[key], value)
   }
   return result
-}
-
-/** Lists whose members are told apart by one of their fields, as the API's types declare it. */
-const mergeKeys: Readonly<Record<string, string>> = {
-  containers: 'name',
-  initContainers: 'name',
-  env: 'name',
-  volumes: 'name',
-  volumeMounts: 'mountPath',
-  ports: 'containerPort',
-  ownerReferences: 'uid',
-}
-
-/** A strategic merge patch: new members of a keyed list come first, known ones stay where they are. */
-export function strategicPatch(target: Json, patch: Json, field = ''): Json {
-  const key = mergeKeys[field]
-  if (Array.isArray(patch) && key !== undefined) return mergeLists(Array.isArray(target) ? target : [], patch, key)
-  if (!isMembers(patch)) return patch
-  const result: Members = isMembers(target) ? { ...target } : {}
-  for (const [name, value] of Object.entries(patch)) {
-    const ordered = /^\$setElementOrder\/(.+)$/.exec(name)?.[1]
-    if (ordered !== undefined) continue
-    if (value === null) delete result[name]
-    else result[name] = strategicPatch(result[name], value, name)
-  }
-  for (const [name, order] of Object.entries(patch)) {
-    const ordered = /^\$setElementOrder\/(.+)$/.exec(name)?.[1]
-    if (ordered !== undefined) result[ordered] = inOrder(result[ordered], order, mergeKeys[ordered])
-  }
-  return result
-}
-
-/** As a client has them; what it does not know stays behind the one before it. */
-function inOrder(list: Json, order: Json, key: string | undefined): Json {
-  if (!Array.isArray(list) || !Array.isArray(order)) return list
-  const keyOf = (it: Json): Json => (key !== undefined && isMembers(it) ? it[key] : it)
-  const wanted = (order as Json[]).map(keyOf)
-  const known = (list as Json[]).filter((it) => wanted.includes(keyOf(it))).sort((one, other) => wanted.indexOf(keyOf(one)) - wanted.indexOf(keyOf(other)))
-  const result: Json[] = []
-  for (const it of list as Json[]) result.push(wanted.includes(keyOf(it)) ? known.shift() : it)
-  return result
-}
-
-function mergeLists(target: readonly Json[], patch: readonly Json[], key: string): Json[] {
-  const keyOf = (it: Json): Json => (isMembers(it) ? it[key] : undefined)
-  const patched = new Map(patch.map((it) => [keyOf(it), it]))
-  const isDeleted = (it: Json): boolean => isMembers(it) && it['$patch'] === 'delete'
-  const known = new Set(target.map(keyOf))
-  const added = patch.filter((it) => !known.has(keyOf(it)) && !isDeleted(it))
-  const kept = target
-    .filter((it) => !isDeleted(patched.get(keyOf(it))))
-    .map((it) => (patched.has(keyOf(it)) ? strategicPatch(it, patched.get(keyOf(it))) : it))
-  return [...added, ...kept]
 }
 
 /** RFC 6902: add, replace, remove, test. */
@@ -118,8 +66,4 @@ function tested(value: Json, operation: Members): Json {
 
 function unescape(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~')
-}
-
-function isMembers(value: Json): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

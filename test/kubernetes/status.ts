@@ -57,7 +57,8 @@ export type Conflicts = readonly { owner: Pick<ManagedEntry, 'manager' | 'operat
 export function applyConflict(conflicts: Conflicts): Refused {
   const all = conflicts
     .map(({ owner, fields }) => ({ by: `${JSON.stringify(owner.manager)}${owner.subresource === undefined ? '' : ` with subresource ${JSON.stringify(owner.subresource)}`}${owner.operation === 'Update' ? ` using ${owner.apiVersion}` : ''}`, fields: fields.map(shownPath) }))
-    .sort((one, other) => (one.by < other.by ? -1 : 1))
+    // what writes through a subresource is named first (`getConflictMessage`)
+    .sort((one, other) => (one.by.replace(' with', '\0') < other.by.replace(' with', '\0') ? -1 : 1))
   const causes = all.flatMap(({ by, fields }) => fields.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field })))
   const [first] = causes
   const what = causes.length === 1 ? `1 conflict: ${first!.message}: ${first!.field}` : `${causes.length} conflicts: ${all.flatMap(({ by, fields }) => [`conflicts with ${by}:`, ...fields.map((field) => `- ${field}`)]).join('\n')}`

@@ -81,19 +81,23 @@ async function givenUp<T>(client: KubernetesClient, workload: WorkloadRef, seen:
 
 /**
  * What takes this program's own entries away, the last first; nothing where it has none. Only those of operation Update: an entry that
- * goes removes no value then. One that is alone in the list cannot be taken away, and stands in nobody's way.
+ * goes removes no value then. One that is alone in the list stays: from an empty list on the server notes no owners at all, and the next
+ * who applies meets `before-first-apply` in every field.
  */
 function removals({ metadata: { managedFields = [] } = {} }: ManagedObject): object[] {
   const own = managedFields.flatMap((entry, index) => (entry.manager === manager && entry.operation === 'Update' ? [index] : []))
-  if (own.length === managedFields.length) return []
-  return own.reverse().flatMap((index) => {
-    const path = `/metadata/managedFields/${index}`
-    return [
-      { op: 'test', path: `${path}/manager`, value: manager },
-      { op: 'test', path: `${path}/operation`, value: 'Update' },
-      { op: 'remove', path },
-    ]
-  })
+  const other = managedFields.findIndex((_, index) => !own.includes(index))
+  if (other < 0 || own.length === 0) return []
+  const entry = (index: number): string => `/metadata/managedFields/${index}`
+  return [
+    // one more is there still; its manager may be unnamed
+    { op: 'test', path: `${entry(other)}/operation`, value: managedFields[other]!.operation },
+    ...own.reverse().flatMap((index) => [
+      { op: 'test', path: `${entry(index)}/manager`, value: manager },
+      { op: 'test', path: `${entry(index)}/operation`, value: 'Update' },
+      { op: 'remove', path: entry(index) },
+    ]),
+  ]
 }
 
 function stillOwned(error: AdminError, client: KubernetesClient, { resource, namespace, name }: WorkloadRef): AdminError {

@@ -139,12 +139,25 @@ test('what others own stays theirs, also under names like this one', async () =>
   expect([deployment().metadata.managedFields, patches()]).toEqual([before, []])
 })
 
-test('an entry that is alone in the list cannot be taken away, and is left there', async () => {
+test('an entry that is alone in the list is left there: without it, nothing more would be noted of the object', async () => {
   server.cluster.isFrozen = true
   server.cluster.update('deployments', deployment(), ({ metadata }) => void (metadata.managedFields = []))
   leave({})
   await control.giveUpFields!()
   expect([await control.ownsFields!(), patches()]).toEqual([false, []])
+})
+
+test('an entry that others leave alone in the list meanwhile is left there too', async () => {
+  server.cluster.isFrozen = true
+  leave({})
+  const become = (change: (entries: ManagedEntry[]) => ManagedEntry[]): void => server.cluster.update('deployments', deployment(), ({ metadata }) => void (metadata.managedFields = change(metadata.managedFields ?? [])))
+  become((entries) => entries.toReversed())
+  server.instead = ({ method }) => {
+    if (method === 'PATCH') become((entries) => entries.filter(({ manager }) => manager === 'testops-admin'))
+    return false
+  }
+  await control.giveUpFields!()
+  expect(owners()).toEqual(['testops-admin Update'])
 })
 
 test('a workload that is gone has nothing to give up', async () => {

@@ -78,3 +78,8 @@ export async function situation({ values = before, settings = { chart }, install
     image: () => cluster.deployments[0]!.spec.template.spec.containers[0]!.image,
   }
 }
+
+/** Whether a request to the API server changes nothing: it reads, tries an apply, or asks for one's own rights, which keeps nothing. */
+export function isQuestion(request: string): boolean {
+  return request.startsWith('GET ') || /^PATCH [^?]+\?(?:[^&]+&)*dryRun=All(?:&|$)/.test(request) || request === 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+}

@@ -4,7 +4,7 @@ import { isObject } from '../../../core/shape.ts'
 import type { FieldConflict } from '../../../core/sources.ts'
 import type { KubernetesClient } from '../client.ts'
 import { Refusal } from '../refusal.ts'
-import { groupOf, isOfCluster } from '../resources.ts'
+import { groupOf } from '../resources.ts'
 import type { ResourceName } from '../resources.ts'
 
 /** Which release, as helm marks its objects. */
@@ -22,7 +22,7 @@ interface Manifested {
 
 type Asking = Pick<KubernetesClient, 'change' | 'kubectl'>
 
-/** Kinds that charts have, and that are asked about here; another is left to helm. */
+/** Kinds that charts have, each within a namespace, and that are asked about here; another is left to helm. */
 const kinds: Readonly<Record<string, ResourceName>> = {
   ConfigMap: 'configmaps',
   CronJob: 'cronjobs',
@@ -59,11 +59,10 @@ async function conflictsOf(client: Asking, release: ReleaseName, object: Manifes
   const resource = kinds[object.kind]
   const { namespace = release.namespace, name } = object.metadata
   if (resource === undefined || groupIn(object.apiVersion) !== groupOf(resource) || typeof namespace !== 'string') return []
-  const inNamespace = isOfCluster(resource) ? [] : ['-n', namespace]
-  const shown = client.kubectl(...inNamespace, 'get', `${resource}/${name}`, '-o', 'yaml', '--show-managed-fields')
+  const shown = client.kubectl('-n', namespace, 'get', `${resource}/${name}`, '-o', 'yaml', '--show-managed-fields')
   try {
     const query = { fieldManager: helm, fieldValidation: 'Ignore', force: false, dryRun: 'All' }
-    await client.change({ resource, namespace: isOfCluster(resource) ? null : namespace, name, query }, { verb: 'patch', kind: 'apply', body: marked(object, release) })
+    await client.change({ resource, namespace, name, query }, { verb: 'patch', kind: 'apply', body: marked(object, release) })
     return []
   } catch (error) {
     if (error instanceof Refusal) return error.causes.flatMap((it) => (it.reason === 'FieldManagerConflict' ? conflictIn(it, { object: `${resource}/${name}`, shown }) : []))
@@ -92,10 +91,13 @@ function recordIn(value: unknown): Readonly<Record<string, unknown>> {
 
 /** A document that is no object, or no YAML of ours, is passed over. */
 function objectsIn(manifest: string): Manifested[] {
-  return manifest.split(/^---[^\S\n]*$/m).flatMap((text) => {
+  // what stands behind the dashes is part of the document that begins there
+  return manifest.split(/^---(?=\s|$)/m).flatMap((text) => {
     try {
       const { value } = parseYaml(text)
-      return isManifested(value) ? [value] : []
+      // helm takes a list apart
+      const all = isObject(value) && Array.isArray(value['items']) ? (value['items'] as unknown[]) : [value]
+      return all.filter(isManifested)
     } catch (error) {
       if (error instanceof YamlError) return []
       throw error
