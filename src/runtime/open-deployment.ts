@@ -108,7 +108,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
 
   const { share, close } = openings({ signal })
   const ways = waysThrough(platform)
-  const through = <T>(open: (context: EndpointContext) => Promise<Opened<T>>): (() => Promise<T>) =>
+  const through = <T extends object>(open: (context: EndpointContext) => Promise<Opened<T>>): (() => Promise<T>) =>
     share(async () => ways.told(async (reach) => open({ ...context, reach })))
   const { runs, lockFile } = recordsOf(environment, deployment)
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())

@@ -14,7 +14,7 @@ import { isRefusal } from './refusal.ts'
 import { addressesOf, backendOf, podAt } from './service-pods.ts'
 import type { Backend, Service } from './service-pods.ts'
 import { openStream } from './stream.ts'
-import { withoutAnswer, withoutStream } from './unseen.ts'
+import { brokenStream, withoutAnswer, withoutStream } from './unseen.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
@@ -143,7 +143,7 @@ async function streamTo(client: KubernetesClient, namespace: string, { pod, port
   const stream = await openStream(client, asked, `a port-forward to pod \`${pod}\``, { timeoutMs, ...(pingMs !== undefined && { pingMs }) }).catch(async (error: unknown) => {
     throw await withoutStream(client, { namespace, pod }, error)
   })
-  return portStream(stream)
+  return portStream(stream, async (why) => withoutStream(client, { namespace, pod }, brokenStream(pod, why)))
 }
 
 /** Whether the name leads to the same here as in the cluster: another server of that name must never be taken for it. */
