@@ -1,7 +1,7 @@
-import { lookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
 import { atMost } from '../../adapters/at-most.ts'
 import { systemCode } from '../../adapters/failure.ts'
+import { lookUp } from '../../adapters/look-up.ts'
 import type { HostPort, Opened, Way } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { portStream } from './byte-stream.ts'
@@ -156,7 +156,7 @@ async function isDirect(client: KubernetesClient, service: Service, namespace: s
 }
 
 async function resolveHere(host: string): Promise<readonly string[]> {
-  const found = lookup(host, { all: true }).then(
+  const found = lookUp(host).then(
     (all) => all.map(({ address }) => address),
     () => [],
   )
