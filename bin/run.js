@@ -23,6 +23,6 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-v')) {
   if ([0, 1, 2, 3].includes(process.exitCode ?? 0)) keep()
   // what is printed waits for its reader, as long as that takes
   for (const stream of [process.stdout, process.stderr]) if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve))
-  // all has been closed; a name that is still being looked up must not keep the operator waiting
-  setTimeout(() => process.exit(), 1000).unref()
+  // all has been closed; what still waits for somebody else must not keep the operator waiting
+  setTimeout(() => process.exit(), 100).unref()
 }

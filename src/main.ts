@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Config, loadHelpClass } from '@oclif/core'
+import { lookUpLikeThis } from './adapters/look-up.ts'
 import { readWords } from './cli/command-names.ts'
 import { failureOf, isOutput } from './cli/failure.ts'
 import { guardStream } from './cli/guard-stream.ts'
@@ -19,6 +20,7 @@ const program = 'testops-admin'
 /** Runs the command that the words name, and turns whatever it throws into a message and an exit code. */
 export async function main(words: readonly string[] = process.argv.slice(2)): Promise<void> {
   guardStream(process.stderr)
+  lookUpLikeThis()
   const crashed = new Promise<never>((_, reject) => {
     process.once('uncaughtException', reject)
     process.once('unhandledRejection', reject)

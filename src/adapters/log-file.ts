@@ -1,5 +1,5 @@
 import { AdminError } from '../core/error.ts'
-import type { FollowedLine, FollowOptions, LogPart, LogPartsOptions } from '../core/sources.ts'
+import type { FollowedLine, FollowOptions, LogPart, LogPartsOptions, UnreadPart } from '../core/sources.ts'
 import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
 import { fileFailure, notFile } from './file-failure.ts'
@@ -21,8 +21,8 @@ export interface LogText {
   readonly target: string
   /** the command that prints it; null: it is a file */
   readonly prints: Suggestion | null
-  /** the newest text, whole lines, at most so many bytes; `complete` is false where older text was left out */
-  newest(options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
+  /** the newest text, whole lines, at most so many bytes; `complete` is false where older text was left out; `unread`: as `LogsSource.recent` has it */
+  newest(options: { maxBytes: number }): Promise<{ complete: boolean; text: string; unread?: readonly UnreadPart[] }>
   /** lines as they are written, until the signal ends it; throws NOT_CONFIGURED where that cannot be had, else as reading does */
   follow(options: FollowOptions): AsyncGenerator<FollowedLine>
   /** all of it, each file, container or run of one by itself, in the order of time as far as it is known; throws where these cannot be told */

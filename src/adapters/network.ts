@@ -1,7 +1,7 @@
-import { lookup } from 'node:dns/promises'
 import { AdminError } from '../core/error.ts'
 import type { NetworkSource } from '../core/sources.ts'
 import { seconds, systemCode } from './failure.ts'
+import { lookUp } from './look-up.ts'
 import { command } from '../core/shell-command.ts'
 
 /** Names are looked up as every program on this machine does, hosts file included. Throws TIMED_OUT. */
@@ -24,7 +24,7 @@ export async function addressesOf(host: string, timeoutMs: number): Promise<stri
     )
   })
   try {
-    const found = await Promise.race([lookup(host, { all: true }), late])
+    const found = await Promise.race([lookUp(host), late])
     return [...new Set(found.map(({ address }) => address))]
   } catch (error) {
     if (error instanceof AdminError) throw error

@@ -1,14 +1,14 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { env } from 'node:process'
+import { lookUp } from './look-up.ts'
 
 /** Whether a host is this machine: its name leads to an address of its own. Never throws. */
 export async function isThisMachine(host: string): Promise<boolean> {
   const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
-  const addresses = await lookup(host, { all: true }).catch(() => [])
+  const addresses = await lookUp(host).catch(() => [])
   return addresses.length > 0 && addresses.every(({ address }) => /^127\./.test(address) || address === '::1' || own.includes(address))
 }
 

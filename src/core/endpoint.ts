@@ -1,3 +1,4 @@
+import type { AdminError } from './error.ts'
 import type { Secret } from './secret.ts'
 import type { Suggestion } from './shell-command.ts'
 
@@ -13,6 +14,8 @@ export interface HostPort {
 export interface Way extends HostPort {
   /** what an operator would type for a way of their own; null: nothing is needed */
   command: Suggestion | null
+  /** Why a connection through it was not opened, or broke on the way, since that time of `performance.now()`; null: none did, as far as is known. Never throws */
+  brokenSince?: (time: number) => Promise<AdminError | null>
 }
 
 /** The way to an address, open for as long as the deployment is; null: the address is to be used as it is. Throws where there is none. */

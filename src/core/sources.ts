@@ -27,7 +27,7 @@ export type {
 export type { ClockReading } from './sources/clock.ts'
 export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseConnections, DatabaseIdentity, DatabaseSource, LockTableName, LockTablesAsked } from './sources/database.ts'
 export type { FilesSource, ValueEdit, ValueLook } from './sources/files.ts'
-export type { FollowedLine, FollowOptions, LogPart, LogPartsOptions, LogRecord, LogsSource } from './sources/logs.ts'
+export type { FollowedLine, FollowOptions, LogPart, LogPartsOptions, LogRecord, LogsSource, RecentRecords, UnreadPart } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
 export type { FieldConflict, ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade } from './sources/release.ts'
 export type { Values } from './values.ts'

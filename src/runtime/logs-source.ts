@@ -8,8 +8,8 @@ export function logsSource(log: LogText, timeZone: string | null): LogsSource {
     target: log.target,
     prints: log.prints,
     async recent(options) {
-      const { complete, text } = await log.newest(options)
-      return { complete, records: splitRecords(text, timeZone) }
+      const { text, ...rest } = await log.newest(options)
+      return { ...rest, records: splitRecords(text, timeZone) }
     },
     follow: (options) => log.follow(options),
     parts: (options) => log.parts(options),

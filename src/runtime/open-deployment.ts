@@ -28,6 +28,7 @@ import { readCertificates, secretReader } from './configuration/secrets.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
 import { apiEndpoint } from './endpoints/api.ts'
 import { brokerEndpoint } from './endpoints/broker.ts'
+import { currentSettings } from './current-settings.ts'
 import type { EndpointContext, ServiceEnvironment } from './endpoints/context.ts'
 import { readable, settingOf } from './endpoints/context.ts'
 import { databaseEndpoints } from './endpoints/database.ts'
@@ -93,7 +94,8 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
     throw new AdminError('USAGE', `--relay leads through a cluster, and deployment \`${name}\` is on platform ${settingsOfPlatform.platform}`)
   }
   const platform = await openPlatform(settingsOfPlatform, { timeoutMs, environment, relay: options.relay, seen: selected.seen, ...(signal && { signal }) })
-  const context: EndpointContext = { name, settings, secrets, environment: once(() => platform.environment()) }
+  const current = currentSettings(async () => platform.environment())
+  const context: EndpointContext = { name, settings, secrets, environment: current.environment }
   const known = await environmentFor(context)
   const cluster = await clusterOf(settingsOfPlatform, { environment })
   const deployment: Deployment = {
@@ -108,12 +110,20 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
 
   const { share, close } = openings({ signal })
   const ways = waysThrough(platform)
-  const through = <T>(open: (context: EndpointContext) => Promise<Opened<T>>): (() => Promise<T>) =>
-    share(async () => ways.told(async (reach) => open({ ...context, reach })))
+  /** once the service's settings name another server, that one */
+  const through = <T extends object>(open: (context: EndpointContext) => Promise<Opened<T>>): (() => Promise<T>) => {
+    const byAddresses = new Map<string, () => Promise<T>>()
+    return async () => {
+      const addresses = await current.addresses(known)
+      const shared = byAddresses.get(addresses) ?? share(async () => ways.told(async (reach) => open({ ...context, reach })))
+      byAddresses.set(addresses, shared)
+      return shared()
+    }
+  }
   const { runs, lockFile } = recordsOf(environment, deployment)
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
   const tokens = once(async () => (await import('../adapters/api/index.ts')).tokenKeeper())
-  const release = share(async () => unheld(await releaseOf(platform, deployment)))
+  const release = share(async () => unheld(current.watched(await releaseOf(platform, deployment))))
   const inBroker = through(async (context) => {
     const endpoint = await brokerEndpoint(context)
     const { openRunStore } = await import('../adapters/rabbitmq/run-store.ts')
@@ -141,7 +151,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
         const { openBrokerControl } = await import('../adapters/rabbitmq/control/index.ts')
         return openBrokerControl(endpoint, { timeoutMs })
       }),
-      service: share(async () => unheld(await platform.control())),
+      service: share(async () => unheld(current.watched(await platform.control()))),
       sessions: through(async (context) => {
         const endpoint = await sessionsEndpoint(context)
         const { openSessionsControl } = await import('../adapters/redis/index.ts')

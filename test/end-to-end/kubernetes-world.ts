@@ -11,7 +11,7 @@ import { localPrograms } from '../kubernetes/exec.ts'
 import { kubeconfigFor } from '../kubernetes/passing-kubeconfig.ts'
 import type { Pod, Workload } from '../kubernetes/resources.ts'
 import { startApiServer } from '../kubernetes/server.ts'
-import { forwardPorts } from '../kubernetes/streams.ts'
+import { forwardPorts, upgraded } from '../kubernetes/streams.ts'
 import { freshDatabase, freshRedisDatabase, freshVhost, rabbitmqctlOf, servers } from '../servers/index.ts'
 import type { FreshDatabase, FreshVhost } from '../servers/index.ts'
 import { freePort } from '../../src/lab/servers/local/ports.ts'
@@ -30,6 +30,8 @@ export interface KubernetesWorld {
   requests: readonly string[]
   /** cuts every connection through the API server that is open now */
   breakForwards: () => void
+  /** pods to which streams are opened, and break at once */
+  breaking: Set<string>
   isReady: () => boolean
   close: () => Promise<void>
 }
@@ -98,7 +100,9 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
   const ctl = rabbitmqctlOf(servers().rabbitmq3)
   cluster.hooks.exec = ({ command, ...call }) => command[0] === 'rabbitmqctl' ? spawn(ctl.command[0], [...ctl.command.slice(1), ...command.slice(1)], { env: ctl.environment }) : run({ ...call, command: command.map((word, index) => (command[index - 1] === outsideName ? String(host!.port) : word === outsideName ? host!.host : word)) })
   const streams = new Set<Duplex>()
+  const breaking = new Set<string>()
   server.upgrade = (asked, request, socket, head) => {
+    if (breaking.has(asked.name ?? '')) return void upgraded(request, socket, head, ['v4.channel.k8s.io'], (stream) => stream.terminate())
     streams.add(socket)
     socket.once('close', () => streams.delete(socket))
     forwardPorts(request, socket, head, {
@@ -139,6 +143,7 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
     breakForwards() {
       for (const stream of streams) stream.destroy()
     },
+    breaking,
     isReady,
     async close() {
       for (const service of running.values()) await service.stop()

@@ -68,6 +68,8 @@ export class Cluster {
     scaled?: (workload: Workload, replicas: number) => void
     /** runs a program in a pod; null: its image has none of that name */
     exec?: (call: ExecCall) => ChildProcessWithoutNullStreams | null
+    /** whether the kubelet of a pod is reached for its log, `exec` or `portforward`: asked each time */
+    reached?: (subresource: string, pod: Pod) => boolean
   } = {}
   /** programs that were started in pods and have not ended */
   readonly programs = new Set<ChildProcess>()
@@ -182,6 +184,11 @@ export class Cluster {
     ;(log[part] ??= []).push({ at, text })
     this.logs.set(key, log)
     this.changes.emit('log', key)
+  }
+
+  /** Whether the API server does not reach the kubelet of a pod. */
+  isHidden(subresource: string, pod: Pod): boolean {
+    return this.hiddenNodes.has(pod.spec.nodeName ?? '') || this.hooks.reached?.(subresource, pod) === false
   }
 
   /** Lets pods follow their workloads, as after each change of one. */

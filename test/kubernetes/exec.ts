@@ -36,13 +36,14 @@ export function answerExec({ namespace, name, query }: Asked, cluster: Cluster, 
   const command = query.getAll('command')
   // it asks the kubelet first, unless the client knows v5, for which it opens the stream itself
   const isFifth = (request.headers['sec-websocket-protocol'] ?? '').split(',').some((it) => it.trim() === current[0]) && (cluster.execProtocols ?? current).includes(current[0])
-  if (!isFifth && cluster.hiddenNodes.has(pod.spec.nodeName)) throw kubeletUnreachable()
+  const isHidden = cluster.isHidden('exec', pod)
+  if (!isFifth && isHidden) throw kubeletUnreachable()
   cluster.streams.add(socket)
   socket.once('close', () => cluster.streams.delete(socket))
   upgraded(request, socket, head, cluster.execProtocols ?? current, (stream) => {
     const end = (status: object): void => stream.send(frame(3, JSON.stringify({ metadata: {}, ...status })), () => stream.close(1000))
     const fail = (said: string): void => end({ status: 'Failure', message: `Internal error occurred: ${said}`, reason: 'InternalError', details: { causes: [{ message: said }] }, code: 500 })
-    if (cluster.hiddenNodes.has(pod.spec.nodeName ?? '')) return fail(`error sending request: Post "https://10.99.0.1:10251/exec/${namespace}/${name}/${container}?command=${command[0]}&error=1&output=1": ${kubeletRefuses}`)
+    if (isHidden) return fail(`error sending request: Post "https://10.99.0.1:10251/exec/${namespace}/${name}/${container}?command=${command[0]}&error=1&output=1": ${kubeletRefuses}`)
     const state = pod.status.containerStatuses?.find((it) => it.name === container)?.state
     if (!state?.['running']) return fail(`unable to upgrade connection: container not found ("${container}")`)
     const program = cluster.hooks.exec?.({ pod, container, command }) ?? null

@@ -8,7 +8,7 @@ import { badRequest, kubeletRefuses, kubeletUnreachable } from './status.ts'
 export function answerLog({ namespace, name, query }: Asked, cluster: Cluster, response: ServerResponse): void {
   const pod = cluster.get('pods', namespace, name ?? '') as Pod
   const container = containerOf(pod, query.get('container'))
-  if (cluster.hiddenNodes.has(pod.spec.nodeName ?? '')) {
+  if (cluster.isHidden('log', pod)) {
     const asked = new URLSearchParams([...query].filter(([key]) => key !== 'container').sort()).toString()
     throw kubeletUnreachable(`Get "https://10.99.0.1:10251/containerLogs/${namespace}/${name}/${container}${asked === '' ? '' : `?${asked}`}": ${kubeletRefuses}`)
   }

@@ -55,7 +55,7 @@ export async function startApiServer(cluster: Cluster = recordedCluster(), tls: 
       authorize(request, asked && { ...asked, verb: 'create' }, cluster)
       if (asked?.name) cluster.get(asked.resource.plural, asked.namespace, asked.name)
       if (asked?.subresource === 'exec') return answerExec(asked, cluster, request, socket, head)
-      if (asked?.subresource === 'portforward' && cluster.hiddenNodes.has((cluster.get('pods', asked.namespace, asked.name ?? '') as Pod).spec.nodeName ?? '')) throw kubeletUnreachable()
+      if (asked?.subresource === 'portforward' && cluster.isHidden('portforward', cluster.get('pods', asked.namespace, asked.name ?? '') as Pod)) throw kubeletUnreachable()
       if (!asked || !server.upgrade) throw badRequest('Upgrade request required')
       server.upgrade(asked, request, socket, head)
     } catch (error) {

@@ -235,3 +235,19 @@ test('whatever calls the API has the same Bearer token, exchanged once', async (
   const used = received.flatMap(({ headers }) => headers.authorization ?? [])
   expect(new Set(used)).toEqual(new Set([`Bearer ${token.reveal()}`]))
 })
+
+test('a setting that is written leads to the server that it names, and leaves a connection to the others as it is', async () => {
+  const [former, later] = [await apiService({ health: 'DOWN' }), await apiService()]
+  const { open: sources, control } = await open('host: {environmentFile: service.env, commands: {start: ["true"], stop: ["true"], status: ["true"]}}', {
+    'service.env': `ACME_ENDPOINT=${former.url}\nACME_RABBIT_DURABLE=false\n`,
+  })
+  const health = async (): Promise<string | null> => (await (await sources.api()).health()).status
+  const before = await sources.api()
+  const service = await control.service()
+  await service.writeSetting({ name: 'ACME_RABBIT_DURABLE', from: 'false', to: 'true' })
+  expect([await health(), (await sources.api()) === before]).toEqual(['DOWN', true])
+  await service.writeSetting({ name: 'ACME_ENDPOINT', from: former.url, to: later.url })
+  expect([await health(), later.received.length > 0]).toEqual(['UP', true])
+  await service.writeSetting({ name: 'ACME_ENDPOINT', from: later.url, to: former.url })
+  expect(await sources.api()).toBe(before)
+})

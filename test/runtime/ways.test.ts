@@ -72,3 +72,28 @@ test('what is no error of the operator passes as it is', async () => {
   }).catch((error: unknown) => error)
   expect(thrown).toBe(bug)
 })
+
+test('what fails since its way broke is told by that, at its opening and later', async () => {
+  let brokenAt = Infinity
+  const beyond = { kind: 'beyond' } as const
+  const lost = new AdminError('UNREACHABLE', 'the cluster opens no way to pod `db-0`', ['--relay'], { obstacle: beyond })
+  const ways = waysThrough({
+    reach: async () => ({ source: { host: '127.0.0.1', port: 40_000, command: 'kubectl port-forward', brokenSince: async (time) => (brokenAt >= time && brokenAt !== Infinity ? lost : null) }, close: async () => undefined }),
+  })
+  const fails = (code: 'UNREACHABLE' | 'REFUSED') => async (): Promise<never> => {
+    throw new AdminError(code, 'PostgreSQL closed the connection')
+  }
+  const open = async (): Promise<{ ask: () => Promise<never>; refuse: () => Promise<never> }> =>
+    (await ways.told(async (reach) => {
+      await reach(database)
+      return { source: { ask: fails('UNREACHABLE'), refuse: fails('REFUSED') }, close: async () => undefined }
+    })).source
+  const { ask, refuse } = await open()
+  await expect(ask()).rejects.toMatchObject({ message: 'PostgreSQL closed the connection', suggestions: ['kubectl port-forward'] })
+  const asked = ask()
+  brokenAt = performance.now()
+  await expect(asked).rejects.toMatchObject({ code: 'UNREACHABLE', message: lost.message, suggestions: ['kubectl port-forward', '--relay'], obstacle: beyond })
+  await expect(refuse()).rejects.toMatchObject({ code: 'REFUSED', message: 'PostgreSQL closed the connection', suggestions: [] })
+  // what was begun since failed of itself
+  await expect(ask()).rejects.toMatchObject({ message: 'PostgreSQL closed the connection' })
+})

@@ -22,7 +22,7 @@ export const integrationsAnswers = defineCheck({
     const calls = await troubledCalls({ logs, service }, isTrouble)
     const urls = calls.troubles.flatMap(({ host, last: { url } }) => url ?? (host === null ? [] : `https://${host}`))
     return outcomeOf(calls, logs, {
-      none: `neither HTTP FAILED nor 400 bad request in ${grouped(calls.records.length)} records of ${logs.target}`,
+      none: `neither HTTP FAILED nor 400 bad request in ${grouped(calls.log.records.length)} records of ${logs.target}`,
       over: 'what failed is answered again, or was before the last start',
       said: (trouble) => saidOf(trouble, calls.shown),
       remedy: {

@@ -20,7 +20,7 @@ export const integrationsCredentials = defineCheck({
     const calls = await troubledCalls({ logs, service }, ({ status }) => refusals.has(status))
     const urls = calls.troubles.flatMap(({ last: { url } }) => url ?? [])
     return outcomeOf(calls, logs, {
-      none: `no answer 401 or 403 in ${grouped(calls.records.length)} records of ${logs.target}`,
+      none: `no answer 401 or 403 in ${grouped(calls.log.records.length)} records of ${logs.target}`,
       over: 'what was refused is accepted again, or was before the last start',
       said: ({ host, last }) => `${host ?? 'an external system'}: ${refusals.get(last.status)!}`,
       remedy: {

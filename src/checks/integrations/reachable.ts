@@ -8,6 +8,7 @@ import { firstLine, grouped, timesOf } from '../support/format.ts'
 import { recentMs, withoutQueries } from '../support/integration-calls.ts'
 import { ownParts } from '../support/own-parts.ts'
 import { logBytes } from '../support/service.ts'
+import { asFarAsRead } from '../support/unread-log.ts'
 import { had, wanted } from '../support/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 
@@ -31,12 +32,13 @@ export const integrationsReachable = defineCheck({
   reads: ['logs', 'network'],
   wants: ['service'],
   async run({ logs, network, service }): Promise<Outcome> {
-    const { records } = await logs.recent({ maxBytes: logBytes })
+    const log = await logs.recent({ maxBytes: logBytes })
+    const { records } = log
     const platform = had(service)
     const parts = platform ? await ownParts(platform) : new Set()
     const names = [...new Set(records.flatMap(({ text }) => unknownHosts(text)))].filter((name) => !parts.has(name))
     if (names.length === 0)
-      return { status: 'ok', detail: `no unknown host in ${grouped(records.length)} records of ${logs.target}` }
+      return asFarAsRead({ status: 'ok', detail: `no unknown host in ${grouped(records.length)} records of ${logs.target}` }, log)
     const now = Date.now()
     const hosts = await Promise.all(names.slice(0, 50).map(async (name) => lookUp(name, records, network, platform)))
     const judged = hosts.flatMap((host) => {
@@ -44,9 +46,9 @@ export const integrationsReachable = defineCheck({
       return severity === null ? [] : [{ name: host.name, severity, finding: findingFor(host, logs) }]
     })
     const [first, ...others] = judged
-    if (!first) return { status: 'ok', detail: `${names.join(', ')} resolved again` }
+    if (!first) return asFarAsRead({ status: 'ok', detail: `${names.join(', ')} resolved again` }, log)
     const severity = judged.some((it) => it.severity === 'error') ? 'error' : 'warning'
-    return {
+    return asFarAsRead({
       status: 'problem',
       severity,
       findings: [first.finding, ...others.map(({ finding }) => finding)],
@@ -58,7 +60,7 @@ export const integrationsReachable = defineCheck({
           'testops-admin doctor -d {deployment} --only integrations/reachable',
         ],
       },
-    }
+    }, log)
   },
 })
 

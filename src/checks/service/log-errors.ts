@@ -9,6 +9,7 @@ import { firstLine, grouped, timesOf } from '../support/format.ts'
 import { recentMs } from '../support/integration-calls.ts'
 import { masked } from '../support/last-words.ts'
 import { logBytes, sinceStart } from '../support/service.ts'
+import { asFarAsRead } from '../support/unread-log.ts'
 import { had, tolerant } from '../support/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 
@@ -39,13 +40,13 @@ export const serviceLogErrors = defineCheck({
   wants: ['service'],
   async run({ logs, service }): Promise<Outcome> {
     const platform = had(service)
-    const [{ records: all }, status, environment] = await Promise.all([
+    const [log, status, environment] = await Promise.all([
       logs.recent({ maxBytes: logBytes }),
       platform && tolerant(platform.status()),
       platform && tolerant(platform.environment()),
     ])
     // what was before the last start is over
-    const records = (status && sinceStart(all, status)) ?? all
+    const records = (status && sinceStart(log.records, status)) ?? log.records
     const told = signatures.flatMap((signature) => {
       if (signature.severity === 'info' || toldElsewhere.includes(signature.id)) return []
       const found = records.filter((record) => signature.pattern.test(record.text) && !isToldByQueues(signature.id, record))
@@ -53,8 +54,8 @@ export const serviceLogErrors = defineCheck({
     })
     const findings = told.map(({ signature, found }) => findingFor(signature, found, logs, (line) => masked(line, environment)))
     const [first, ...others] = findings
-    if (!first) return { status: 'ok', detail: `none in ${grouped(records.length)} records of ${logs.target}` }
-    return {
+    if (!first) return asFarAsRead({ status: 'ok', detail: `none in ${grouped(records.length)} records of ${logs.target}` }, log)
+    return asFarAsRead({
       status: 'problem',
       severity: told.some(({ severity }) => severity === 'error') ? 'error' : 'warning',
       findings: [first, ...others],
@@ -62,7 +63,7 @@ export const serviceLogErrors = defineCheck({
         text: told.length === 1 ? 'Read what it means, why it happens and what is done about it.' : 'Read of each what it means, why it happens and what is done about it.',
         commands: [...new Set(told.map(({ signature }) => command`testops-admin explain ${signature.explain}`)), 'testops-admin scan-logs -d {deployment}   # all that the log tells of'],
       },
-    }
+    }, log)
   },
 })
 

@@ -1,10 +1,11 @@
 import type { Outcome, Remedy, Severity, Wanted } from '../../core/check.ts'
-import type { LogRecord, LogsSource, ServiceSource } from '../../core/sources.ts'
+import type { LogsSource, RecentRecords, ServiceSource } from '../../core/sources.ts'
 import { loggedCalls } from '../../knowledge/integration-log.ts'
 import type { LoggedCall } from '../../knowledge/integration-log.ts'
 import { grepLog } from './evidence.ts'
 import { firstLine, timesOf } from './format.ts'
 import { masked } from './last-words.ts'
+import { asFarAsRead } from './unread-log.ts'
 import { logBytes, startOf } from './service.ts'
 import { had, tolerant } from './wanted.ts'
 
@@ -24,7 +25,7 @@ export interface Calls {
   troubles: readonly Trouble[]
   /** how many of them the log tells of, those that are over too */
   told: number
-  records: readonly LogRecord[]
+  log: RecentRecords
   /** a line of the log without what is secret in it */
   shown: (line: string) => string
 }
@@ -38,12 +39,12 @@ export async function troubledCalls(
   isTrouble: (call: LoggedCall) => boolean,
 ): Promise<Calls> {
   const platform = had(service)
-  const [{ records }, status, environment] = await Promise.all([
+  const [log, status, environment] = await Promise.all([
     logs.recent({ maxBytes: logBytes }),
     platform && tolerant(platform.status()),
     platform && tolerant(platform.environment()),
   ])
-  const calls = loggedCalls(records)
+  const calls = loggedCalls(log.records)
   const [wellAt, wellHost] = [lastWell(calls, ({ url }) => url), lastWell(calls, ({ host }) => host)]
   const bad = calls.map((call, index) => ({ call, index })).filter(({ call }) => isTrouble(call))
   const left = bad.filter(({ call: { url }, index }) => url === null || (wellAt.get(url) ?? -1) < index)
@@ -54,7 +55,7 @@ export async function troubledCalls(
     return severity === null ? [] : [{ host, calls: own.map(({ call }) => call), last, severity }]
   })
   const shown = (line: string): string => firstLine(masked(withoutQueries(line), environment), 300)
-  return { troubles, told: bad.length, records, shown }
+  return { troubles, told: bad.length, log, shown }
 }
 
 /** A line without what stands after the paths of its addresses, which may hold keys. */
@@ -92,15 +93,15 @@ function lastWell(calls: readonly LoggedCall[], to: (call: LoggedCall) => string
 
 /** What a check of calls comes to; `none` and `over` say that there were no such calls, or that they are over. */
 export function outcomeOf(
-  { troubles, told, shown }: Calls,
+  { troubles, told, log, shown }: Calls,
   logs: LogsSource,
   { none, over, said, remedy }: { none: string; over: string; said: (trouble: Trouble) => string; remedy: Remedy },
 ): Outcome {
   const findings = troubles.map((trouble) => ({ message: `${said(trouble)}; ${timesOf(trouble.calls)}`, evidence: evidenceOf(trouble, logs, shown) }))
   const [first, ...others] = findings
-  if (!first) return { status: 'ok', detail: told === 0 ? none : over }
+  if (!first) return asFarAsRead({ status: 'ok', detail: told === 0 ? none : over }, log)
   const severity = troubles.some((trouble) => trouble.severity === 'error') ? 'error' : 'warning'
-  return { status: 'problem', severity, findings: [first, ...others], remedy }
+  return asFarAsRead({ status: 'problem', severity, findings: [first, ...others], remedy }, log)
 }
 
 /** The newest line that tells it, and what finds it. */

@@ -112,7 +112,7 @@ export async function surroundings({ service, logs, api }: Around, deployment: D
   const platform = had(service)
   const status = platform && (await tolerant(platform.status()))
   const [records, up, machines, known] = await Promise.all([
-    recentRecords(logs),
+    recentRecords(logs, { isWhole: true }),
     isUp(api, status),
     platform && tolerant(platform.machines()),
     ofSettings(platform, deployment),

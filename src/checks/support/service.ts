@@ -39,11 +39,15 @@ export async function readSettings(service: ServiceSource, deployment: Deploymen
 /** How much of the log a check looks at. */
 export const logBytes = 4_000_000
 
-/** The newest records, oldest first; none where there is no log to read. */
-export async function recentRecords(logs: Wanted<LogsSource>): Promise<readonly LogRecord[]> {
+/**
+ * The newest records, oldest first; none where there is no log to read. `isWhole`: none either where a part of it could not be read, for
+ * what one instance says proves nothing then of what another does.
+ */
+export async function recentRecords(logs: Wanted<LogsSource>, { isWhole = false } = {}): Promise<readonly LogRecord[]> {
   const source = had(logs)
   const recent = source && (await tolerant(source.recent({ maxBytes: logBytes })))
-  return recent?.records ?? []
+  if (recent === null || (isWhole && recent.unread !== undefined)) return []
+  return recent.records
 }
 
 /** When the service, as it runs now, was started: the first of its instances. Null where that is not known or it does not run. */

@@ -29,15 +29,16 @@ export async function namedTarget(configured: readonly ConfiguredIntegration[], 
  */
 export async function allTargets(configured: readonly ConfiguredIntegration[], { open }: Pick<OpenedDeployment, 'open'>, tell: (message: string) => void): Promise<Target[]> {
   const targets = await Promise.all(configured.map(async (it) => targetOf(it, true)))
-  const records = await wanted(async () => (await (await open.logs()).recent({ maxBytes: logBytes })).records)
-  if (records instanceof AdminError) {
-    if (targets.length === 0) throw records
-    if (!notConfigured(records)) tell(`The log is not looked at: ${records.message}`)
+  const log = await wanted(async () => (await open.logs()).recent({ maxBytes: logBytes }))
+  if (log instanceof AdminError) {
+    if (targets.length === 0) throw log
+    if (!notConfigured(log)) tell(`The log is not looked at: ${log.message}`)
     return targets
   }
+  for (const { name, error } of log.unread ?? []) tell(`The log of ${name} is not looked at: ${error.message}`)
   const service = had(await wanted(open.service))
   const hosts = new Set(targets.map(({ url }) => new URL(url).hostname))
-  const shown = addressesInLog(records, service ? await ownParts(service) : new Set()).filter((url) => !hosts.has(new URL(url).hostname))
+  const shown = addressesInLog(log.records, service ? await ownParts(service) : new Set()).filter((url) => !hosts.has(new URL(url).hostname))
   return [...targets, ...shown.map((url): Target => ({ name: null, url, from: 'log', given: {} }))]
 }
 

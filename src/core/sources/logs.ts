@@ -1,3 +1,4 @@
+import type { AdminError } from '../error.ts'
 import type { Suggestion } from '../shell-command.ts'
 
 export interface LogsSource {
@@ -5,8 +6,8 @@ export interface LogsSource {
   readonly target: string
   /** the command that prints the log, where `target` is one; null: it is a file */
   readonly prints: Suggestion | null
-  /** the newest records, oldest first, bounded in bytes; `complete` is false where older ones were left out */
-  recent(options: { maxBytes: number }): Promise<{ complete: boolean; records: readonly LogRecord[] }>
+  /** the newest records, oldest first, bounded in bytes; `complete` is false where older ones were left out; `unread`: parts that could not be read, where others could */
+  recent(options: { maxBytes: number }): Promise<RecentRecords>
   /**
    * Lines as they are written, until the signal ends it, which is an end like any other; those of one container, file or command in
    * their order. What is replaced, rotated or broken off meanwhile is gone on with. Throws where it cannot begin, or may not go on.
@@ -14,6 +15,19 @@ export interface LogsSource {
   follow(options: FollowOptions): AsyncIterable<FollowedLine>
   /** All of the log, in parts of which each is a stream of its own: a file with its rotated siblings, containers and those before them. Throws where they cannot be told. */
   parts(options: LogPartsOptions): Promise<readonly LogPart[]>
+}
+
+export interface RecentRecords {
+  complete: boolean
+  records: readonly LogRecord[]
+  unread?: readonly UnreadPart[]
+}
+
+/** A part of a log that could not be read. */
+export interface UnreadPart {
+  /** for people */
+  name: string
+  error: AdminError
 }
 
 export interface LogPartsOptions {

@@ -21,12 +21,12 @@ export interface ByteListener {
   data(bytes: Buffer): void
   /** the other side sends no more */
   end(): void
-  /** both sides are done; `isBroken`: it was not the server that has ended it */
-  close(isBroken: boolean): void
+  /** both sides are done; `isBroken`: it was not the server that has ended it; `lost`: what it means that it was not the pod either */
+  close(isBroken: boolean, lost?: () => Promise<unknown>): void
 }
 
-/** `pods/portforward` has two channels for each port, data and errors, whose first message is the port. */
-export function portStream(stream: Channels): ByteStream {
+/** `pods/portforward` has two channels for each port, data and errors, whose first message is the port. `lost`: what it means that it broke on the way there. */
+export function portStream(stream: Channels, lost?: (why: string) => Promise<unknown>): ByteStream {
   const [data, errors] = [0, 1]
   const isBegun = new Set<number>()
   let failure = ''
@@ -40,7 +40,7 @@ export function portStream(stream: Channels): ByteStream {
         if (channel === errors) failure += content.toString()
         if (channel === data) on.data(content)
       },
-      ({ isBroken }) => on.close(isBroken || failure !== ''),
+      ({ isBroken, why }) => on.close(isBroken || failure !== '', failure === '' && lost ? async () => lost(why) : undefined),
     ),
   )
 }

@@ -45,8 +45,10 @@ export interface KubernetesClient {
   /** a command for this cluster, as it is typed */
   kubectl(...words: string[]): ShellCommand
   get<T>(asked: Asked & { name: string }): Promise<T>
-  /** all pages of it */
+  /** all pages of it, without who owns which field */
   list<T>(asked: Asked): Promise<readonly T[]>
+  /** the same page by page, for who keeps little of it */
+  pages<T>(asked: Asked): AsyncGenerator<readonly T[]>
   change<T>(asked: Asked, change: Change): Promise<T>
   /** the newest of a text, at most so many bytes of it; `complete` is false where older text was left out */
   text(asked: Asked, options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
@@ -143,6 +145,18 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
   }
 
   const answers = sharedAnswers()
+  async function* pagesBy<T>(ask: ReturnType<typeof askUntil>, asked: Asked): AsyncGenerator<readonly T[]> {
+    for (let next: string | undefined; ; ) {
+      const query = { limit: pageSize, ...asked.query, ...(next !== undefined && { continue: next }) }
+      const page = await ask('list', { ...asked, query }, { method: 'GET' }, json<{ items?: T[]; metadata?: { continue?: string } }>)
+      const items = page.items ?? []
+      items.forEach(withoutFields)
+      yield items
+      next = page.metadata?.continue
+      if (!next) return
+    }
+  }
+
   const clientThat = (ask: ReturnType<typeof askUntil>, whose: string): Omit<KubernetesClient, 'lasting' | 'patient'> => ({
     context,
     namespace,
@@ -152,15 +166,11 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
     kubectl,
     get: async <T>(asked: Asked) => answers.to(`${whose} ${pathOf(asked)}`, async () => ask('get', asked, { method: 'GET' }, json<T>)),
     list: async <T>(asked: Asked) => answers.to(`${whose} all of ${pathOf(asked)}`, async () => {
-      const items: T[] = []
-      for (let next: string | undefined; ; ) {
-        const query = { limit: pageSize, ...asked.query, ...(next !== undefined && { continue: next }) }
-        const page = await ask('list', { ...asked, query }, { method: 'GET' }, json<{ items?: T[]; metadata?: { continue?: string } }>)
-        items.push(...(page.items ?? []))
-        next = page.metadata?.continue
-        if (!next) return items
-      }
+      const all: T[] = []
+      for await (const items of pagesBy<T>(ask, asked)) all.push(...items)
+      return all
     }),
+    pages: (asked) => pagesBy(ask, asked),
     async change<T>(asked: Asked, change: Change) {
       const { verb, body } = change
       // an answer that was asked for before a change may not show it
@@ -201,4 +211,9 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
     },
   }
   return { ...clientThat(askUntil(options.signal), 'until interrupted'), patient, lasting }
+}
+
+/** Often the largest part of an object, which nobody reads in a list. */
+function withoutFields(object: unknown): void {
+  if (isRecord(object) && isRecord(object['metadata'])) Reflect.deleteProperty(object['metadata'], 'managedFields')
 }

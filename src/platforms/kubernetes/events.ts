@@ -1,10 +1,13 @@
 import { oneLine } from '../../adapters/failure.ts'
+import { grouped } from '../../core/grouped.ts'
 import type { KubernetesClient } from './client.ts'
 import type { Event, Pod } from './objects.ts'
 import { isRefusal } from './refusal.ts'
 
 /** of how many pods events are asked for, and how many of each are told */
 const [maxPods, maxEvents] = [3, 3]
+/** so many pages of each pod's are read; they come in no order of time */
+const maxPages = 10
 
 /** The newest warnings about some pods, below the command that shows them; which right is missing where they may not be seen. */
 export async function eventsOf(client: KubernetesClient, namespace: string, pods: readonly Pod[]): Promise<readonly string[]> {
@@ -19,10 +22,16 @@ export async function eventsOf(client: KubernetesClient, namespace: string, pods
 }
 
 async function warningsAbout(client: KubernetesClient, namespace: string, pod: string): Promise<string[]> {
-  const events = await client.list<Event>({ resource: 'events', namespace, query: { fieldSelector: `involvedObject.name=${pod}` } })
-  const warnings = events.filter(({ type }) => type === 'Warning').sort((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1))
-  if (warnings.length === 0) return []
-  return [client.kubectl('-n', namespace, 'describe', 'pod', pod), ...warnings.slice(0, maxEvents).map(line)]
+  let newest: Event[] = []
+  let [pages, seen] = [0, 0]
+  for await (const events of client.pages<Event>({ resource: 'events', namespace, query: { fieldSelector: `involvedObject.name=${pod},type=Warning` } })) {
+    newest = [...newest, ...events].sort((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1)).slice(0, maxEvents)
+    seen += events.length
+    if ((pages += 1) === maxPages) break
+  }
+  if (newest.length === 0) return []
+  const more = pages === maxPages ? [`(the newest of ${grouped(seen)} warnings; there may be more)`] : []
+  return [client.kubectl('-n', namespace, 'describe', 'pod', pod), ...newest.map(line), ...more]
 }
 
 function line(event: Event): string {

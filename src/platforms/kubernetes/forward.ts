@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import type { HostPort, Opened } from '../../core/endpoint.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Opened, Way } from '../../core/endpoint.ts'
 import { listenHere } from '../listen.ts'
 import type { ByteStream } from './byte-stream.ts'
 
@@ -8,11 +9,16 @@ const lingerMs = 1000
 
 /**
  * An address of this machine whose connections each are a stream of their own. The first is opened at once, so that what stands in
- * the way is told here; throws what `open` throws. One that cannot be opened later, or breaks, is a broken connection.
+ * the way is told here; throws what `open` throws. One that cannot be opened later, or breaks, is a broken connection, of which
+ * `brokenSince` tells why.
  */
-export async function listenForward(open: () => Promise<ByteStream>): Promise<Opened<HostPort>> {
+export async function listenForward(open: () => Promise<ByteStream>): Promise<Opened<Omit<Way, 'command'>>> {
   const streams = new Set<ByteStream>()
   let isClosed = false
+  let last: { at: number; why: () => Promise<unknown> } | null = null
+  const broken = (why: () => Promise<unknown>): void => {
+    if (!isClosed) last = { at: performance.now(), why }
+  }
   const opened = async (): Promise<ByteStream> => {
     const stream = await open()
     // nobody would end it any more
@@ -25,13 +31,29 @@ export async function listenForward(open: () => Promise<ByteStream>): Promise<Op
     const held = ready
     ready = null
     const opening = held?.isOpen ? Promise.resolve(held) : opened()
-    opening.then((stream) => join(socket, stream, () => streams.delete(stream)), () => socket.resetAndDestroy())
+    const over = (stream: ByteStream, lost?: () => Promise<unknown>): void => {
+      streams.delete(stream)
+      if (lost) broken(lost)
+    }
+    opening.then(
+      (stream) => join(socket, stream, (lost) => over(stream, lost)),
+      (error: unknown) => {
+        broken(async () => error)
+        socket.resetAndDestroy()
+      },
+    )
   }).catch((error: unknown) => {
     ready?.destroy()
     throw error
   })
   return {
-    source: listening.source,
+    source: {
+      ...listening.source,
+      async brokenSince(time) {
+        const why = last !== null && last.at >= time ? await last.why() : null
+        return why instanceof AdminError && why.code !== 'INTERRUPTED' ? why : null
+      },
+    },
     async close() {
       isClosed = true
       const closed = listening.close()
@@ -42,7 +64,7 @@ export async function listenForward(open: () => Promise<ByteStream>): Promise<Op
 }
 
 /** Passes everything on in both directions, no faster than it is taken. */
-function join(socket: Socket, stream: ByteStream, over: () => void): void {
+function join(socket: Socket, stream: ByteStream, over: (lost?: () => Promise<unknown>) => void): void {
   let linger: NodeJS.Timeout | undefined
   const lingering = (): void => {
     clearTimeout(linger)
@@ -56,9 +78,9 @@ function join(socket: Socket, stream: ByteStream, over: () => void): void {
       if (!socket.write(bytes)) stream.pause()
     },
     end: () => void socket.end(),
-    close(isBroken) {
+    close(isBroken, lost) {
       clearTimeout(linger)
-      over()
+      over(isBroken && !socket.destroyed ? lost : undefined)
       // whoever is connected is to see that it was not the server that has ended it
       if (isBroken) socket.resetAndDestroy()
       else socket.end()

@@ -1,5 +1,7 @@
 import type { LogText } from '../../adapters/log-file.ts'
+import { AdminError } from '../../core/error.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
+import type { UnreadPart } from '../../core/sources.ts'
 import { followPlaces } from '../follow.ts'
 import { nanoseconds, wholeSecond } from '../timed-line.ts'
 import type { KubernetesClient } from './client.ts'
@@ -9,6 +11,7 @@ import { serviceContainer } from './image.ts'
 import { inTurns } from './in-turns.ts'
 import { statusIn } from './pods.ts'
 import { isRefusal } from './refusal.ts'
+import { withoutLog } from './unseen.ts'
 
 /** lines of one container that are asked for: the limit of bytes that the API has cuts off what is newest */
 const maxLines = 50_000
@@ -17,7 +20,7 @@ const withTimes = 2
 
 /**
  * The newest that the service's containers have printed, those that ended before the present ones included, as one text in the order
- * of time; what belongs to one record stays together. Throws as the client does where none of them can be read.
+ * of time; what belongs to one record stays together. Throws as the client does where none of them can be read; of some, `unread` tells.
  */
 export function logOf(client: KubernetesClient, target: Suggestion, pods: () => Promise<readonly Pod[]>): LogText {
   return {
@@ -27,11 +30,21 @@ export function logOf(client: KubernetesClient, target: Suggestion, pods: () => 
     parts: async ({ since }) => (await pods()).flatMap(partsOf).map((part) => ({ name: nameOf(part), blocks: (signal) => blocksOf(client, part, since, signal) })),
     async newest({ maxBytes }) {
       const parts = (await pods()).flatMap(partsOf)
-      const read = await inTurns(parts, (part) => textOf(client, part, maxBytes))
+      const unread = new Map<string, UnreadPart>()
+      const read = await inTurns(parts, async (part) =>
+        textOf(client, part, maxBytes).catch((error: unknown) => {
+          if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
+          // one reason for each pod
+          if (!unread.has(part.pod)) unread.set(part.pod, { name: part.pod, error })
+          return null
+        }),
+      )
       const known = read.filter((it) => it !== null)
+      const [first] = unread.values()
+      if (first && known.length === 0) throw first.error
       const blocks = known.flatMap(blocksIn).sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
       const kept = newestOf(blocks, maxBytes)
-      return { complete: kept.length === blocks.length && known.every(({ complete }) => complete), text: kept.map(({ lines }) => lines).join('') }
+      return { complete: kept.length === blocks.length && known.every(({ complete }) => complete), text: kept.map(({ lines }) => lines).join(''), ...(first && { unread: [...unread.values()] }) }
     },
   }
 }
@@ -68,7 +81,7 @@ async function textOf(client: KubernetesClient, { namespace, pod, container, pre
     return { ...read, complete: read.complete && read.text.split('\n').length <= maxLines }
   } catch (error) {
     if (isNothing(error)) return null
-    throw error
+    throw await withoutLog(client, { namespace, pod, container }, error)
   }
 }
 
@@ -78,7 +91,7 @@ async function* blocksOf(client: KubernetesClient, { namespace, pod, container, 
   try {
     yield* client.blocks({ resource: 'pods', namespace, name: pod, subresource: 'log', query }, { signal })
   } catch (error) {
-    if (!isNothing(error)) throw error
+    if (!isNothing(error)) throw await withoutLog(client, { namespace, pod, container }, error)
   }
 }
 

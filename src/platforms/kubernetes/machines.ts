@@ -7,8 +7,11 @@ import { own } from '../../core/own.ts'
 /** The nodes on which pods of this kind run, or could be scheduled to. Throws FORBIDDEN, and as the client does. */
 export async function machinesFor(client: KubernetesClient, spec: PodSpec, pods: readonly Pod[]): Promise<readonly Machine[]> {
   const used = new Set(pods.map((pod) => pod.spec.nodeName))
-  const nodes = await client.list<Node>({ resource: 'nodes', namespace: null })
-  return nodes.filter((node) => used.has(node.metadata.name) || couldTake(node, spec)).map(machineOf)
+  const machines: Machine[] = []
+  for await (const nodes of client.pages<Node>({ resource: 'nodes', namespace: null })) {
+    machines.push(...nodes.filter((node) => used.has(node.metadata.name) || couldTake(node, spec)).map(machineOf))
+  }
+  return machines
 }
 
 function machineOf({ metadata: { name, labels = {} }, status }: Node): Machine {

@@ -1,7 +1,7 @@
-import { lookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
 import { atMost } from '../../adapters/at-most.ts'
 import { systemCode } from '../../adapters/failure.ts'
+import { lookUp } from '../../adapters/look-up.ts'
 import type { HostPort, Opened, Way } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { portStream } from './byte-stream.ts'
@@ -14,7 +14,7 @@ import { isRefusal } from './refusal.ts'
 import { addressesOf, backendOf, podAt } from './service-pods.ts'
 import type { Backend, Service } from './service-pods.ts'
 import { openStream } from './stream.ts'
-import { withoutAnswer, withoutStream } from './unseen.ts'
+import { brokenStream, withoutAnswer, withoutStream } from './unseen.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
@@ -143,7 +143,7 @@ async function streamTo(client: KubernetesClient, namespace: string, { pod, port
   const stream = await openStream(client, asked, `a port-forward to pod \`${pod}\``, { timeoutMs, ...(pingMs !== undefined && { pingMs }) }).catch(async (error: unknown) => {
     throw await withoutStream(client, { namespace, pod }, error)
   })
-  return portStream(stream)
+  return portStream(stream, async (why) => withoutStream(client, { namespace, pod }, brokenStream(pod, why)))
 }
 
 /** Whether the name leads to the same here as in the cluster: another server of that name must never be taken for it. */
@@ -156,7 +156,7 @@ async function isDirect(client: KubernetesClient, service: Service, namespace: s
 }
 
 async function resolveHere(host: string): Promise<readonly string[]> {
-  const found = lookup(host, { all: true }).then(
+  const found = lookUp(host).then(
     (all) => all.map(({ address }) => address),
     () => [],
   )

@@ -9,6 +9,7 @@ import type { KubernetesClient } from './client.ts'
 import { execChannels, exitCodeIn, MissingProgram, openExec } from './exec.ts'
 import type { ExecPlace } from './exec.ts'
 import type { StreamOptions } from './stream.ts'
+import { brokenStream, withoutStream } from './unseen.ts'
 
 const connected = 'connected\n'
 const ends = { noTool: 69, noConnection: 70 } as const
@@ -54,11 +55,11 @@ export async function openRelayStream(client: KubernetesClient, place: ExecPlace
   let listener: ByteListener | null = null
   let said = ''
   let status = ''
-  let end: { isBroken: boolean } | null = null
+  let end: Parameters<ByteListener['close']> | null = null
   let isConnected = false
   let timer: NodeJS.Timeout | undefined
   const notOpened = async (why: string): Promise<never> => {
-    if (status === '') throw new AdminError('UNREACHABLE', `the stream to pod \`${place.pod}\` broke: ${why}`)
+    if (status === '') throw brokenStream(place.pod, why)
     const code = exitCodeIn(status, { client, place, command: ['sh'], said })
     if (code === ends.noTool) throw new MissingProgram('UNAVAILABLE', `the image of container \`${place.container}\` of pod \`${place.pod}\` has neither perl, bash nor nc`)
     throw new AdminError('UNREACHABLE', `${at} cannot be reached from pod \`${place.pod}\` either: ${oneLine(said) || `its program ended with ${code}`}`)
@@ -82,8 +83,10 @@ export async function openRelayStream(client: KubernetesClient, place: ExecPlace
           }
         },
         ({ isBroken, why }) => {
-          end = { isBroken: isBroken || !/"status":\s*"Success"/.test(status) }
-          if (listener) return listener.close(end.isBroken)
+          const lost = async (): Promise<unknown> => withoutStream(client, place, brokenStream(place.pod, why))
+          const how: typeof end = [isBroken || !/"status":\s*"Success"/.test(status), status === '' ? lost : undefined]
+          end = how
+          if (listener) return listener.close(...how)
           if (!isConnected) resolve(notOpened(why))
         },
       )
@@ -97,7 +100,7 @@ export async function openRelayStream(client: KubernetesClient, place: ExecPlace
   return carried(stream, execChannels.input, (on) => {
     listener = on
     for (const bytes of early.splice(0)) on.data(bytes)
-    if (end) on.close(end.isBroken)
+    if (end) on.close(...end)
     else stream.resume()
   })
 }

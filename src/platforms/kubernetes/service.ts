@@ -1,3 +1,4 @@
+import { sharedAnswers } from '../../core/shared-answers.ts'
 import type { ServiceSource } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import { controllersOf } from './controllers.ts'
@@ -49,6 +50,8 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
   const placeIn = (pod: Pod): ExecPlace => ({ namespace, pod: pod.metadata.name, container: serviceContainer(pod.spec)?.name ?? found.container.name })
   const declaredIn = `${placeOf(found)} (${client.cluster})`
   const place: WorkloadRef = { resource, namespace, name }
+  const warnings = sharedAnswers()
+  const warningsAbout = async (pods: readonly Pod[]): Promise<readonly string[]> => warnings.to(pods.map(({ metadata }) => metadata.uid ?? metadata.name).join(), async () => eventsOf(client, namespace, pods))
   return {
     why,
     place,
@@ -59,7 +62,7 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
       const now = await client.get<Workload>({ resource, namespace, name })
       const pods = await podsOf(client, found, now)
       const status = statusOf(now, pods)
-      const evidence = await eventsOf(client, namespace, failingOf(pods))
+      const evidence = await warningsAbout(failingOf(pods))
       return { ...status, ...(evidence.length > 0 && { evidence }) }
     },
     origins: async () => originsOf(await podsOf(client, found, await workload())),
@@ -76,7 +79,7 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
       const now = await workload()
       const pods = await podsOf(client, found, now)
       const instances = healthOf(pods)
-      return { wanted: now.spec.replicas ?? 1, instances, said: await eventsOf(client, namespace, pods.filter(({ metadata }) => isUnwell(metadata, instances))) }
+      return { wanted: now.spec.replicas ?? 1, instances, said: await warningsAbout(pods.filter(({ metadata }) => isUnwell(metadata, instances))) }
     },
     async lastWords(instance) {
       const pod = (await podsOf(client, found, await workload())).find(({ metadata }) => metadata.name === instance)

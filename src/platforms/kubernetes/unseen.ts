@@ -5,6 +5,7 @@ import type { Pod } from './objects.ts'
 import { isReady } from './pods.ts'
 import { isRefusal } from './refusal.ts'
 import { isLost } from './rollout.ts'
+import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
 /** How an API server, or a proxy before it, says that it gets no stream to a pod: 500, 502, 400, 404, or nothing at all. */
@@ -19,7 +20,28 @@ const relayed: Suggestion = 'testops-admin doctor -d {deployment} --relay   # lo
  * What it means that no stream to a pod could be opened. As long as the API server calls the pod and its node Ready, only the way from here
  * is missing, and what runs there was not looked at. A pod on a node that is lost serves nobody.
  */
-export async function withoutStream(client: KubernetesClient, { namespace, pod }: { namespace: string; pod: string }, error: unknown): Promise<unknown> {
+export async function withoutStream(client: KubernetesClient, place: Place, error: unknown): Promise<unknown> {
+  return unseen(client, place, error, { finds: 'opens no way there from this machine', ways: () => [relayed, 'run it on another machine, as one in the network of the cluster'] })
+}
+
+/** The same of a log, which no relay leads to: the API server asks the kubelet for it, whoever asks. */
+export async function withoutLog(client: KubernetesClient, place: Place & { container: string }, error: unknown): Promise<unknown> {
+  const ways = (node: string): Suggestion[] => [command`crictl logs "$(crictl ps --quiet --name ${place.container} --label ${`io.kubernetes.pod.name=${place.pod}`})"   # on ${node}, as root`]
+  return unseen(client, place, error, { finds: 'does not get its log from the kubelet', ways })
+}
+
+interface Place {
+  namespace: string
+  pod: string
+}
+
+interface Unseen {
+  /** what the cluster does not do, as it says */
+  finds: string
+  ways: (node: string) => readonly Suggestion[]
+}
+
+async function unseen(client: KubernetesClient, { namespace, pod }: Place, error: unknown, { finds, ways }: Unseen): Promise<unknown> {
   if (!(error instanceof AdminError) || !without.includes(error.code)) return error
   // what is wrong with the request the API server says itself; a proxy may have taken the upgrade out of it
   if (isRefusal(error, 400) && !/upgrade/i.test(error.message)) return error
@@ -31,11 +53,16 @@ export async function withoutStream(client: KubernetesClient, { namespace, pod }
     if (nodeName !== undefined && (await isLost(client, nodeName)) === true) {
       return new AdminError('UNAVAILABLE', `pod \`${pod}\` is on ${node}, which is not Ready: ${error.message}`, [client.kubectl('describe', 'node', nodeName)], { cause: error, obstacle: { kind: 'pods' } })
     }
-    return new AdminError('UNREACHABLE', `${client.cluster} calls pod \`${pod}\` Ready, and opens no way there from this machine (${node}): ${error.message}`, [relayed, 'run it on another machine, as one in the network of the cluster', ...error.suggestions], { cause: error, obstacle: { kind: 'beyond' } })
+    return new AdminError('UNREACHABLE', `${client.cluster} calls pod \`${pod}\` Ready, and ${finds} (${node}): ${error.message}`, [...ways(nodeName ?? 'its node'), ...error.suggestions], { cause: error, obstacle: { kind: 'beyond' } })
   } catch (failure) {
     if (failure instanceof AdminError && failure.code !== 'INTERRUPTED') return error
     throw failure
   }
+}
+
+/** A stream that was there, and did not end as either side wanted it. */
+export function brokenStream(pod: string, why: string): AdminError {
+  return new AdminError('UNREACHABLE', `the stream to pod \`${pod}\` broke: ${why}`)
 }
 
 /** An API server that does not answer says nothing of a part that was to be reached through it: it was not looked at. */

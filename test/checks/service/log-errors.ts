@@ -1,4 +1,5 @@
 import { serviceLogErrors } from '../../../src/checks/service/log-errors.ts'
+import { AdminError } from '../../../src/core/error.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import type { LogRecord } from '../../../src/core/sources.ts'
 import { ago, fakeLogs, fakeService, record, settings, stopped, unreachable } from '../../fakes/index.ts'
@@ -19,10 +20,26 @@ function logged(...records: LogRecord[]): Parts {
   }
 }
 
+const unread = [{ name: 'testops-1', error: new AdminError('UNREACHABLE', 'no way to pod `testops-1`', ['crictl logs']) }]
+
 export const serviceLogErrorsTable: CheckTable = {
   check: serviceLogErrors,
   cases: [
     { situation: 'the log tells of none', status: 'ok', says: ['none in 1 records of'] },
+    {
+      situation: 'the log of one pod tells of none, and that of the other cannot be read',
+      sources: { logs: fakeLogs({ recent: { complete: true, records: [record('Started App')], unread } }) },
+      status: 'unknown',
+      code: 'UNREACHABLE',
+      says: ['the log shows nothing of it as far as it was read; that of `testops-1` was not: no way to pod `testops-1`', 'crictl logs'],
+    },
+    {
+      situation: 'the log of one pod tells of it, and that of the other cannot be read',
+      sources: { logs: fakeLogs({ recent: { complete: true, records: [pool(fresh)], unread } }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['no database connection is free', 'not read, testops-1: no way to pod `testops-1`'],
+    },
     {
       situation: 'the pool has no connection',
       sources: logged(pool(old), pool(fresh)),

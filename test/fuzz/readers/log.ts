@@ -53,8 +53,8 @@ export const log: Reader = {
         shownAsJson(document)
 
         const records = splitRecords(text, 'Europe/Moscow')
-        const calls = await troubledCalls({ logs: fakeLogs({ records: [...records] } as never), service: fakeService() }, () => true)
-        for (const { text: line } of calls.records.slice(0, 20)) calls.shown(line)
+        const calls = await troubledCalls({ logs: fakeLogs({ recent: { complete: true, records } }), service: fakeService() }, () => true)
+        for (const { text: line } of calls.log.records.slice(0, 20)) calls.shown(line)
         endingIn(text, about.hide)
         readAccessLog(text)
         const { found } = await filesBeforeAgent(part, undefined)

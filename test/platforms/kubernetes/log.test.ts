@@ -89,6 +89,24 @@ describe('the log of all pods', () => {
     expect(await (await newest((world) => world.pods.forEach((pod) => world.remove('pods', pod)))).read()).toEqual({ complete: true, text: '' })
   })
 
+  it('is that of the pods whose kubelets are reached, and names the others', async () => {
+    const hide = (...names: string[]) => (world: Cluster): void => {
+      restarted(world, second)
+      printed(world, first, { 10: '2026-11-21 02:37:10.000 INFO one' })
+      printed(world, second, { 5: 'before' }, { previous: true })
+      world.hooks.reached = (_, { metadata }) => !names.includes(metadata.name)
+    }
+    const { read } = await newest(hide(second))
+    const { unread = [], ...rest } = await read()
+    expect(rest).toEqual({ complete: true, text: '2026-11-21 02:37:10.000 INFO one\n' })
+    const node = 'gpu-1'
+    const message = expect.stringMatching(new RegExp(`^the cluster of context \`test\` calls pod \`${second}\` Ready, and does not get its log from the kubelet \\(node \`${node}\`\\): .*connection refused$`)) as string
+    const crictl = `crictl logs "$(crictl ps --quiet --name ${container} --label io.kubernetes.pod.name=${second})"   # on ${node}, as root`
+    expect(unread.map(({ name, error: { message: said, suggestions: [command] } }) => ({ name, said, command }))).toEqual([{ name: second, said: message, command: crictl }])
+    const none = await newest(hide(first, second))
+    expect(await told(none.read())).toMatchObject({ code: 'UNREACHABLE', message: expect.stringContaining(`calls pod \`${first}\` Ready`) as string })
+  })
+
   it('names the right that is missing', async () => {
     const { read } = await newest((world) => void world.forbidden.push({ resource: 'pods/log' }))
     expect(await told(read())).toEqual({

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { expect, onTestFinished, test } from 'vitest'
+import type { DoctorReport } from '../../src/core/report.ts'
+import type { Cluster } from '../kubernetes/cluster.ts'
+import { kubernetesWorld } from './kubernetes-world.ts'
+import { freshPlace } from './program.ts'
+
+const namespace = 'testops'
+const most = { megabytes: 200, page: 500 }
+
+/** As large as objects of real clusters are, of which `managedFields` and the images of a node are the most. */
+function fill(cluster: Cluster, unwell: string): void {
+  const [pod] = cluster.pods
+  const [node] = cluster.list('nodes')
+  const managedFields = [{ manager: 'kubelet', operation: 'Update', fieldsV1: Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f:field-${at}`, { 'f:value': {} }])) }]
+  const images = Array.from({ length: 50 }, (_, at) => ({ names: [`registry.example.org/image-${at}@sha256:${'0'.repeat(64)}`, `registry.example.org/image-${at}:1`], sizeBytes: 1_000_000 }))
+  const now = new Date().toISOString()
+  const warning = { type: 'Warning', reason: 'BackOff', message: `Back-off restarting failed container ${'x'.repeat(400)}`, firstTimestamp: now, lastTimestamp: now, count: 1, source: { component: 'kubelet' } }
+  for (let at = 0; at < 2000; at += 1) cluster.load('pods', { ...pod!, metadata: { ...pod!.metadata, name: `other-${at}`, labels: { app: 'other' }, ownerReferences: [], managedFields } } as never)
+  for (let at = 0; at < 1000; at += 1) cluster.load('nodes', { ...node!, metadata: { ...node!.metadata, name: `node-${at}`, managedFields }, status: { ...(node!['status'] as object), images } } as never)
+  // a pod that fails for days has nearly all of them
+  for (let at = 0; at < 10_000; at += 1) cluster.load('events', { ...warning, metadata: { namespace, name: `event-${at}`, managedFields }, involvedObject: { kind: 'Pod', namespace, name: at % 5 === 0 ? `other-${at % 2000}` : unwell } } as never)
+  for (let at = 0; at < 500; at += 1) cluster.load('secrets', { metadata: { namespace, name: `secret-${at}` }, type: 'Opaque', data: { key: Buffer.alloc(20_000).toString('base64') } })
+}
+
+/** The most memory that a process held at a time, in MB, as Linux counts it. */
+function watchMemory(child: ChildProcess): () => number {
+  let kilobytes = 0
+  const timer = setInterval(() => {
+    try {
+      kilobytes = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? kilobytes)
+    } catch {
+      // it has ended
+    }
+  }, 10)
+  child.once('exit', () => clearInterval(timer))
+  return () => Math.ceil(kilobytes / 1024)
+}
+
+test('doctor on a large namespace of a large cluster reads pages, few of them, and stays small', async () => {
+  const place = await freshPlace()
+  onTestFinished(async () => place.remove())
+  await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
+  const world = await kubernetesWorld()
+  onTestFinished(async () => world.close())
+  await expect.poll(world.isReady, { timeout: 20_000 }).toBe(true)
+  const own = world.cluster.pods.find(({ metadata }) => metadata.name.startsWith('testops-testops-'))!
+  world.cluster.isFrozen = true
+  own.status.conditions = own.status.conditions.map((it) => (it.type === 'Ready' ? { ...it, status: 'False' } : it))
+  for (const it of own.status.containerStatuses ?? []) Object.assign(it, { restartCount: 5, lastState: { terminated: { exitCode: 3, reason: 'Error', finishedAt: new Date().toISOString() } } })
+  fill(world.cluster, own.metadata.name)
+  const before = world.requests.length
+
+  let megabytes = (): number => 0
+  const ended = await place.run(['doctor', '--json'], { environment: { KUBECONFIG: world.kubeconfig }, meanwhile: (child) => (megabytes = watchMemory(child)) })
+  const { checks } = JSON.parse(ended.stdout) as DoctorReport
+  const status = (id: string): string | undefined => checks.find((it) => it.id === id)?.status
+  expect(['database/reachable', 'broker/reachable', 'sessions/reachable', 'service/cpu-level'].map(status)).toEqual(['ok', 'ok', 'ok', 'unknown'])
+  expect(ended.stdout).toContain('Back-off restarting failed container')
+  expect([megabytes() > 20, megabytes() < most.megabytes], `${megabytes()} MB`).toEqual([true, true])
+
+  const asked = world.requests.slice(before)
+  const lists = asked.filter((it) => it.includes('?') && !/\/(log|portforward|exec)\?/.test(it))
+  expect(lists.filter((it) => !new RegExp(`[?&]limit=(?:[1-9]|[1-9]\\d|[1-4]\\d\\d|${most.page})(?:&|$)`).test(it))).toEqual([])
+  expect(asked.length).toBeLessThan(60)
+  expect(asked.filter((it) => /\/secrets\?/.test(it))).toEqual([])
+}, 120_000)
