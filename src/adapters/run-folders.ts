@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRunName } from '../core/run-name.ts'
-import type { RunRecord, RunStore } from '../core/run.ts'
+import type { RunHistory, RunStore } from '../core/run.ts'
 import { runFolder } from './run-folder.ts'
 
 /** Folders of journals beside the own one, of which some may be of the same workload under another name. */
 interface Beside {
   folders: () => Promise<readonly string[]>
-  isOwn: (record: RunRecord) => Promise<boolean>
+  isOwn: (history: RunHistory) => Promise<boolean>
 }
 
 /**
@@ -23,7 +23,7 @@ export function runFolders(directory: string, { folders, isOwn }: Beside): RunSt
       const other = runFolder(folder)
       // what cannot be read there is of whoever has that folder
       const found = (await other.list()).find((it) => 'record' in it && it.record.run === run)
-      if (found && 'record' in found && (await isOwn(found.record))) return other
+      if (found && 'record' in found && (await isOwn(found))) return other
     }
     return main
   }
@@ -36,7 +36,7 @@ export function runFolders(directory: string, { folders, isOwn }: Beside): RunSt
       const known = new Set(all.map((it) => ('record' in it ? it.record.run : it.run)))
       for (const folder of await folders()) {
         for (const it of await runFolder(folder).list()) {
-          if ('record' in it && !known.has(it.record.run) && (await isOwn(it.record))) all.push(it)
+          if ('record' in it && !known.has(it.record.run) && (await isOwn(it))) all.push(it)
         }
       }
       return all.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))

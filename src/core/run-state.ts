@@ -10,6 +10,26 @@ export function isSameWorkload(one: WorkloadIdentity, other: WorkloadIdentity): 
   return one.kind === other.kind && one.namespace === other.namespace && one.name === other.name
 }
 
+/**
+ * What a run was of: as its record says, else as it noted the replicas that it was to come back to. Null: neither tells, as of former
+ * versions, which did not know it.
+ */
+export function workloadOf({ record, events }: RunHistory): WorkloadIdentity | null {
+  if (record.workload) return record.workload
+  for (const event of events) {
+    const [, resource, namespace, name] = event.event === 'noted' ? (/^replicas (deployments|statefulsets)\/([^/ ]+)\/([^/ ]+) \d+$/.exec(event.note) ?? []) : []
+    if (namespace !== undefined && name !== undefined) return { kind: resource === 'deployments' ? 'Deployment' : 'StatefulSet', namespace, name }
+  }
+  return null
+}
+
+/** Whether a run is of this workload, or may be: one that is not finished, at the same cluster, and of which nothing tells another. */
+export function mayBeOf(own: WorkloadIdentity, cluster: string | undefined, history: RunHistory): boolean {
+  const its = workloadOf(history)
+  if (its) return isSameWorkload(its, own)
+  return cluster !== undefined && history.record.plan.target.cluster === cluster && isUnfinished(history)
+}
+
 /** Where a run stands, step by step. */
 export interface Progress {
   /** with an outcome on record, and not taken back */

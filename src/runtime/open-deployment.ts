@@ -11,9 +11,9 @@ import type { Opened } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import { isTimeZone } from '../core/local-time.ts'
 import type { LockOwner, RepairLock } from '../core/lock.ts'
-import type { RunRecord, RunStore, UnreadableRun, WorkloadIdentity } from '../core/run.ts'
+import type { RunHistory, RunStore, UnreadableRun, WorkloadIdentity } from '../core/run.ts'
 import { once } from '../core/once.ts'
-import { isSameWorkload, runState } from '../core/run-state.ts'
+import { mayBeOf, runState } from '../core/run-state.ts'
 import type { RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
 import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
@@ -130,9 +130,9 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
     return openRunStore(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform) })
   })
   const workload = share(async () => unheld((await platform.workload?.()) ?? null))
-  const isOwn = async ({ workload: its }: RunRecord): Promise<boolean> => {
-    const own = its && (await ifReached(workload())).at(0)
-    return !!own && isSameWorkload(its, own)
+  const isOwn = async (history: RunHistory): Promise<boolean> => {
+    const own = (await ifReached(workload())).at(0)
+    return !!own && mayBeOf(own, deployment.cluster, history)
   }
   const journals = {
     here: platform.workload ? runFolders(runs, { folders: async () => recordsBeside(environment, deployment), isOwn }) : runFolder(runs),

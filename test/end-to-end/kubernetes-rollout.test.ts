@@ -1,4 +1,7 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { RunRecord } from '../../src/core/run.ts'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
 import type { Workload } from '../kubernetes/resources.ts'
 import { kubernetesWorld } from './kubernetes-world.ts'
@@ -75,5 +78,29 @@ test('a run that was killed is found again under another name of the deployment,
   edit(({ metadata }) => void (metadata.uid = uid!))
   world.cluster.isFrozen = false
   const resumed = await run('resume', '--confirm', 'renamed')
+  expect([resumed.exitCode, deployment().spec.replicas], resumed.stdout + resumed.stderr).toEqual([0, 1])
+}, 120_000)
+
+test('a run of a former version, which did not note the workload, is found under another name, and goes on where it is said to be of this one', async () => {
+  const kill = { environment: { KUBECONFIG: world.kubeconfig, TESTOPS_ADMIN_FAILPOINT: 'stop-service:stopped' } }
+  await place.run(['service', 'restart', '--confirm', 'prod'], kill)
+  const state = join(place.directory, '.local/state/testops-admin')
+  const files = await readdir(state, { recursive: true })
+  const file = join(state, files.find((it) => it.endsWith('run.json'))!)
+  // the copy in the broker is of this version
+  await world.vhost.manage('DELETE', `/api/queues/${world.vhost.vhost}/testops-admin.run.${basename(dirname(file))}`)
+  const { workload: _, ...former } = JSON.parse(await readFile(file, 'utf8')) as RunRecord
+  await writeFile(file, JSON.stringify(former))
+  // the replicas that it noted tell of which workload it was
+  await place.write('testops-admin.yaml', 'deployments:\n  renamed: {platform: kubernetes}\n')
+  expect((await run('service', 'start', '--confirm', 'renamed')).exitCode).toBe(4)
+
+  const journal = join(dirname(file), 'journal.jsonl')
+  const lines = (await readFile(journal, 'utf8')).split('\n')
+  await writeFile(journal, lines.filter((line) => !line.includes('"replicas ') && !line.includes('"copied"')).join('\n'))
+  const refused = await run('resume', '--confirm', 'renamed')
+  expect([refused.exitCode, flat(refused.stderr + refused.stdout)]).toEqual([4, expect.stringMatching(/was begun for deployment `prod` by version \S+, which did not note what ran the service; it was at the same cluster and namespace, and may be of this one, `renamed`.* --accept-risk record-differs/)])
+  expect(deployment().spec.replicas).toBe(0)
+  const resumed = await run('resume', '--confirm', 'renamed', '--accept-risk', 'record-differs')
   expect([resumed.exitCode, deployment().spec.replicas], resumed.stdout + resumed.stderr).toEqual([0, 1])
 }, 120_000)

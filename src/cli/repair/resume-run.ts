@@ -2,7 +2,7 @@ import { isNoteOfMoves } from '../../core/queue-notes.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { RunEvent, RunHistory, WorkloadIdentity } from '../../core/run.ts'
-import { isSameWorkload, isUnfinished, progressOf, runState } from '../../core/run-state.ts'
+import { isSameWorkload, isUnfinished, progressOf, runState, workloadOf } from '../../core/run-state.ts'
 import { forgetFinished, onRecord, standingOf } from '../../engine/catch-up.ts'
 import type { Journals, OnRecord, Standing } from '../../engine/catch-up.ts'
 import { reopenJournal } from '../../engine/journal.ts'
@@ -237,8 +237,10 @@ function assertAllKnown(journals: Journals, { all, unasked }: OnRecord): null {
  * Deployments may share a broker, and with it a place for journals; a state folder may be copied; and the current context of kubectl or
  * docker may be another by now, with a deployment of the same name. Throws REFUSED.
  */
-async function refuseIfOthers({ history: { record } }: Standing, { by, opened }: RepairSession, flags: RepairFlags, words: readonly string[]): Promise<void> {
-  const { run, plan, workload } = record
+async function refuseIfOthers({ history }: Standing, { by, opened }: RepairSession, flags: RepairFlags, words: readonly string[]): Promise<void> {
+  const { record } = history
+  const { run, plan } = record
+  const workload = workloadOf(history)
   const { deployment: { name, cluster, platform } } = opened
   const { cluster: former } = plan.target
   // another user, or another machine, may reach the same cluster by another address
@@ -255,9 +257,16 @@ async function refuseIfOthers({ history: { record } }: Standing, { by, opened }:
     ])
   }
   if (plan.deployment === name) return
+  if (platform === 'kubernetes' && former !== undefined && cluster === former) return refuseUntold(history, name, flags, words)
   throw new AdminError('REFUSED', `run ${run} is one of deployment \`${plan.deployment}\`, and this is deployment \`${name}\`: nothing was changed`, [
     typed(['testops-admin', 'history', '-d', plan.deployment]),
   ])
+}
+
+/** A former version did not note which workload a run was of: under another name, at the same place, it may be this one. Throws REFUSED. */
+function refuseUntold({ record: { run, plan, program } }: RunHistory, name: string, flags: RepairFlags, words: readonly string[]): void {
+  const message = `run ${run} was begun for deployment \`${plan.deployment}\` by version ${program}, which did not note what ran the service; it was at the same cluster and namespace, and may be of this one, \`${name}\``
+  refuseRisks({ risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}', '{status}'] }] }, flags['accept-risk'] ?? [], words)
 }
 
 /** What was deleted and made again since may lack what the run has done, and what it has noted there. Throws REFUSED. */
