@@ -14,6 +14,8 @@ import { keepOpen } from './queues/queues.ts'
 import { missing, possible } from './queues/switch-exchanges.ts'
 
 const pollMs = 500
+/** so long a service that runs is tried, where this machine has no way to it */
+const unseenMs = 10_000
 const wasLate: readonly ErrorCode[] = ['TIMED_OUT', 'FAILED']
 
 export const startService: ActionHandler<'start-service'> = {
@@ -33,10 +35,16 @@ export const startService: ActionHandler<'start-service'> = {
     await start(workshop)
     await failpoint('started')
     progress('waiting until the service answers')
-    while (!(await answers(workshop)) || !(await areFree(action, workshop))) {
+    let unseenUntil: number | null = null
+    for (;;) {
+      const answer = await answerOf(workshop)
+      if (answer === true && (await areFree(action, workshop))) break
+      // a way that is missing for a moment may be that of a pod which is new
+      unseenUntil = answer instanceof AdminError ? (unseenUntil ?? performance.now() + Math.min(unseenMs, timeoutMs / 2)) : null
+      if (answer instanceof AdminError && unseenUntil !== null && performance.now() > unseenUntil) throw notSeen(answer)
       const { state, detail } = await (await workshop.open.service()).status()
       if (state !== 'running') throw await withLastWords(notUp(`the service was started and has ended: ${detail}`), workshop)
-      if (performance.now() > end) throw notUpYet(timeoutMs, await answers(workshop))
+      if (performance.now() > end) throw notUpYet(timeoutMs, answer === true)
       if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to answer')
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     }
@@ -93,20 +101,32 @@ async function start(workshop: Workshop): Promise<void> {
  * Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known, or its
  * address may not be read: the plan has said so.
  */
-export async function answers({ open }: Workshop): Promise<boolean> {
+export async function answers(workshop: Pick<Workshop, 'open'>): Promise<boolean> {
+  return (await answerOf(workshop)) === true
+}
+
+/** The same; an error where this machine has no way to it, so that nothing is known. */
+async function answerOf({ open }: Pick<Workshop, 'open'>): Promise<boolean | AdminError> {
+  const isBeyond = (error: AdminError): boolean => error.obstacle?.kind === 'beyond'
   let api: ApiSource
   try {
     api = await open.api()
   } catch (error) {
-    if (error instanceof AdminError) return error.code === 'NOT_CONFIGURED' || isForbidden(error)
-    throw error
+    if (!(error instanceof AdminError)) throw error
+    return isBeyond(error) ? error : error.code === 'NOT_CONFIGURED' || isForbidden(error)
   }
   try {
     return (await api.health()).status !== null
   } catch (error) {
-    if (error instanceof AdminError) return false
+    if (error instanceof AdminError) return isBeyond(error) && error
     throw error
   }
+}
+
+/** It runs, and whether it answers is not seen from here: waiting for it in vain is no use. */
+function notSeen(error: AdminError): AdminError {
+  const again = 'go on with --relay, or from a machine that has a way there'
+  return new AdminError(error.code, `the service was started and runs; whether it answers is not known: ${error.message}`, [again, ...error.suggestions], { cause: error, obstacle: error.obstacle })
 }
 
 /**
