@@ -90,7 +90,7 @@ function named(all: readonly Likeness[]): string[] {
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   for (let row = 1; row <= from.length; row++) {
     const current = [row]

@@ -178,7 +178,7 @@ export const signatures = [
     severity: 'error',
     pattern: /Connection is not available, request timed out after/,
     remedy: null,
-    explain: 'database/connections',
+    explain: 'pool-exhausted',
     source: "HikariCP's own words (HikariPool.createTimeoutException)",
   },
   {
@@ -229,4 +229,9 @@ export function agentCounts(line: string): AgentCounts {
 /** Files were there before the agent started, and nothing new was added (SPEC.md 7). */
 export function isFilesBeforeAgent({ indexed, processed, errors }: AgentCounts): boolean {
   return indexed > 0 && processed === 0 && errors !== null && errors > 0
+}
+
+/** How many files an agent found that says so in this line; 0: it does not. */
+export function filesFound(line: string): number {
+  return Number(/\bfound \[([0-9]{1,15})\]/.exec(line)?.[1] ?? 0)
 }

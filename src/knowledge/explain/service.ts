@@ -58,7 +58,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       { text: 'Where a long migration is ended by its probes, switch them off for that start.', commands: ['helm upgrade RELEASE CHART -f VALUES --set probes.enabled=false'] },
     ],
     source: 'SPEC.md 7, FIELD-NOTES.md 1.1, 1.2 and 5',
-    words: ['CrashLoopBackOff, OOMKilled, ImagePullBackOff', 'jvm is out of memory, java heap space', 'сервис падает, сервис перезапускается, не хватает памяти'],
+    words: ['CrashLoopBackOff, OOMKilled', 'jvm is out of memory, java heap space', 'сервис падает, сервис перезапускается, не хватает памяти'],
   },
   {
     id: 'service/ready',

@@ -12,7 +12,7 @@ interface SignatureText {
 }
 
 /** Those that bear the name of a fault are told of there. */
-type ToldHere = Exclude<SignatureId, 'unknown-host' | 'transient-refused' | 'token-refused'>
+type ToldHere = Exclude<SignatureId, 'unknown-host' | 'transient-refused' | 'token-refused' | 'pool-exhausted'>
 
 const texts: Readonly<Record<ToldHere, SignatureText>> = {
   'http-failed': {
@@ -69,11 +69,6 @@ const texts: Readonly<Record<ToldHere, SignatureText>> = {
     meaning: 'The JVM of the service has no memory left. From then on anything in it may have failed, until it is restarted.',
     cause: 'The limit of the container, unit or machine, or the heap of the JVM, is too small for what it does.',
     behind: 'service/crashes',
-  },
-  'pool-exhausted': {
-    meaning: 'A request of the service has waited for a connection to the database, and got none in time: all of its pool are in use.',
-    cause: 'The database is slow or has no connection to give, or the pool is too small for the load.',
-    behind: 'connections-exhausted',
   },
   'agent-counts': {
     meaning: 'An agent (a plugin of a build server, or the uploader) tells how many files it has found, indexed and processed. With all of them processed nothing is to be done.',

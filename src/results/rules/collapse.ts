@@ -5,8 +5,10 @@ import { identifierOf } from './identifier.ts'
 export type Collapse =
   /** different tests: by what they differ, with its values in the order in which they appear */
   | { kind: 'tests'; by: Difference; values: readonly string[] }
-  /** runs of one test with different data, by their names or by their outcomes */
-  | { kind: 'runs'; by: 'name' | 'status'; values: readonly string[] }
+  /** different tests, though nothing else differs: so many, by the adapter's numbers of retries, or since each passed */
+  | { kind: 'tests'; by: 'retries' | 'passed'; values: readonly []; tests: number }
+  /** runs of one test with different data, by their names or by their outcomes, or since each passed */
+  | { kind: 'runs'; by: 'name' | 'status' | 'passed'; values: readonly string[] }
 
 export type Difference = 'testCaseId' | 'titlePath' | PlaceLabel | 'name' | 'directory'
 
@@ -45,11 +47,41 @@ function collapseOfPart(group: readonly ResultFile[]): Collapse | null {
     const isOneTest = isUnparameterized && (isOneMethod(group) || new Set(names.map(withoutNumbering)).size === 1)
     return isOneTest ? { kind: 'runs', by: 'name', values: names } : { kind: 'tests', by: 'name', values: names }
   }
-  if (areRetries(group)) return null
+  const marked = testsByRetries(group)
+  if (marked === 1 || (marked === null && areRetries(group))) return null
   const directories = distinct(group, ({ directory }) => directory)
   if (directories.length > 1) return { kind: 'tests', by: 'directory', values: directories }
+  if (marked !== null) return { kind: 'tests', by: 'retries', values: [], tests: marked }
   const outcomes = distinct(group, ({ content }) => content.status ?? null)
-  return isUnparameterized && outcomes.length > 1 ? { kind: 'runs', by: 'status', values: outcomes } : null
+  if (outcomes.length > 1) return isUnparameterized ? { kind: 'runs', by: 'status', values: outcomes } : null
+  return outcomes[0] === 'passed' ? allPassed(group, isUnparameterized) : null
+}
+
+/** in a loop a test runs more often than two tests bear one name by mistake */
+const mostTests = 2
+
+/** What is tried again has not passed. Two tests may bear one name; one method, or what runs more often, is a test with data. */
+function allPassed(group: readonly ResultFile[], isUnparameterized: boolean): Collapse | null {
+  // a file and its copy, or a link to it
+  if (new Set(group.map(({ directory, file, content }) => content.uuid ?? `${directory}/${file}`)).size === 1) return null
+  const isExcluded = group.some(({ content }) => content.parameters?.length)
+  const isOneTest = isUnparameterized && (isOneMethod(group) || isExcluded || group.length > mostTests)
+  return isOneTest ? { kind: 'runs', by: 'passed', values: [] } : { kind: 'tests', by: 'passed', values: [], tests: group.length }
+}
+
+/** By the adapter's own numbers of retries, how many tests these are: each has one result without a number, and one of each number. Null: nothing is marked. */
+function testsByRetries(group: readonly ResultFile[]): number | null {
+  const times = new Map<string, number>()
+  for (const { content } of group) {
+    const mark = content.parameters?.find((it) => it?.excluded === true && isRetryName(it.name ?? ''))?.value ?? ''
+    times.set(mark, (times.get(mark) ?? 0) + 1)
+  }
+  return times.size === 1 && times.has('') ? null : Math.max(...times.values())
+}
+
+/** allure-mocha and allure-playwright call it `Retry`. */
+function isRetryName(name: string): boolean {
+  return /^(?:retry|rerun|attempt)$/i.test(name)
 }
 
 function differenceOfPlace(group: readonly ResultFile[]): Collapse | null {

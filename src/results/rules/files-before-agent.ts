@@ -1,6 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 import type { LogPart } from '../../core/sources.ts'
-import { isFilesBeforeAgent } from '../../knowledge/signatures.ts'
+import { filesFound, isFilesBeforeAgent } from '../../knowledge/signatures.ts'
 import { openScan } from '../../logs/scan/scanner.ts'
 import type { Scan } from '../../logs/scan/scanner.ts'
 import type { Found } from '../problem.ts'
@@ -17,12 +17,15 @@ export interface AgentTold {
 export async function filesBeforeAgent(log: LogPart, signal?: AbortSignal): Promise<AgentTold> {
   const scan = openScan({ timeZone: null })
   const unread = await readInto(scan, log, signal)
-  const cause = scan.end().causes.find(({ id }) => id === 'agent-counts')
-  const found = (cause?.agents ?? []).filter(isFilesBeforeAgent).map(({ indexed, errors }) => ({
+  const { causes } = scan.end()
+  const counts = causes.find(({ id }) => id === 'agent-counts')
+  const unprocessed = (counts?.agents ?? []).filter(isFilesBeforeAgent).map(({ indexed, errors }) => ({
     message: `the agent's log counts ${counted(indexed, 'file')} indexed, none processed, and ${counted(errors!, 'error')}`,
-    ...(cause?.agents.length === 1 && { place: `line ${cause.firstLine}` }),
+    ...(counts?.agents.length === 1 && { place: `line ${counts.firstLine}` }),
   }))
-  return { found, unread }
+  const none = causes.find(({ id }) => id === 'agent-nothing-indexed')
+  const unindexed = (none?.samples ?? []).map(({ before, after }) => filesFound(`${before}${after}`)).filter((files) => files > 0)
+  return { found: [...unprocessed, ...unindexed.map((files) => ({ message: `the agent's log counts ${counted(files, 'file')} found, and none indexed`, ...(none!.count === 1 && { place: `line ${none!.firstLine}` }) }))], unread }
 }
 
 async function readInto(scan: Scan, log: LogPart, signal: AbortSignal | undefined): Promise<string | null> {

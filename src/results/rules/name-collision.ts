@@ -9,9 +9,16 @@ export const nameCollision: GroupRule = {
     const collapse = collapseOf(group)
     if (collapse?.kind !== 'tests') return null
     const { by, values } = collapse
+    const name = quoted(group[0]!.content.fullName!, 120)
+    if (by === 'retries') return { message: `${counted(group.length, 'result')} of ${collapse.tests} different tests have the full name ${name}, by the numbers of their retries`, place: 'fullName' }
+    if (by === 'passed') return { message: `${counted(collapse.tests, 'result')} have the full name ${name}. ${saidOfPassed(collapse.tests)}`, place: 'fullName' }
     const told = listed(values.map((value) => quoted(value, 80)), 3)
-    return { message: `${counted(group.length, 'result')} of different tests have the full name ${quoted(group[0]!.content.fullName!, 120)}; their ${words[by]} differ: ${told}`, place: 'fullName' }
+    return { message: `${counted(group.length, 'result')} of different tests have the full name ${name}; their ${words[by]} differ: ${told}`, place: 'fullName' }
   },
+}
+
+function saidOfPassed(count: number): string {
+  return count === 2 ? 'Both passed, so neither is a retry of the other' : 'Each passed, so none is a retry of another'
 }
 
 const words: Readonly<Record<Difference, string>> = {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { explainTexts } from '../../../src/knowledge/explain/index.ts'
 import { explainSearch } from '../../../src/knowledge/explain/search/search.ts'
+import { inOtherWords, mistyped } from './in-other-words.ts'
 import { messages, rows } from './rows.ts'
 
 const search = explainSearch(explainTexts)
@@ -16,6 +17,18 @@ test.each(rows)('$said', ({ said, condition, finds }) => {
 // one refers to another part of the document
 test.each(rows.filter(({ condition }) => !condition.startsWith('See part')))('$condition', ({ condition, finds }) => {
   for (const query of [condition, condition.replaceAll('`', ''), condition.toLowerCase()]) expect([query, first(query)]).toEqual([query, finds])
+})
+
+describe.each(inOtherWords)('%s in the words of an operator', (finds, said) => {
+  test.each(said)('%s', (query) => {
+    for (const form of [query, query.toUpperCase(), `${query}?`]) expect([form, first(form)]).toEqual([form, finds])
+  })
+})
+
+describe.each(mistyped)('%s with one letter wrong', (finds, said) => {
+  test.each(said)('%s', (query) => {
+    expect(first(query)).toBe(finds)
+  })
 })
 
 const letters = 'abcdefghijklmnopqrstuvwxyz'

@@ -106,7 +106,7 @@ export const messages: readonly [message: string, finds: string][] = [
   ['POST https://{host}/api/testcase/{number}/move: Request failed with status code 409', 'duplicate-move'],
   ['<-- 400 Bad Request https://{host}/rest/api/2/issue ({number}ms)', 'integration-400'],
   ['<-- HTTP FAILED: java.io.IOException: unexpected end of stream on https://{host}/...', 'integration-400'],
-  ['HikariPool-1 - Connection is not available, request timed out after {number}ms.', 'connections-exhausted'],
+  ['HikariPool-1 - Connection is not available, request timed out after {number}ms.', 'pool-exhausted'],
   ['FATAL: sorry, too many clients already', 'connections-exhausted'],
   ['ERROR: could not extend file "base/{number}/{number}": No space left on device', 'disk-full'],
   ['All files have been processed: indexed [{number}], processed [0], errors [{number}]', 'files-before-agent'],

@@ -75,6 +75,10 @@ describe('the log of an agent', () => {
     ['All files have been processed: indexed [17], processed [17]', [], undefined],
     ['All files have been processed: indexed [0], processed [0], errors [1]', [], undefined],
     ['indexed [3], processed [0]', [], undefined],
+    ["We weren't able to index files during [5m]: found [17], indexed [0]", ["the agent's log counts 17 files found, and none indexed"], 'line 1'],
+    ["started\nWe weren't able to index files during [5m]: indexed [0], found [1]", ["the agent's log counts 1 file found, and none indexed"], 'line 2'],
+    ["We weren't able to index files during [5m]: found [0], indexed [0]", [], undefined],
+    ["We weren't able to index files during [5m]: found [17], indexed [17]", [], undefined],
     ['nothing of that', [], undefined],
     ['', [], undefined],
   ])('%j', async (text, messages, place) => {

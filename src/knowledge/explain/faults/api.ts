@@ -41,6 +41,7 @@ export const apiFaults: readonly ExplainText[] = [
     meaning: 'The sign-in page refuses the built-in administrator account, or asks an identity provider for it.',
     messages: ['/login/system'],
     words: [
+      'admin cannot log in, admin login',
       'вход через ldap, вход через saml не работает для администратора',
       'cannot sign in as administrator, wrong account type',
       'login with built-in local account when LDAP, SAML 2.0, OpenID Connect is the main method',
@@ -69,6 +70,9 @@ export const apiFaults: readonly ExplainText[] = [
     ],
     messages: [/status code (?:413|502|504)\b/, '413 request entity too large', '502 bad gateway', '504 gateway time-out', '504 gateway timeout'],
     words: [
+      'upload fails behind nginx, upload is answered 413, upload 413, upload 502, upload 504, nginx 413',
+      'upload times out, upload timeout, results get lost during the upload',
+      'загрузка обрывается через прокси',
       'таймаут nginx, таймаут при загрузке результатов',
       'results missing at import, network equipment or reverse proxy timeouts, data-size limits or blocking rules',
       'proxy timeout, nginx, firewall, upload is cut off',
@@ -90,6 +94,7 @@ export const apiFaults: readonly ExplainText[] = [
     title: 'trees of test cases are displayed incorrectly',
     meaning: 'The web interface shows a tree of test cases wrongly.',
     words: [
+      'tree is broken after an upgrade, tree is wrong, test cases are missing from the tree',
       'edit tree settings: rename or add a grouping level, save, revert, save, or call endpoints',
       'tree displayed incorrectly, versions 5.11 to 5.24',
       'tree data is being migrated to a new structure',

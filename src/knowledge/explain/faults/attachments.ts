@@ -15,6 +15,8 @@ export const attachmentsFaults: readonly ExplainText[] = [
     remedies: [{ text: 'Flatten the directory: write, or move, all files into its root, and name them in the results without a path.', commands: [] }],
     source: 'SPEC.md 2, 7 and 8',
     words: [
+      'attachments are in the report, not in the service',
+      'no attachments in the launch, attachments are missing, attachments',
       'flatten the directory, use CI pipeline results or disable the skip option, use newer launches or CI artifacts',
       'attachments visible in the report tool but not in the service',
       'attachments in child directories, attachment is not linked and deleted, beside the option of the uploader to skip those of passed tests, and cleanup rules',

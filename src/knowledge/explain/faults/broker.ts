@@ -17,6 +17,7 @@ export const brokerFaults: readonly ExplainText[] = [
       'set VENDOR_RABBIT_DURABLE to true in the chart values under env.open, delete the existing queues or restart the broker, start the service',
       'broker failure: queue creation refused',
       'broker version 4.3 or higher without quorum queues, while the service declares queues with durable=false by default',
+      'queues are not created after the upgrade of rabbitmq, rabbitmq 4.3 refuses queues',
       'брокер отказывается создать очередь, очереди не создаются после обновления rabbitmq',
     ],
   },
@@ -38,11 +39,13 @@ export const brokerFaults: readonly ExplainText[] = [
     causes: ['VENDOR_RABBIT_DURABLE was set or removed while the old queues still exist, or was lost in an upgrade of the chart.'],
     signatures: ['precondition-failed'],
     words: [
+      'queue exists with durable false, queue exists with durable true, durable differs',
+      'durable не совпадает',
       'set VENDOR_RABBIT_DURABLE to true in the chart values under env.open, delete the existing queues or restart the broker',
       'broker error PRECONDITION_FAILED on argument durable',
       'the durable setting differs from an existing queue',
       'inequivalent arg durable for queue',
-      'параметр durable не совпадает у существующей очереди',
+      'параметр durable не совпадает у существующей очереди, очередь уже существует с другим durable',
     ],
   },
   {
@@ -60,6 +63,18 @@ export const brokerFaults: readonly ExplainText[] = [
     of: 'broker/alarms',
     title: 'the broker is short of memory or disk, and blocks who publishes',
     meaning: 'Uploads hang, although everything runs.',
-    words: ['rabbitmq memory alarm, disk alarm, publishers are blocked', 'rabbitmq сигнал нехватки памяти или диска, публикация заблокирована'],
+    messages: [
+      /(?:memory|disk) resource limit alarm set\b/,
+      'vm_memory_high_watermark set',
+      'free disk space is insufficient',
+      'publishers will be blocked until this alarm clears',
+      /connection\.blocked\W{1,10}low on (?:memory|disk)/,
+      /\{resource_limit,(?:memory|disk),/,
+    ],
+    words: [
+      'rabbitmq memory alarm, disk alarm, publishers are blocked',
+      'memory watermark, memory high watermark is reached, vm_memory_high_watermark, disk_free_limit',
+      'rabbitmq сигнал нехватки памяти или диска, публикация заблокирована, превышен порог памяти',
+    ],
   },
 ]

@@ -11,6 +11,9 @@ export const databaseFaults: readonly ExplainText[] = [
     meaning: 'The service does not start, and its log repeats that it waits for the change-log lock, since whoever took it is dead.',
     signatures: ['lock-refused', 'lock-waiting'],
     words: [
+      'changelog is locked, service does not start: liquibase lock',
+      'waiting for the lock forever, lock was not released after a crash',
+      'блокировка базы не снимается, не снята блокировка changelog, не удалось получить блокировку changelog',
       'stop the service, in the table databasechangeloglock set locked to false and clear lockgranted and lockedby for the row with id 1',
       'start-up failure with a change-log lock error',
       'database lock left after an abrupt stop',
@@ -133,11 +136,43 @@ export const databaseFaults: readonly ExplainText[] = [
     of: 'database/connections',
     title: 'the database admits no further connection',
     meaning: 'Requests hang and fail while the service waits for a connection.',
-    signatures: ['pool-exhausted'],
-    messages: ['sorry, too many clients already', 'remaining connection slots are reserved'],
+    messages: ['sorry, too many clients already', 'remaining connection slots are reserved', /too many connections for (?:role|database) /],
     words: [
-      'database connections are exhausted, no free connections, max_connections',
-      'закончились соединения с базой данных, пул соединений исчерпан',
+      'database connections are exhausted, no free connections, max_connections, too many connections to the database',
+      'закончились соединения с базой данных, не хватает соединений с базой, слишком много подключений к базе данных',
     ],
+    see: ['pool-exhausted'],
+  },
+  {
+    id: 'pool-exhausted',
+    kind: 'fault',
+    title: "the service's own pool of database connections is exhausted",
+    severities: ['error'],
+    meaning:
+      'A request waited for a connection to the database and got none in time: the service used every connection of its pool. The message ' +
+      'counts them (total, active, idle, waiting). The database itself may still admit more.',
+    causes: [
+      'Statements wait for a lock that another session holds, and each keeps its connection.',
+      'The database is slow, so that connections come back late.',
+      'More is done at once than the pool is made for, as in many uploads at a time.',
+    ],
+    verify: [
+      'testops-admin doctor --only service/log-errors,database',
+      "grep -n 'Connection is not available' SERVICE_LOG | tail",
+      'psql DATABASE -c "SELECT pid, state, wait_event_type, pg_blocking_pids(pid) AS waits_for, now() - xact_start AS since, left(query, 60) FROM pg_stat_activity WHERE state <> \'idle\' ORDER BY xact_start"',
+    ],
+    remedies: [
+      { text: 'Find the session that the others wait for. Wait until it is done, or end it.', commands: ['psql DATABASE -c "SELECT pg_terminate_backend(PID)"'] },
+      { text: 'Where nothing waits, look at the load of the database, and at what calls the service so often.', commands: ['testops-admin doctor --only api,database'] },
+      { text: 'Where requests still hang afterwards, restart the service. That ends what it is doing.', commands: ['systemctl restart testops', 'kubectl rollout restart deployment/NAME', 'docker compose restart testops'] },
+    ],
+    source: "HikariCP's own words (HikariPool.createTimeoutException), FIELD-NOTES.md 1.3",
+    signatures: ['pool-exhausted'],
+    words: [
+      'connection pool exhausted, request timed out',
+      'unable to acquire jdbc connection',
+      'пул соединений исчерпан, нет свободных соединений в пуле, исчерпан пул подключений к базе данных',
+    ],
+    see: ['service/log-errors', 'connections-exhausted'],
   },
 ]

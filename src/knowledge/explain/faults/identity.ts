@@ -63,6 +63,8 @@ export const identityFaults: readonly ExplainText[] = [
     ],
     source: 'SPEC.md 2 and 7',
     words: [
+      'many tests collapse into one, several tests are shown as one result, tests with the same name',
+      'имена тестов одинаковые',
       'non-parameterized: set an explicit identifier and rename methods; parameterized: write every parameter as a parameters entry in the result',
       'many result files, one result shown',
       'identical full names across projects',
@@ -80,7 +82,10 @@ export const identityFaults: readonly ExplainText[] = [
     verify: ['testops-admin lint-results RESULTS', `jq -r 'select((.parameters // []) == []) | .fullName' RESULTS/*-result.json | sort | uniq -d`],
     remedies: [{ text: 'Write every parameter as an entry of `parameters` (`name` and `value`) in the result.', commands: [] }],
     source: 'SPEC.md 2 and 7, FAULTS.md',
-    words: ['parameterized test without parameters in results', 'параметризованный тест без параметров в результатах'],
+    words: [
+      'parameterized tests are shown as one, parameterized tests collapse into one',
+      'parameterized test without parameters in results', 'параметризованный тест без параметров в результатах',
+    ],
     see: ['name-collision', 'parameter-combinations'],
   },
   {

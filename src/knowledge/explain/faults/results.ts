@@ -17,6 +17,10 @@ export const resultsFaults: readonly ExplainText[] = [
     source: 'SPEC.md 3 and 7',
     signatures: ['agent-nothing-indexed'],
     words: [
+      'no results in the launch, launch without results',
+      'no tests in the launch, nothing in the launch',
+      'results are not uploaded, results do not appear',
+      'в запуске ничего нет',
       'nothing is uploaded, nothing was uploaded to the launch',
       'fix the path setting of the agent, list the directory during the build',
       'launch from a CI system is empty, or a launch from the service holds queued results',
@@ -44,6 +48,8 @@ export const resultsFaults: readonly ExplainText[] = [
     isToldBy: tellsOfEarlierFiles,
     names: ['indexExistingFiles'],
     words: [
+      'files are indexed but not processed, agent found files but processed none, files are not processed by the agent',
+      'indexed and processed 0',
       'allurectl watch, allurectl upload',
       'agent log line reports files indexed greater than 0, processed 0, errors greater than 0',
       'files were in the results directory before the agent started and nothing new was added',

@@ -11,6 +11,7 @@ export const sessionsFaults: readonly ExplainText[] = [
     signatures: ['csrf'],
     messages: [/status code 401\b/],
     words: [
+      'cannot sign in: session is stale or expired, login answers 401, cannot log in 401, nobody can log in after the clock was changed',
       'users cannot log in after a time change',
       'ошибка csrf при входе, пользователи не могут войти',
       'web sign-in fails because of a stale session in the session store',

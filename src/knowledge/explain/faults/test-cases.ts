@@ -9,6 +9,7 @@ export const testCasesFaults: readonly ExplainText[] = [
     signatures: ['conflict'],
     messages: [/status code 409\b/],
     words: [
+      'moving a test answers conflict, conflict while a test case is moved',
       'a test case is moved to another project that already holds an automated test case with the same metadata',
       'duplicate test case, HTTP 409 conflict',
       'тест-кейс не переносится в другой проект, ошибка 409, дубликат тест-кейса',

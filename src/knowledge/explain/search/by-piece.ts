@@ -5,7 +5,7 @@ import type { Pasted } from './pasted.ts'
 /** characters that tell which message it is, of at least two words; and how much of it, where there is something else beside them */
 const [least, leastPart] = [12, 0.6] as const
 /** what is longer is more than a message */
-const longest = 2000
+export const longest = 2000
 
 /** The entries whose message was cut: at the edge of a screen, or by whoever copied it. */
 export function byPiece({ flat }: Pasted, texts: readonly ExplainText[], score: number): { text: ExplainText; score: number }[] {
@@ -15,7 +15,7 @@ export function byPiece({ flat }: Pasted, texts: readonly ExplainText[], score: 
   return texts.filter((text) => literalsOf(text).some((literal) => isPiece(piece, literal))).map((text) => ({ text, score }))
 }
 
-function literalsOf({ kind, signatures: ids = [], messages = [] }: ExplainText): string[] {
+export function literalsOf({ kind, signatures: ids = [], messages = [] }: ExplainText): string[] {
   const known = signatures.filter(({ id }) => ids.includes(id)).map(({ pattern }) => pattern.source.replaceAll('\\', '').toLowerCase())
   return kind === 'signature' ? [] : [...known, ...messages.filter((it) => typeof it === 'string')]
 }

@@ -1,7 +1,8 @@
 import type { ExplainText } from '../entry.ts'
 import type { Pasted } from './pasted.ts'
-import { stemsOf } from './stem.ts'
-import { wordsOf } from './words.ts'
+import { meaningsOf, synonyms } from './stem.ts'
+import { spellingOf } from './spelling.ts'
+import { saysMore, wordsOf } from './words.ts'
 
 /** What has to do with the words, best first. */
 export type WordSearch = (query: Pasted) => readonly Guess[]
@@ -14,6 +15,8 @@ interface Guess {
   coverage: number
   /** what is asked is what the entry says, not only made of the same words */
   isApt: boolean
+  /** the question holds one of its phrases as a whole */
+  isSaid: boolean
 }
 
 /** what a word weighs of which no entry knows */
@@ -22,10 +25,14 @@ const unknownWeight = 3
 const [inShort, inLong] = [0.6, 0.4] as const
 /** in a question of so many words at most, a word that so many entries use at most tells enough by itself */
 const [fewWords, fewEntries] = [2, 3] as const
-/** of a phrase, so much has to be in a longer question, and so many words */
-const [mostOfPhrase, wordsOfPhrase] = [0.5, 2] as const
+/** of a phrase, so much has to be in the question, in a short one and in a longer one, and so many words */
+const [mostInShort, mostInLong, wordsOfPhrase] = [0.65, 0.55, 2] as const
+/** words that weigh less in a longer question are those of every launch and test */
+const leastInLong = 3.5
+/** what a phrase weighs that tells of one thing alone */
+const telling = 5
 /** what counts of a guess: that it has the words, and that one of its phrases is about the question */
-const [ofCoverage, ofPhrase] = [0.8, 0.2] as const
+const [ofCoverage, ofPhrase] = [0.7, 0.3] as const
 /** of those that fit alike */
 const rank: readonly ExplainText['kind'][] = ['fault', 'term', 'check']
 
@@ -41,24 +48,32 @@ export function wordSearch(texts: readonly ExplainText[]): WordSearch {
   for (const { heading, body } of indexed) for (const word of new Set([...heading, ...body])) counts.set(word, (counts.get(word) ?? 0) + 1)
   const weightOf = (word: string): number => (counts.has(word) ? Math.log(1 + texts.length / counts.get(word)!) : unknownWeight)
   const weigh = (words: readonly string[]): number => words.reduce((sum, word) => sum + weightOf(word), 0)
+  const spelling = spellingOf([...indexed.flatMap(({ heading }) => [...heading]), ...synonyms.keys()])
 
   return (query) => {
-    const words = [...new Set(wordsOf(query, (word) => counts.has(word)))]
+    const written = wordsOf(query, (word) => counts.has(word))
+    const words = [...new Set(query.isLog ? written : written.map((word) => (counts.has(word) ? word : spelling(word))))]
     if (words.length === 0) return []
     const asked = new Set(words)
     const isShort = words.length <= fewWords
+    const isLone = words.length === 1
+    const isTopic = !saysMore(query)
     const said = (phrase: readonly string[]): string[] => phrase.filter((word) => asked.has(word))
-    const says = (phrase: readonly string[]): boolean => said(phrase).length >= wordsOfPhrase && weigh(said(phrase)) >= mostOfPhrase * weigh(phrase)
+    const partOf = (phrase: readonly string[]): number => weigh(said(phrase)) / (weigh(phrase) || 1)
+    const says = (phrase: readonly string[]): boolean => said(phrase).length >= wordsOfPhrase && (isShort ? partOf(phrase) >= mostInShort : partOf(phrase) >= mostInLong && weigh(said(phrase)) >= leastInLong)
     // 1: the phrase is the question
-    const likeness = (phrase: readonly string[]): number => (weigh(said(phrase)) / (weigh(phrase) || 1)) * (weigh(said(phrase)) / weigh(words))
-    const isRare = (word: string): boolean => counts.get(word)! <= fewEntries
+    const likeness = (phrase: readonly string[]): number => partOf(phrase) * (weigh(said(phrase)) / weigh(words))
+    const isWhole = (phrase: readonly string[]): boolean => phrase.length >= wordsOfPhrase && weigh(phrase) >= telling && phrase.every((word) => asked.has(word))
+    const isRare = (word: string): boolean => counts.has(word) && counts.get(word)! <= fewEntries
     return indexed
       .map(({ text, phrases, heading, body }) => {
         const titled = words.filter((word) => heading.has(word))
         const told = words.filter((word) => !heading.has(word) && body.has(word))
         const coverage = (weigh(titled) + (isShort ? inShort : inLong) * weigh(told)) / weigh(words)
         const score = ofCoverage * coverage + ofPhrase * Math.max(...phrases.map(likeness))
-        return { text, score, coverage, isApt: isShort ? titled.length > 0 || told.some(isRare) : phrases.some(says) }
+        // a word that stands alone is a topic where nothing else was said
+        const isApt = isLone ? (isTopic ? titled.length > 0 || told.some(isRare) : titled.some(isRare)) : phrases.some(says)
+        return { text, score, coverage, isApt, isSaid: phrases.some(isWhole) }
       })
       .filter(({ score }) => score > 0)
       .sort((a, b) => b.score - a.score || rank.indexOf(a.text.kind) - rank.indexOf(b.text.kind))
@@ -68,9 +83,9 @@ export function wordSearch(texts: readonly ExplainText[]): WordSearch {
 /** The words of what heads an entry, and of all that people say who meet it. */
 function phrasesOf({ id, title, words = [] }: ExplainText): string[][] {
   const phrases = [id, title, ...words.flatMap((some) => [some, ...some.split(',')])]
-  return phrases.map((phrase) => [...new Set(stemsOf(phrase.replaceAll('ё', 'е')))])
+  return phrases.map((phrase) => [...new Set(meaningsOf(phrase.replaceAll('ё', 'е')))])
 }
 
 function bodyOf({ meaning, causes = [], remedies = [] }: ExplainText): string[] {
-  return stemsOf([meaning, ...causes, ...remedies.map((remedy) => remedy.text)].join(' '))
+  return meaningsOf([meaning, ...causes, ...remedies.map((remedy) => remedy.text)].join(' '))
 }

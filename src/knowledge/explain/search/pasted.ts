@@ -11,7 +11,7 @@ export interface Pasted {
 export function pasted(query: string): Pasted {
   const raw = plain(query).split(/\r?\n/)
   const lines = raw.map(withoutHead)
-  const isLog = raw.some((line) => [frame, json, ...heads].some((sign) => sign.test(line)))
+  const isLog = raw.some((line) => [frame, json, counts, ...heads].some((sign) => sign.test(line)))
   return { lines, flat: lines.join(' ').toLowerCase().replace(/\s+/g, ' ').trim(), isLog }
 }
 
@@ -43,6 +43,9 @@ export const frame = /^\s{0,20}(?:at [\w.$<>/@-]{1,300}\(|\.\.\. \d{1,6} (?:more
 
 /** A record as JSON. */
 const json = /^\s{0,9}\{\s?"(?:@timestamp|timestamp|time|ts|level|log)"/
+
+/** A line that counts what was done, and how long it took. */
+const counts = /(?:\s\d{1,9}\b[^\d]{1,200}){2}\s\d{1,9} ?m?s\b/
 
 /** How log lines begin, each before the next: a quotation, what prints several logs, a time, a unit of the journal, a level with process and logger. */
 const heads = [

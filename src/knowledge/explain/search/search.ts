@@ -3,6 +3,7 @@ import type { ExplainEntry, ExplainText } from '../entry.ts'
 import { resolved } from '../resolve.ts'
 import { byMessage } from './by-message.ts'
 import { byPiece } from './by-piece.ts'
+import { bySpelling } from './by-spelling.ts'
 import { wordSearch } from './by-words.ts'
 import type { WordSearch } from './by-words.ts'
 import { pasted, plain, unbroken } from './pasted.ts'
@@ -24,6 +25,8 @@ export interface SearchAnswer {
 
 /** below this, what is found has too little to do with the question; a log is full of words that mean nothing; a name may be mistyped */
 const [enough, enoughInLog, enoughAsName] = [0.55, 0.7, 0.8] as const
+/** where a phrase of the entry stands in the question as a whole */
+const enoughWithPhrase = 0.4
 /** what is worse than this part of the best guess is none */
 const besideBest = 0.75
 /** a guess is never as good as a message that is known */
@@ -35,13 +38,13 @@ const longestName = 80
 export function explainSearch(texts: readonly ExplainText[]): (query: string) => SearchAnswer {
   const entries = new Map(resolved(texts).map((entry) => [entry.id, entry]))
   let words: WordSearch | undefined
-  const guesses: WordSearch = (query) => (words ??= wordSearch(texts))(query).map((guess) => ({ ...guess, score: rounded(Math.min(guess.score, mostOfGuess)) }))
+  const guesses: WordSearch = (query) => (words ??= wordSearch(texts))(query).map((guess) => ({ ...guess, score: rounded(guess.score * mostOfGuess) }))
 
   return (query) => {
     const wanted = nameIn(query)
     const named = byName(wanted, texts)
     const message = named.length > 0 ? null : pasted(query)
-    const found = message === null ? named : firstOf([() => byMessage(message, texts), () => byMessage(unbroken(message), texts), () => byPiece(message, texts, mostOfGuess), () => byWords(wanted, message, guesses)])
+    const found = message === null ? named : firstOf([() => byMessage(message, texts), () => byMessage(unbroken(message), texts), () => byPiece(message, texts, mostOfGuess), () => bySpelling(message, texts, mostOfGuess), () => byWords(wanted, message, guesses)])
     if (found.length > 0) return { found: found.map(({ text, score }) => ({ entry: entries.get(text.id)!, score })), nearest: [] }
     return { found: [], nearest: message === null ? [] : nearestTo(wanted, message, texts, guesses) }
   }
@@ -89,7 +92,7 @@ function byWords(wanted: string, query: Pasted, guesses: WordSearch): Found[] {
   // with a slash it is meant to be an id, and a wrong one must not pass for found
   if (/^[\w-]+\/[\w-]*$/.test(wanted)) return []
   const least = query.isLog ? enoughInLog : /^\w+(-\w+)+$/.test(wanted) ? enoughAsName : enough
-  const fitting = guesses(query).filter(({ coverage, isApt }) => isApt && coverage >= least)
+  const fitting = guesses(query).filter(({ coverage, isApt, isSaid }) => isApt && coverage >= (isSaid && !query.isLog ? Math.min(least, enoughWithPhrase) : least))
   const best = fitting[0]?.score ?? 0
   return fitting.filter(({ score }) => score >= best * besideBest).slice(0, 5)
 }

@@ -1,10 +1,27 @@
+import { joined, synonymsBy } from './synonyms.ts'
+
 /** The words of a text that mean something, in lower case, without their endings. */
 export function stemsOf(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[^\p{L}\p{N}_]+/u)
-    .filter((word) => word.length > 1 && !stopWords.has(word) && !/^(?:\d{1,2}|0+)$/.test(word))
+    .filter((word) => word.length > 1 && !grammar.has(word) && !noise.has(word) && !/^(?:\d{1,2}|0+)$/.test(word))
     .map(stem)
+}
+
+/** The same, with one word in place of all that mean the same, in both languages. */
+export function meaningsOf(text: string): string[] {
+  return stemsOf(joinedUp(text)).map(meaningOf)
+}
+
+/** The text with words of two parts as one: `log in`, `times out`. */
+export function joinedUp(text: string): string {
+  return joined.reduce((rest, [parts, word]) => rest.replace(parts, word), text)
+}
+
+/** The stem that stands for all that mean the same. */
+export function meaningOf(stemmed: string): string {
+  return synonyms.get(stemmed) ?? stemmed
 }
 
 /** A setting bears the vendor's own prefix. */
@@ -36,14 +53,33 @@ function russian(word: string): string {
   return word.replace(endings, '').replace(softSign, '').replace(doubled, 'н')
 }
 
-/** What every text is full of, and what ordinary lines of a log are. */
-const stopWords = new Set(
+/** What every text is full of. */
+const grammar = words(
   `a an the of to in on at by for from with and or not no is are was were be been being it its this that these those as but if then than so such
   only also can could cannot may might must will would should do does did has have had what which who whose where when why how i we you he she they me my
   your our their all any some each every more most other another there here up out into over under after again same too very just about because
-  while between please help get got see error errors problem issue failed exception info warn debug trace start started starting
-  application seconds part parts row rule minutes ms completed finished further information expected expects main thread java null nullpointerexception http https using with via
+  while between please help get got see
   и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее мне было вот от меня еще нет о из когда даже ли если уже или ни
   быть был него до вас вам там потом себя может они тут где есть надо для мы их чем была без раз тоже под будет тогда кто этот того этого какой при об это
-  эта эти почему ошибка проблема`.split(/\s+/),
+  эта эти почему часть части`,
 )
+
+/** What ordinary lines of logs are full of. */
+const noise = words(
+  `error errors problem issue failed failure fail exception info warn debug trace start started starting
+  application seconds part parts row rule minutes ms completed finished further information expected expects main thread java null nullpointerexception http https using with via
+  build passed connected closed
+  ошибка проблема`,
+)
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(/\s+/))
+}
+
+/** Whether it says something, though nothing of a fault. */
+export function isNoise(word: string): boolean {
+  return noise.has(word.toLowerCase())
+}
+
+/** The stems that others stand for. */
+export const synonyms = synonymsBy(stem)

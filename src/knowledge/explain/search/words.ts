@@ -1,6 +1,6 @@
 import { frame } from './pasted.ts'
 import type { Pasted } from './pasted.ts'
-import { stemsOf } from './stem.ts'
+import { isNoise, joinedUp, meaningsOf } from './stem.ts'
 
 /** of a long text, so many words, and so much of each line, is looked at: more says no more */
 const [mostWords, mostOfLine] = [200, 4000] as const
@@ -11,11 +11,20 @@ export function wordsOf({ lines }: Pasted, isKnown: (word: string) => boolean): 
   for (const line of lines) {
     if (words.length >= mostWords) break
     if (frame.test(line)) continue
-    for (const { part, isName } of partsOf(line.slice(0, mostOfLine))) {
-      words.push(...stemsOf(part).filter((word) => isKnown(word) || (!isName && !/[\d_]/.test(word))))
+    for (const { part, isName } of partsOf(joinedUp(line.slice(0, mostOfLine)))) {
+      words.push(...meaningsOf(part).filter((word) => isKnown(word) || (!isName && !/[\d_]/.test(word))))
     }
   }
   return words.slice(0, mostWords)
+}
+
+/** so many words beside the one that is asked for make no sentence: `no screenshots` */
+const fewChunks = 2
+
+/** Whether there is more than a word that is asked for, of which nothing is known: `tests failed`. */
+export function saysMore({ flat }: Pasted): boolean {
+  const chunks = flat.slice(0, mostOfLine).split(/[^\p{L}\p{N}_/-]+/u).filter(Boolean)
+  return chunks.length > fewChunks || chunks.some(isNoise)
 }
 
 function partsOf(line: string): { part: string; isName: boolean }[] {

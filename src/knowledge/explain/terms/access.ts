@@ -61,7 +61,7 @@ export const accessTerms: readonly ExplainText[] = [
     words: [
       'user name or e-mail, form of the user name of an integration',
       'leading or trailing spaces in password or token',
-      'имя пользователя или email, логин или почта, пробелы в начале и в конце пароля или токена',
+      'имя пользователя или почта, имя пользователя или email, логин или почта, пробелы в начале и в конце пароля или токена',
     ],
     see: ['bad-credentials'],
   },
@@ -111,6 +111,8 @@ export const accessTerms: readonly ExplainText[] = [
     source: 'SPEC.md 5 and 7',
     messages: ['не удается установить соединение'],
     words: [
+      'integration cannot connect, integration connection failed, cannot connect to the external system',
+      'соединение с внешней системой не устанавливается',
       'integration does not work',
       'интеграция не работает',
       'cannot establish connection',

@@ -10,7 +10,10 @@ export const resultsTerms: readonly ExplainText[] = [
     severities: [],
     meaning: 'The service has got the result, and found no test case for it.',
     names: ['Несвязанный'],
-    words: ['unlinked results', 'несвязанные результаты, статус несвязанный'],
+    words: [
+      'тесты несвязанные, tests are unlinked',
+      'unlinked results', 'несвязанные результаты, статус несвязанный',
+    ],
     see: ['invented-identifier'],
   },
   {
@@ -95,6 +98,10 @@ export const resultsTerms: readonly ExplainText[] = [
     source: 'SPEC.md 2, 3 and 7',
     names: ['карантин', 'Убрать из карантина'],
     words: [
+      'some tests are missing from the launch',
+      'some results are missing, part of the results is missing',
+      'not all tests are shown in the launch, not all tests in the launch',
+      'не все тесты в запуске, часть тестов пропала',
       'тест не учитывается в статистике, тест не попадает в аналитику',
       'test is left out of statistics and analytics',
       'some results missing in a non-empty launch',
