@@ -29,8 +29,6 @@ function flagsIn(text: string): string[][] {
   return [...text.matchAll(/^flags[ \t]*:(.*)$/gm)].map(([, value]) => value!.split(/\s+/).filter(Boolean))
 }
 
-const processorLine = /^processor[ \t]*:/m
-
 /** The line that ends each processor on x86 (arch/x86/kernel/cpu/proc.c). */
 const lastLine = /^power management[ \t]*:/m
 
