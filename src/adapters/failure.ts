@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
 import type { HostPort, Reach } from '../core/endpoint.ts'
+import { tlsFailure } from './tls-failure.ts'
 import { namesOfMisnamed } from './certificate-names.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 import { command, nested } from '../core/shell-command.ts'
@@ -98,15 +99,7 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
     case 'EACCES':
       return fail(`${what} at ${where} cannot be reached: ${oneLine(messageOf(thrown))}`)
     default:
-      if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) {
-        return new AdminError(
-          'UNEXPECTED_ANSWER',
-          `${what} at ${where} does not speak TLS as expected: ${tlsReason(thrown)}`,
-          peer.suggestions,
-          { cause: thrown, obstacle: { kind: 'tls', host, port } },
-        )
-      }
-      return null
+      return code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') ? tlsFailure(thrown, peer) : null
   }
 }
 
@@ -242,11 +235,4 @@ export function hostPort(host: string, port: number): string {
 export function oneLine(text: string): string {
   const line = withoutSecrets(text).replace(/\s+/g, ' ').trim()
   return line.length > 300 ? `${line.slice(0, 299)}…` : line
-}
-
-function tlsReason(thrown: unknown): string {
-  const message = messageOf(thrown)
-  return /wrong version number|packet length too long|record layer/i.test(message)
-    ? 'it answered in plain text'
-    : oneLine(message)
 }
