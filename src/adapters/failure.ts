@@ -2,25 +2,14 @@ import { connect } from 'node:net'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
 import type { HostPort, Reach } from '../core/endpoint.ts'
+import type { Peer } from './peer.ts'
+import { tlsFailure } from './tls-failure.ts'
 import { namesOfMisnamed } from './certificate-names.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 import { command, nested } from '../core/shell-command.ts'
-import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
+import type { ShellCommand } from '../core/shell-command.ts'
 
-/** Another part of the deployment, as errors name it. */
-export interface Peer {
-  /** 'PostgreSQL' */
-  what: string
-  host: string
-  port: number
-  /** 'db.example.org:5432/testops', without credentials */
-  where: string
-  /** what to type next, where nothing better is known */
-  suggestions: readonly Suggestion[]
-  /** the protocol that begins unencrypted, as openssl names it */
-  starttls?: 'postgres'
-  reach?: Reach | undefined
-}
+export type { Peer } from './peer.ts'
 
 /** What a socket to a server is made with: its own address, or that of the way to it. Throws where there is no way. */
 export async function placeOf({ host, port, reach }: HostPort & { reach?: Reach | undefined }): Promise<HostPort> {
@@ -98,15 +87,7 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
     case 'EACCES':
       return fail(`${what} at ${where} cannot be reached: ${oneLine(messageOf(thrown))}`)
     default:
-      if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) {
-        return new AdminError(
-          'UNEXPECTED_ANSWER',
-          `${what} at ${where} does not speak TLS as expected: ${tlsReason(thrown)}`,
-          peer.suggestions,
-          { cause: thrown, obstacle: { kind: 'tls', host, port } },
-        )
-      }
-      return null
+      return code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') ? tlsFailure(thrown, peer) : null
   }
 }
 
@@ -242,11 +223,4 @@ export function hostPort(host: string, port: number): string {
 export function oneLine(text: string): string {
   const line = withoutSecrets(text).replace(/\s+/g, ' ').trim()
   return line.length > 300 ? `${line.slice(0, 299)}…` : line
-}
-
-function tlsReason(thrown: unknown): string {
-  const message = messageOf(thrown)
-  return /wrong version number|packet length too long|record layer/i.test(message)
-    ? 'it answered in plain text'
-    : oneLine(message)
 }

@@ -5,6 +5,7 @@ import type { Reach } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import { hostPort, peerFailure, systemCode, withDeadline } from './failure.ts'
 import type { Peer } from './failure.ts'
+import { certificateWanted, isHandshakeFailure } from './tls-failure.ts'
 import { bare, openRoute, portOf, proxyRefusal } from './http-route.ts'
 import type { Route } from './http-route.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -113,6 +114,8 @@ interface Held {
   request: ClientRequest | null
   /** past the proxy, where there is one */
   isThrough: boolean
+  /** there are keys: of what comes before them, the ciphers too, both sides have agreed */
+  isKeyed?: boolean
 }
 
 async function send(url: URL, request: HttpRequest & { path: string; connectMs: number }, route: Route, peer: Peer, held: Held): Promise<IncomingMessage> {
@@ -132,12 +135,13 @@ async function send(url: URL, request: HttpRequest & { path: string; connectMs: 
         held.isThrough = statusCode === 200
         if (route.proxy && !held.isThrough) reject(proxyRefusal(route.proxy, statusCode, peer))
       })
-      held.request.once('socket', (socket: Socket) => {
+      held.request.once('socket', (socket: Socket & { secureConnecting?: boolean }) => {
+        if (socket.secureConnecting === true) socket.once('keylog', () => void (held.isKeyed = true))
         onceConnected(socket, request.sent)
         connectWithin(socket, request.connectMs)
       })
       held.request.on('response', resolve)
-      held.request.on('error', reject)
+      held.request.on('error', (error) => reject(held.isKeyed === true && isHandshakeFailure(error) ? Object.assign(new Error('certificate wanted', { cause: error }), { code: certificateWanted }) : error))
       held.request.end(content?.body)
     })
   } catch (error) {

@@ -42,8 +42,8 @@ export type ErrorCode = keyof typeof exitCodes
 
 /** What stands in the way to a part. */
 export interface NetworkObstacle {
-  /** refused: nothing listens; unresolved: the name has no address; unrouted: no way there; tls: no agreement on encryption; proxy: this machine's own is in the way */
-  kind: 'refused' | 'unresolved' | 'unrouted' | 'tls' | 'proxy'
+  /** refused: nothing listens; unresolved: the name has no address; unrouted: no way there; tls: no agreement on encryption; client-certificate: it wants one, which this program has not; proxy: this machine's own is in the way */
+  kind: 'refused' | 'unresolved' | 'unrouted' | 'tls' | 'client-certificate' | 'proxy'
   host: string
   port: number
 }

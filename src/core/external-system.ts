@@ -45,6 +45,8 @@ export interface ShownAnswer {
   form: 'page' | 'json' | 'other'
   /** where it redirects to, without query; null: nowhere */
   location: string | null
+  /** it redirects to just the address that was asked for */
+  isLoop: boolean
   durationMs: number
 }
 

@@ -16,14 +16,32 @@ const hypervisorFlag = 'hypervisor'
 
 export type Processors = readonly (readonly string[])[]
 
-/** The flags of every processor in a cpuinfo file, equal lists once. Empty where the file shows none (another architecture). */
+/**
+ * The flags of every processor in a cpuinfo file, equal lists once. Empty where the file shows none (another architecture), and where
+ * it is cut short: a part of the flags would tell of flags that are missing.
+ */
 export function parseCpuinfo(text: string): string[][] {
-  const seen = new Map<string, string[]>()
-  for (const [, value] of text.matchAll(/^flags[ \t]*:(.*)$/gm)) {
-    const flags = value!.split(/\s+/).filter(Boolean)
-    seen.set(flags.join(' '), flags)
-  }
-  return [...seen.values()]
+  if (isCutShort(text)) return []
+  return [...new Map(flagsIn(text).map((flags) => [flags.join(' '), flags])).values()]
+}
+
+function flagsIn(text: string): string[][] {
+  return [...text.matchAll(/^flags[ \t]*:(.*)$/gm)].map(([, value]) => value!.split(/\s+/).filter(Boolean))
+}
+
+/** The line that ends each processor on x86 (arch/x86/kernel/cpu/proc.c). */
+const lastLine = /^power management[ \t]*:/m
+
+/** Tells whether a cpuinfo file ends too early, or lacks the flags of a processor. */
+export function isCutShort(text: string): boolean {
+  const [head = '', ...processors] = text.split(/^processor[ \t]*:/m)
+  if (flagsIn(text).length === 0) return processors.length > 0 && otherArchitecture(text) === null
+  // what `grep flags` gives names no processor
+  const blocks = flagsIn(head).length > 0 ? [head, ...processors] : processors
+  const last = blocks.at(-1)!
+  if (blocks.some((it) => !flagsIn(it).some((flags) => flags.length > 0))) return true
+  if (lastLine.test(blocks[0]!) && !lastLine.test(last)) return true
+  return !text.endsWith('\n') && !lastLine.test(text.slice(text.lastIndexOf('\n') + 1))
 }
 
 /** What each architecture but x86 writes into a cpuinfo file, by the name that `uname -m` has for it. */
@@ -35,11 +53,15 @@ const otherArchitectures: readonly (readonly [RegExp, string])[] = [
   [/^CPU Family[ \t]*:[ \t]*Loongson/m, 'loongarch64'],
 ]
 
-/** The architecture that a cpuinfo file is of; null: it is none of those, or no such file at all. */
+function otherArchitecture(text: string): string | null {
+  return otherArchitectures.find(([sign]) => sign.test(text))?.[1] ?? null
+}
+
+/** The architecture that a cpuinfo file is of; null: the file does not show it, or is no such file at all. */
 export function architectureIn(text: string): string | null {
   const processors = parseCpuinfo(text)
   if (processors.length > 0) return processors.some((flags) => flags.includes('lm')) ? 'x86_64' : 'i686'
-  return otherArchitectures.find(([sign]) => sign.test(text))?.[1] ?? null
+  return otherArchitecture(text)
 }
 
 /** The flags that some processor lacks for a level, those of lower levels included. */

@@ -1,6 +1,6 @@
 import { AdminError } from '../core/error.ts'
 import type { Machine } from '../core/sources.ts'
-import { architectureIn, parseCpuinfo } from '../knowledge/cpu-levels.ts'
+import { architectureIn, isCutShort, parseCpuinfo } from '../knowledge/cpu-levels.ts'
 import { openPlatform, readMachine } from '../platforms/index.ts'
 import type { Proof } from '../platforms/index.ts'
 import { findConfiguration } from './configuration/load.ts'
@@ -46,10 +46,11 @@ export async function thisMachine(): Promise<Machine> {
 /** The machine that the text of a cpuinfo file is of. Throws USAGE where it is none. */
 export function machineIn(text: string, name: string): Machine {
   const architecture = architectureIn(text)
-  if (architecture === null) {
+  const isCut = isCutShort(text)
+  if (architecture === null && !isCut) {
     throw new AdminError('USAGE', `${name} is no cpuinfo file: it shows no processor`, [
       'cat /proc/cpuinfo   # on the machine in question: the whole of it',
     ])
   }
-  return { name, architecture, processors: parseCpuinfo(text), hypervisor: null }
+  return { name, architecture, processors: parseCpuinfo(text), hypervisor: null, ...(isCut && { unproven: 'the file is cut short: it does not show the flags of every processor' }) }
 }

@@ -78,6 +78,39 @@ describe('what is asked without credentials', () => {
     expect(answer).toBeNull()
   })
 
+  test.each([
+    ['TLSv1.2', { maxVersion: 'TLSv1.2' }],
+    ['TLSv1.3', { minVersion: 'TLSv1.3' }],
+  ] as const)('tells of a server that wants a client certificate, by %s', async (_, versions) => {
+    const { url, asked } = await externalSystem(guarded('x'), 'localhost', { requestCert: true, rejectUnauthorized: true, ...versions })
+    const { tls, answer } = await examine(url)
+    const failure = answer ?? tls
+    expect(failure).toMatchObject({ code: 'UNEXPECTED_ANSWER', message: `the external system at ${url}/ wants a client certificate`, obstacle: { kind: 'client-certificate' } })
+    expect(asked).toEqual([])
+  })
+
+  test.each([
+    ['old TLS alone', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }, 'speaks only TLS older than 1.2'],
+    ['ciphers that nobody else has', { maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA@SECLEVEL=0' }, 'has no cipher in common with this program'],
+  ] as const)('tells of a server that speaks %s', async (_, options, said) => {
+    const { url } = await externalSystem(guarded('x'), 'localhost', options)
+    const { tls, answer } = await examine(url)
+    expect(answer).toBeNull()
+    expect(tls).toMatchObject({ code: 'UNEXPECTED_ANSWER', message: `the external system at ${url}/ ${said}`, obstacle: { kind: 'tls' } })
+  })
+
+  test.each([
+    ['/', '/', true],
+    ['/rest', 'SELF/rest', true],
+    ['/rest', '/rest?next=1', false],
+    ['/rest', '/rest/', false],
+    ['/rest', 'http://[', false],
+  ])('tells whether %s is sent to itself by %s: %s', async (path, to, isLoop) => {
+    const { url } = await externalSystem(({ headers }, response) => response.writeHead(302, { location: to.replace('SELF', `https://${headers.host}`) }).end(), 'localhost')
+    const { answer } = await examine(`${url}${path}`)
+    expect(answer).toMatchObject({ isLoop })
+  })
+
   test('goes through the proxy of the environment, which looks the name up', async () => {
     const { port } = await externalSystem(guarded('x'), 'other-name')
     const tunnels: string[] = []

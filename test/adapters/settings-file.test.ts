@@ -61,7 +61,7 @@ describe('what stands at a path', () => {
 describe('what is not edited', () => {
   const cases: { what: string; text: string | Buffer; said: string }[] = [
     { what: 'tabs', text: 'image:\n\timageName: a\n', said: 'REFUSED FILE line 2 cannot be edited safely: tab characters must not be used in indentation | sed -n 2p FILE' },
-    { what: 'a key twice', text: 'image: {}\nimage: {}\n', said: 'REFUSED FILE line 2 cannot be edited safely: duplicated mapping key | sed -n 2p FILE' },
+    { what: 'a key twice', text: 'image: {}\nimage: {}\n', said: 'REFUSED FILE line 2 cannot be edited safely: the key `image` stands twice | sed -n 2p FILE' },
     { what: 'two documents', text: 'a: 1\n---\nb: 1\n', said: 'REFUSED FILE line 2 cannot be edited safely: expected a single document in the stream, but found more | sed -n 2p FILE' },
     { what: 'a template', text: 'a: 1\nimage:\n  imageName: {{ .x }}\n', said: 'REFUSED FILE line 3 cannot be edited safely: it is a template, not values: what stands there is not known before it is filled in | sed -n 3p FILE' },
     { what: 'a template around keys', text: '{{- if .x }}\na: 1\n{{- end }}\n', said: 'REFUSED FILE line 1 cannot be edited safely: it is a template, not values: what stands there is not known before it is filled in | sed -n 1p FILE' },
@@ -72,8 +72,10 @@ describe('what is not edited', () => {
     { what: 'SOPS by a value', text: 'a: ENC[AES256_GCM,data:x,type:str]\n', said: 'REFUSED FILE line 1 cannot be edited safely: it is encrypted with SOPS, which signs the whole file | sops FILE   # opens it in an editor, and signs it again' },
     { what: 'no UTF-8', text: Buffer.from([0x61, 0x3a, 0x20, 0xff, 0x0a]), said: 'REFUSED FILE cannot be edited safely: it is not UTF-8 | head -n 5 FILE' },
     { what: 'no YAML', text: 'a: [1\n', said: 'REFUSED FILE line 1 cannot be edited safely: deficient indentation | sed -n 1p FILE' },
-    { what: 'a merge that YAML 1.1 refuses', text: 'a: &a\nb:\n  <<: *a\n', said: 'REFUSED FILE line 3 cannot be edited safely: cannot merge mappings; the provided source object is unacceptable | sed -n 3p FILE' },
-    { what: 'a key that YAML 1.1 takes for a time', text: 'a: 1\n2026-11-21T02:12:44Z: 1\n', said: 'REFUSED FILE line 2 cannot be edited safely: object-based map does not support complex keys | sed -n 2p FILE' },
+    { what: 'a merge that YAML 1.1 refuses', text: 'a: &a\nb:\n  <<: *a\n', said: 'REFUSED FILE line 3 cannot be edited safely: `<<` merges something that is not a map | sed -n 3p FILE' },
+    { what: 'keys that are one to YAML 1.1', text: 'image: {}\non: 1\ntrue: 2\n', said: 'REFUSED FILE line 3 cannot be edited safely: in YAML 1.1, the key `true` is the same as one above: put it in quotes | sed -n 3p FILE' },
+    { what: 'a tag that only YAML 1.1 has', text: 'a: 1\nb: !!binary aGk=\n', said: 'REFUSED FILE line 2 cannot be edited safely: the tag `!!binary` is unknown | sed -n 2p FILE' },
+    { what: 'a key that YAML 1.1 takes for a time', text: 'a: 1\n2026-11-21T02:12:44Z: 1\n', said: 'REFUSED FILE line 2 cannot be edited safely: YAML 1.1 reads this key as a date: put it in quotes | sed -n 2p FILE' },
     { what: 'what is too large', text: `a: ${'x'.repeat(1_000_001)}\n`, said: 'REFUSED FILE cannot be edited safely: it is larger than 1 MB: is it the right one? | head -n 5 FILE' },
   ]
   test.each(cases)('$what', async ({ text, said }) => {

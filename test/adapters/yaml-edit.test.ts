@@ -73,7 +73,7 @@ describe('it is refused', () => {
     { what: 'in a list', text: '- a\n', error: 'YamlEditError 1 the file is a list' },
     { what: 'in a text', text: 'a\n', error: 'YamlEditError 1 the file is a single value, not a map' },
     { what: 'with tabs', text: 'image:\n\timageName: a\n', error: 'YamlError 2 tab characters must not be used in indentation' },
-    { what: 'with a key twice', text: 'image:\n  imageName: a\n  imageName: b\n', error: 'YamlError 3 duplicated mapping key' },
+    { what: 'with a key twice', text: 'image:\n  imageName: a\n  imageName: b\n', error: 'YamlError 3 the key `imageName` stands twice' },
     { what: 'with two documents', text: 'a: 1\n---\nb: 1\n', error: 'YamlError 2 expected a single document in the stream, but found more' },
     { what: 'with a template', text: 'image:\n  imageName: {{ .x }}\n', error: 'YamlError 2 a map or a list stands where the name of a key is expected (a template that is not filled in?)' },
   ]

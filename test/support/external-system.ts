@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import { createServer as createEncrypted } from 'node:https'
+import type { ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
@@ -20,7 +21,7 @@ export interface ExternalSystemServer {
 }
 
 /** A real server on a free port that lives until the test ends; encrypted with the certificate of that name. */
-export async function externalSystem(answer: RequestListener, encryptedWith?: string): Promise<ExternalSystemServer> {
+export async function externalSystem(answer: RequestListener, encryptedWith?: string, options: ServerOptions = {}): Promise<ExternalSystemServer> {
   const asked: ExternalSystemServer['asked'] = []
   const listener: RequestListener = (request, response) => {
     asked.push({ line: `${request.method} ${request.url}`, authorization: request.headers.authorization })
@@ -29,7 +30,7 @@ export async function externalSystem(answer: RequestListener, encryptedWith?: st
   const server =
     encryptedWith === undefined
       ? createServer(listener)
-      : createEncrypted({ key: readFileSync(certificate('localhost-key')), cert: readFileSync(certificate(encryptedWith)) }, listener)
+      : createEncrypted({ key: readFileSync(certificate('localhost-key')), cert: readFileSync(certificate(encryptedWith)), ...options }, listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.close()

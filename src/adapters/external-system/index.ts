@@ -76,18 +76,25 @@ async function ask(
   const client = await openHttp({ what, baseUrl: url.origin, suggestions: [], ca, verify, timeoutMs, maxBytes })
   try {
     const answer = await client.request(url.pathname, { headers, sent, repeatable: false, ...(signal && { signal }) })
-    return shown(answer, hide)
+    return shown(url, answer, hide)
   } finally {
     await client.close()
   }
 }
 
-function shown(answer: HttpAnswer, hide: (text: string) => string): ShownAnswer {
+function shown(url: URL, answer: HttpAnswer, hide: (text: string) => string): ShownAnswer {
   const { status, headers, durationMs } = answer
   const { location = null } = headers
   const isPage = /html/i.test(headers['content-type'] ?? '') || /^\s*<(?:!doctype html|html)\b/i.test(answer.text)
   const form = isPage ? 'page' : jsonOf(answer) === undefined ? 'other' : 'json'
-  return { status, said: reasonOf(answer, hide), form, location: location?.split(/[?#]/)[0] ?? null, durationMs: Math.round(durationMs) }
+  return { status, said: reasonOf(answer, hide), form, location: location?.split(/[?#]/)[0] ?? null, isLoop: location !== null && isSame(location, url), durationMs: Math.round(durationMs) }
+}
+
+/** Of what was asked for, the query was left out. */
+function isSame(location: string, { origin, pathname }: URL): boolean {
+  if (!URL.canParse(location, origin + pathname)) return false
+  const to = new URL(location, origin + pathname)
+  return to.origin === origin && to.pathname === pathname && to.search === ''
 }
 
 async function connected({ host, port }: HostPort, name: string, timeoutMs: number): Promise<{ to: string; durationMs: number }> {

@@ -1,28 +1,13 @@
-import { YAMLException, load } from 'js-yaml'
+import { load } from 'js-yaml'
 import type { Schema } from 'js-yaml'
-import { yaml12 } from './schemas.ts'
+import { reading } from './failure.ts'
+import { positionAt } from './position.ts'
+import type { YamlPosition } from './position.ts'
+import { yaml11, yaml12 } from './schemas.ts'
 import { yamlTrees } from './tree.ts'
 import type { YamlNode } from './tree.ts'
 
-/** Both count from 1. */
-interface YamlPosition {
-  line: number
-  column: number
-}
-
-/** Text that is not one YAML document, with the place where that shows. */
-export class YamlError extends Error {
-  override readonly name = 'YamlError'
-
-  constructor(
-    message: string,
-    readonly line: number,
-    readonly column: number,
-    options?: { cause?: unknown },
-  ) {
-    super(message, options)
-  }
-}
+export { YamlError } from './failure.ts'
 
 export interface YamlDocument {
   /** plain data */
@@ -31,16 +16,17 @@ export interface YamlDocument {
   positionOf: (path: readonly (string | number)[]) => YamlPosition | null
 }
 
-/** One YAML document as plain data with positions. Throws `YamlError`, for duplicate keys and for a second document too. */
+/**
+ * One YAML document as plain data, in YAML 1.2, with positions. Throws `YamlError`, for duplicate keys, for a second document, and for
+ * what YAML 1.1 refuses: `on:` beside `true:` is one key to it, and `<<:` takes maps alone.
+ */
 export function parseYaml(text: string): YamlDocument {
-  let document: YamlNode | null
-  let value: unknown
-  try {
-    document = yamlTrees(text)[0] ?? null
-    value = load(text, { schema: yaml12 })
-  } catch (error) {
-    throw yamlError(error, text)
-  }
+  const { document, value } = reading(text, () => {
+    const document = yamlTrees(text)[0] ?? null
+    const value = load(text, { schema: yaml12 })
+    load(text, { schema: yaml11 })
+    return { document, value }
+  })
   const offsets = offsetsOf(document)
   return {
     value,
@@ -53,55 +39,7 @@ export function parseYaml(text: string): YamlDocument {
 
 /** The value of a text in one of YAML's versions: what one takes another may refuse. Throws `YamlError`. */
 export function loadYaml(text: string, schema: Schema): unknown {
-  try {
-    return load(text, { schema })
-  } catch (error) {
-    throw yamlError(error, text)
-  }
-}
-
-function yamlError(error: unknown, text: string): YamlError {
-  const options = { cause: error }
-  if (!(error instanceof YAMLException))
-    return new YamlError(error instanceof Error ? error.message : String(error), 1, 1, options)
-  const odd = oddKey(text)
-  if (odd !== null) {
-    const { line, column } = positionAt(text, odd)
-    return new YamlError('a map or a list stands where the name of a key is expected (a template that is not filled in?)', line, column, options)
-  }
-  if (error.mark) {
-    // what is never closed shows at the end of the text, behind the last line that there is to look at
-    const last = text.trimEnd().split('\n')
-    const line = Math.min(error.mark.line + 1, last.length)
-    return new YamlError(error.reason, line, line === error.mark.line + 1 ? error.mark.column + 1 : last[line - 1]!.length + 1, options)
-  }
-  // a second document is the one other fault without a mark that text with content can have
-  const lines = text.split('\n')
-  const content = lines.findIndex((line) => /^[^#\s-]/.test(line))
-  const second = content < 0 ? -1 : lines.findIndex((line, index) => index > content && /^---(\s|$)/.test(line))
-  return new YamlError(error.reason, Math.max(second + 1, 1), 1, options)
-}
-
-/** Where a map or a list is a key, as `{{ … }}` reads; null: nowhere, or the text cannot be taken apart. */
-function oddKey(text: string): number | null {
-  const within = (node: YamlNode): number | null => {
-    if (node.kind === 'sequence') return first(node.items.map((it) => () => within(it)))
-    if (node.kind !== 'mapping') return null
-    return first(node.entries.map(({ key, keySpan, value }) => () => (key === null ? keySpan.start : within(value))))
-  }
-  try {
-    return first(yamlTrees(text).map((it) => () => it && within(it)))
-  } catch {
-    return null
-  }
-}
-
-function first(looks: readonly (() => number | null)[]): number | null {
-  for (const look of looks) {
-    const found = look()
-    if (found !== null) return found
-  }
-  return null
+  return reading(text, () => load(text, { schema }))
 }
 
 function offsetsOf(document: YamlNode | null): Map<string, number> {
@@ -129,10 +67,4 @@ function offsetsOf(document: YamlNode | null): Map<string, number> {
 
 function keyOf(path: readonly (string | number)[]): string {
   return JSON.stringify(path.map(String))
-}
-
-function positionAt(text: string, offset: number): YamlPosition {
-  const before = text.slice(0, offset)
-  const lineStart = before.lastIndexOf('\n') + 1
-  return { line: before.split('\n').length, column: offset - lineStart + 1 }
 }

@@ -1,5 +1,6 @@
 import type { ValueLook } from '../../core/sources.ts'
 import { isEmptyYaml } from './edit.ts'
+import { reading } from './failure.ts'
 import { loadYaml } from './index.ts'
 import { yaml11 } from './schemas.ts'
 import { yamlTrees } from './tree.ts'
@@ -16,7 +17,7 @@ export interface ParsedYaml {
 export function parsedYaml(text: string): ParsedYaml {
   if (isEmptyYaml(text)) return { text, value: {}, tree: null }
   // first, since it refuses aliases that stand for too much
-  const tree = yamlTrees(text)[0] ?? null
+  const tree = reading(text, () => yamlTrees(text)[0] ?? null)
   return { text, value: loadYaml(text, yaml11), tree }
 }
 

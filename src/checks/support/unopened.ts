@@ -73,6 +73,8 @@ function stepAround(
         text: `Make both sides agree on TLS: name the certificate authority (\`${tls.key}\` in the configuration), have the certificate renewed, or correct ${tls.scheme}.`,
         commands: [openssl],
       }
+    case 'client-certificate':
+      return { text: 'It wants a client certificate, and this program has none: have it let this program in without one.', commands: [openssl] }
     case 'misnamed':
       return {
         text: `Have its address (${kept}) use a name that the certificate holds, or have a certificate issued that holds ${host}.`,

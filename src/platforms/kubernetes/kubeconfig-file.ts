@@ -4,7 +4,7 @@ import { isRecord } from '../../adapters/http.ts'
 import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
 import type { Judgement } from '../../adapters/trust/judge.ts'
 import { YamlError, parseYaml } from '../../adapters/yaml/index.ts'
-import { yamlTrees } from '../../adapters/yaml/tree.ts'
+import { parsedYaml } from '../../adapters/yaml/look.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
@@ -37,8 +37,8 @@ export async function readKubeconfig(file: string): Promise<KubeconfigFile | nul
   if (text.trim() === '') return empty
   const config = await newKubeConfig()
   try {
-    // the library itself sets no bound to what aliases stand for
-    if (text.includes('&')) yamlTrees(text)
+    // kubectl reads YAML 1.1; the library reads another, and sets no bound to what aliases stand for
+    parsedYaml(text)
     config.loadFromString(text)
   } catch (error) {
     throw malformed(file, error)

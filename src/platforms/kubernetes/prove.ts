@@ -1,6 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 import type { Machine } from '../../core/sources.ts'
-import { architectureIn, isVirtual, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
+import { architectureIn, isCutShort, isVirtual, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
 import { firmwareFiles, hypervisorNamed } from '../../knowledge/hypervisors.ts'
 import type { Proof } from '../platform.ts'
 import type { KubernetesClient } from './client.ts'
@@ -112,8 +112,9 @@ async function tried(work: () => Promise<Machine | null>, failed: Failed): Promi
   }
 }
 
-/** Null where it is none. */
+/** Null where it is none. Throws UNEXPECTED_ANSWER where it is cut short. */
 function machineIn(name: string, text: string): Machine | null {
+  if (isCutShort(text)) throw new AdminError('UNEXPECTED_ANSWER', 'what a pod there shows of /proc/cpuinfo is cut short')
   const processors = parseCpuinfo(text)
   const architecture = architectureIn(text)
   if (architecture === null) return null

@@ -12,7 +12,7 @@ const root = new URL('https://tracker.example.org/')
 const ui = new URL('https://example.org/jira')
 
 function answer(status: number, of: Partial<ShownAnswer> = {}): ShownAnswer {
-  return { status, said: `HTTP ${status}`, form: 'json', location: null, durationMs: 5, ...of }
+  return { status, said: `HTTP ${status}`, form: 'json', location: null, isLoop: false, durationMs: 5, ...of }
 }
 
 const shortly = ({ status, cause }: IntegrationStep): string => (cause === undefined ? status : `${status} ${cause}`)
@@ -36,6 +36,15 @@ describe('an answer to who gives no credentials', () => {
     ['wants https', new URL('http://a.example.org:443/api'), answer(400, { said: "HTTP 400, 'The plain HTTP request was sent to HTTPS port'" }), 'problem api', /wants https/],
     ['sends to its sign-in page from the root', root, answer(302, { location: '/login.jsp' }), 'ok', /sign-in page/],
     ['sends to a sign-in page where an API was', api, answer(302, { location: 'https://sso.example.org/auth' }), 'problem api', /an API answers 401/],
+    ['sends to a sign-in page by its other name', api, answer(302, { location: '/users/sign_in' }), 'problem api', /a sign-in page, where an API answers 401/],
+    ['sends to a page that authorizes', ui, answer(302, { location: '/authorize' }), 'warning api', /a sign-in page/],
+    ['sends to a session', api, answer(303, { location: '/session/new' }), 'problem api', /a sign-in page/],
+    ['sends to a catalogue', ui, answer(302, { location: '/catalogindex' }), 'ok', /its own pages/],
+    ['sends to itself', api, answer(302, { location: '/rest/api/2/myself', isLoop: true }), 'problem api', /^HTTP 302: it redirects to itself/],
+    ['sends to itself, where that is a sign-in page', new URL('https://a.example.org/login'), answer(302, { location: '/login', isLoop: true }), 'problem api', /redirects to itself/],
+    ['sends to itself for good, at the root', root, answer(301, { location: '/', isLoop: true }), 'problem api', /redirects to itself/],
+    ['wants a client certificate', api, new AdminError('UNEXPECTED_ANSWER', 'it wants one', [], { obstacle: { kind: 'client-certificate', host: 'a', port: 443 } }), 'unknown', /^it wants one: whether the service has one/],
+    ['wants a client certificate, and says so', api, answer(400, { said: "HTTP 400, 'No required SSL certificate was sent'" }), 'unknown', /wants a client certificate: whether the service has one/],
     ['sends to another host', api, answer(302, { location: 'https://other.example.com/rest' }), 'problem api', /another host/],
     ['sends to https', new URL('http://a.example.org/x'), answer(301, { location: 'https://a.example.org/x' }), 'warning api', /wants https:\/\//],
     ['has moved for good', api, answer(308, { location: '/rest/api/3/myself' }), 'warning api', /moved for good/],
@@ -80,6 +89,7 @@ describe('a certificate', () => {
     ['is distrusted for another reason', { distrust: 'CERT_REVOKED' }, 'problem connectivity', /^CERT_REVOKED/],
     ['is several things at once', { distrust: 'DEPTH_ZERO_SELF_SIGNED_CERT', isNamed: false, chain: [certificate({ isSelfSigned: true, to: days(-1), names: [] })] }, 'problem connectivity', /^it is for .*; it has expired .*; it is signed by itself/],
     ['is not shown', { chain: [] }, 'unknown', /shows no certificate/],
+    ['is wanted of the client', new AdminError('UNEXPECTED_ANSWER', 'it wants one', [], { obstacle: { kind: 'client-certificate', host: 'a', port: 443 } }), 'unknown', /^it wants one: whether the service has one/],
     ['is not come to', new AdminError('UNEXPECTED_ANSWER', 'it answered in plain text'), 'problem connectivity', /^it answered in plain text$/],
   ])('%s', (_, of, expected, message) => {
     const step = certificateStep(root, encrypted(of), now)!

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { judgedMachines } from '../../../src/cli/cpu/machines.ts'
+import { cpuExitCode } from '../../../src/output/cpu.ts'
 import { v3Flags } from '../../fakes/index.ts'
 import { faultsOf } from '../../output/schemas.ts'
 
@@ -10,7 +11,7 @@ let folder: string
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'testops-admin cpu-'))))
 afterAll(() => rm(folder, { recursive: true }))
 
-const processor = (flags: readonly string[]): string => `processor\t: 0\nmodel name\t: some\nflags\t\t: ${flags.join(' ')}\nbugs\t\t:\n\n`
+const processor = (flags: readonly string[]): string => `processor\t: 0\nmodel name\t: some\nflags\t\t: ${flags.join(' ')}\nbugs\t\t:\npower management:\n\n`
 
 async function fileOf(name: string, text: string): Promise<string> {
   const file = join(folder, name)
@@ -40,6 +41,35 @@ describe('a cpuinfo file', () => {
   ]
   test.each(cases)('of $what', async ({ text, says }) => {
     expect(await judged(await fileOf('node-1', text))).toMatchObject([{ name: 'node-1', ...says }])
+  })
+
+  const whole = processor(v3Flags) + processor(v3Flags)
+  const older = processor(withoutAbm)
+  const lastFlags = whole.lastIndexOf('flags')
+  const cut = [
+    { what: 'within the flags of the only processor', text: processor(v3Flags).slice(0, 60) },
+    { what: 'within the flags of the last processor', text: whole.slice(0, lastFlags + 40) },
+    { what: 'behind the flags, where the next would have followed', text: whole.slice(0, whole.lastIndexOf('\nbugs')) },
+    { what: 'behind the name of the flags', text: `${whole.slice(0, whole.lastIndexOf('flags'))}flags\t\t:\n` },
+    { what: 'within the name of the flags', text: whole.slice(0, lastFlags + 3) },
+    { what: 'before the flags of the last processor', text: whole.slice(0, lastFlags) },
+    { what: 'before the flags of the only processor', text: 'processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: some\n' },
+    { what: 'behind the line of the flags of the last processor', text: whole.slice(0, whole.lastIndexOf('bugs')) },
+    { what: 'behind a processor that lacks something', text: older + whole.slice(0, lastFlags + 40) },
+    { what: 'with a processor without flags in its middle', text: `${processor(v3Flags)}processor\t: 1\nmodel name\t: some\nbugs\t\t:\npower management:\n\n${processor(v3Flags)}` },
+    { what: 'with Windows line ends', text: whole.slice(0, lastFlags).replaceAll('\n', '\r\n') },
+  ]
+  test.each(cut)('that is cut $what comes to no verdict', async ({ text }) => {
+    const document = await judgedMachines({ here: false, file: [await fileOf('node-1', text)] })
+    expect(document.machines).toMatchObject([{ name: 'node-1', level: 'unknown', missing: [], verdict: 'unknown', reason: 'the file is cut short: it does not show the flags of every processor' }])
+    expect(cpuExitCode(document)).toBe(3)
+  })
+
+  test.each([
+    { what: 'one line of grep', text: `flags\t\t: ${v3Flags.join(' ')}\n` },
+    { what: 'without the line ends at its end', text: processor(v3Flags).trimEnd() },
+  ])('that is whole: $what', async ({ text }) => {
+    expect(await judged(await fileOf('node-1', text))).toMatchObject([{ verdict: 'has-v3' }])
   })
 
   test.each(['', 'root:x:0:0\n', '\u0000\u0001ELF', 'flags\n'])('that is none: %j', async (text) => {

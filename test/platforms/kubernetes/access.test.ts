@@ -180,9 +180,17 @@ describe('the way to a cluster', () => {
     expect(await told(access({ a: text }, { wanted }))).toEqual(expected)
   })
 
+  it.each([
+    ['keys that are one to kubectl', 'contexts: []\non: 1\ntrue: 2\n', 'FOLDER/a:3 is no configuration of kubectl: in YAML 1.1, the key `true` is the same as one above: put it in quotes'],
+    ['a merge of a list', 'users: &a [1]\nclusters: []\nextensions:\n  <<: *a\n', 'FOLDER/a:4 is no configuration of kubectl: `<<` merges something that is not a map'],
+    ['an unknown tag', 'contexts: !vault x\n', 'FOLDER/a:1 is no configuration of kubectl: the tag `!vault` is unknown'],
+  ])('is told where it has %s, with the line', async (_, text, message) => {
+    expect(await told(access({ a: text }))).toMatchObject({ code: 'CONFIGURATION', message })
+  })
+
   it('is told where it is broken YAML, with the line', async () => {
     const { code, message } = await told(access({ a: 'contexts:\n- {name: a\n' }))
-    expect([code, message.replace(/configuration of kubectl: .*/, 'configuration of kubectl')]).toEqual(['CONFIGURATION', 'FOLDER/a:3 is no configuration of kubectl'])
+    expect([code, message.replace(/configuration of kubectl: .*/, 'configuration of kubectl')]).toEqual(['CONFIGURATION', 'FOLDER/a:2 is no configuration of kubectl'])
   })
 })
 

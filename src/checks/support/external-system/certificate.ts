@@ -1,5 +1,6 @@
 import { AdminError } from '../../../core/error.ts'
 import type { Certificate, ExternalSystem, IntegrationStep } from '../../../core/external-system.ts'
+import { clientCertificate } from './answer.ts'
 import { counted, listed, moment } from '../format.ts'
 import { command } from '../../../core/shell-command.ts'
 
@@ -24,6 +25,7 @@ export function certificateStep(url: URL, { tls, proxy }: ExternalSystem, now: D
   const problem = (message: string): IntegrationStep => ({ step: 'certificate', status: 'problem', cause: 'connectivity', message, next: [look] })
   // the service has a proxy of its own, or none
   if (tls instanceof AdminError && proxy !== null) return { step: 'certificate', status: 'unknown', message: `${tls.message}, from here`, next: [look] }
+  if (tls instanceof AdminError && tls.obstacle?.kind === 'client-certificate') return { step: 'certificate', status: 'unknown', message: clientCertificate(tls.message), next: [look] }
   if (tls instanceof AdminError) return problem(tls.message)
   const [own] = tls.chain
   if (!own) return { step: 'certificate', status: 'unknown', message: 'the server shows no certificate', next: [look] }
