@@ -2,14 +2,26 @@ import { connect } from 'node:net'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
 import type { HostPort, Reach } from '../core/endpoint.ts'
-import type { Peer } from './peer.ts'
 import { tlsFailure } from './tls-failure.ts'
 import { namesOfMisnamed } from './certificate-names.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 import { command, nested } from '../core/shell-command.ts'
-import type { ShellCommand } from '../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
-export type { Peer } from './peer.ts'
+/** Another part of the deployment, as errors name it. */
+export interface Peer {
+  /** 'PostgreSQL' */
+  what: string
+  host: string
+  port: number
+  /** 'db.example.org:5432/testops', without credentials */
+  where: string
+  /** what to type next, where nothing better is known */
+  suggestions: readonly Suggestion[]
+  /** the protocol that begins unencrypted, as openssl names it */
+  starttls?: 'postgres'
+  reach?: Reach | undefined
+}
 
 /** What a socket to a server is made with: its own address, or that of the way to it. Throws where there is no way. */
 export async function placeOf({ host, port, reach }: HostPort & { reach?: Reach | undefined }): Promise<HostPort> {

@@ -1,6 +1,6 @@
 import { AdminError, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
-import type { Peer } from './peer.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** TLS 1.2 has no alert of its own for a missing client certificate: it is told by this code, which Node has for that of TLS 1.3. */
 export const certificateWanted = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'
@@ -26,8 +26,17 @@ const reasons: readonly Reason[] = [
   { sign: /alert access denied/i, does: 'lets nobody in from here' },
 ]
 
+/** The other side, as errors name it. */
+interface TlsPeer {
+  what: string
+  host: string
+  port: number
+  where: string
+  suggestions: readonly Suggestion[]
+}
+
 /** What a failure of TLS means to the operator, without OpenSSL's own text. */
-export function tlsFailure(thrown: unknown, { what, host, port, where, suggestions }: Peer): AdminError {
+export function tlsFailure(thrown: unknown, { what, host, port, where, suggestions }: TlsPeer): AdminError {
   const text = `${codeIn(thrown)} ${messageOf(thrown)}`.replaceAll('_', ' ')
   const { does, kind = 'tls' } = reasons.find(({ sign }) => sign.test(text)) ?? { does: 'does not speak TLS as expected' }
   return new AdminError('UNEXPECTED_ANSWER', `${what} at ${where} ${does}`, suggestions, { cause: thrown, obstacle: { kind, host, port } })

@@ -41,11 +41,12 @@ export type Outcome =
   | { status: 'skipped'; reason: string }
 
 /**
- * `unknown` is set by the runner alone, and so are `isUnopened` (the problem is that the check's own source cannot be opened)
- * and `isOwn` (by this program's own login or secret, of which the service may have another).
+ * `unknown` is set by the runner alone, and so are `isUnopened` (the problem is that the check's own source cannot be opened),
+ * `isOwn` (by this program's own login or secret, of which the service may have another) and `isApart` (for a reason that no other
+ * problem causes).
  * An error that is no `AdminError` is a bug of the check.
  */
-export type Result = (Outcome & { isUnopened?: boolean; isOwn?: boolean }) | { status: 'unknown'; error: unknown; because?: string }
+export type Result = (Outcome & { isUnopened?: boolean; isOwn?: boolean; isApart?: boolean }) | { status: 'unknown'; error: unknown; because?: string }
 
 /** What a wanted source is where it cannot be had: the error says why, NOT_CONFIGURED where the deployment has no such part. */
 export type Wanted<T> = T | AdminError

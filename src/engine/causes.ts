@@ -1,4 +1,5 @@
 import type { Check, Result } from '../core/check.ts'
+import { isApart } from './apart.ts'
 import { isUntried } from '../core/error.ts'
 
 export interface Judged {
@@ -34,13 +35,19 @@ export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootC
 }
 
 /** The problems that explain this one, in display order. */
-function causesOf({ check }: Judged, problems: readonly Judged[]): Judged[] {
+function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judged[] {
+  if (hasOwnReason(result)) return []
   return problems.filter((cause) => cause.check.explains?.includes(check.id) && isCause(cause))
 }
 
 function isCause({ check, result }: Judged): boolean {
   if (result.status !== 'problem' || result.severity !== 'error') return false
   return result.isOwn !== true && (result.isUnopened !== true || check.explainsUnopened !== false)
+}
+
+/** It failed in a way that no other problem causes. */
+function hasOwnReason(result: Result): boolean {
+  return result.status === 'unknown' ? isApart(result.error) : result.status === 'problem' && result.isApart === true
 }
 
 /** It could not be judged for a reason of its own, whatever else is wrong or under way. */
@@ -57,7 +64,7 @@ function withUnderway(judged: readonly Judged[]): Judged[] {
   const stilled = new Map<string, string>()
   for (const { check, result } of judged) {
     const reason = reasons.get(check.id)
-    if (reason !== undefined && result.status === 'problem') stilled.set(check.id, reason)
+    if (reason !== undefined && result.status === 'problem' && !hasOwnReason(result)) stilled.set(check.id, reason)
   }
   return judged.map((it) => {
     const { check, result } = it
@@ -70,9 +77,10 @@ function withUnderway(judged: readonly Judged[]): Judged[] {
 /** Why a check could not be judged, where that follows from what is under way. */
 function reasonOf(
   check: Check,
-  result: { because?: string },
+  result: Result & { because?: string },
   reasons: ReadonlyMap<string, string>,
   stilled: ReadonlyMap<string, string>,
 ): string | undefined {
-  return result.because === undefined ? reasons.get(check.id) : stilled.get(result.because)
+  if (result.because !== undefined) return stilled.get(result.because)
+  return hasOwnReason(result) ? undefined : reasons.get(check.id)
 }

@@ -1,3 +1,4 @@
+import { isApart } from './apart.ts'
 import type { Check, Result } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError, isUntried, messageOf } from '../core/error.ts'
@@ -73,6 +74,7 @@ function problemOf(error: AdminError, check: Check, deployment: Deployment): Res
     severity: 'error',
     isUnopened: true,
     ...(isOwn(error) && { isOwn: true }),
+    ...(isApart(error) && { isApart: true }),
     findings: [{ message: error.message, evidence: [...error.suggestions, ...cause] }],
     ...(check.unopened && { remedy: check.unopened(error, deployment) }),
   }

@@ -56,6 +56,41 @@ describe('two checks, of which the first explains the second', () => {
   })
 })
 
+describe('a problem that nothing else causes is none of another, nor of what is under way', () => {
+  const unknown = (error: AdminError): Result => ({ status: 'unknown', error })
+  const host = { host: 'testops.example.org', port: 443 }
+  it.each<[string, Result]>([
+    ['no systemd here', unknown(new AdminError('UNAVAILABLE', 'systemd does not run on this machine'))],
+    ['a configuration that is not right', unknown(new AdminError('CONFIGURATION', ''))],
+    ['a name that does not resolve', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'unresolved', ...host } }))],
+    ['no route', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'unrouted', ...host } }))],
+    ['a certificate', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'tls', ...host } }))],
+    ['a proxy', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'proxy', ...host } }))],
+    ['a source that cannot be opened for such a reason', { ...results.error!, isUnopened: true, isApart: true } as Result],
+  ])('%s', (_, result) => {
+    const roots = result.status === 'problem' ? ['b'] : []
+    expect(folded(judged('a', results.error!, ['b']), judged('b', result))).toEqual({ roots: ['a', ...roots], shown: { a: 'problem', b: result.status } })
+    expect(folded(judged('a', results.underway!, ['b']), judged('b', result))).toEqual({ roots, shown: { a: 'ok', b: result.status } })
+  })
+
+  it.each<[string, Result]>([
+    ['refused', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'refused', ...host } }))],
+    ['late', unknown(new AdminError('TIMED_OUT', ''))],
+    ['strange', unknown(new AdminError('UNEXPECTED_ANSWER', ''))],
+  ])('what may follow does: %s', (_, result) => {
+    expect(folded(judged('a', results.error!, ['b']), judged('b', result)).shown).toEqual({ a: 'problem', b: 'unknown because a' })
+  })
+
+  it('the check that stands for its source explains it all the same', () => {
+    const behind: Result = { status: 'unknown', error: new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'unresolved', ...host } }), because: 'b' }
+    const own = { ...results.error!, isUnopened: true, isApart: true } as Result
+    expect(folded(judged('a', results.error!, ['b', 'c']), judged('b', own, ['c']), judged('c', behind))).toEqual({
+      roots: ['a', 'b'],
+      shown: { a: 'problem', b: 'problem', c: 'unknown because b' },
+    })
+  })
+})
+
 it('what could not be looked at is no cause of what was seen, where it may well run', () => {
   const blind: Judged = judged('a', { ...results.error!, isUnopened: true } as Result, ['b'])
   expect(folded(blind, judged('b', results.error!)).roots).toEqual(['a'])

@@ -1,0 +1,13 @@
+import { AdminError } from '../core/error.ts'
+import type { ErrorCode, Obstacle } from '../core/error.ts'
+
+const codes: readonly ErrorCode[] = ['CONFIGURATION', 'SECRET_MISSING', 'UNAVAILABLE', 'USAGE']
+const kinds: readonly Obstacle['kind'][] = ['unresolved', 'unrouted', 'tls', 'client-certificate', 'misnamed', 'proxy']
+
+/**
+ * Tells whether an error has a cause of its own, whatever else is down: a part that stops takes no name out of the DNS, no route, no
+ * certificate, and no program off this machine.
+ */
+export function isApart(error: unknown): boolean {
+  return error instanceof AdminError && (codes.includes(error.code) || (error.obstacle !== null && kinds.includes(error.obstacle.kind)))
+}
