@@ -9,5 +9,9 @@ const kinds: readonly Obstacle['kind'][] = ['unresolved', 'unrouted', 'tls', 'cl
  * certificate, and no program off this machine.
  */
 export function isApart(error: unknown): boolean {
-  return error instanceof AdminError && (codes.includes(error.code) || (error.obstacle !== null && kinds.includes(error.obstacle.kind)))
+  if (!(error instanceof AdminError)) return false
+  const { code, obstacle } = error
+  // what ends the pods of a part takes the way to it
+  if (obstacle?.kind === 'pods') return false
+  return codes.includes(code) || (obstacle !== null && kinds.includes(obstacle.kind))
 }

@@ -193,7 +193,7 @@ describe('a status command that neither answers nor ends', () => {
       async meanwhile(child) {
         while (!processesWith([mark]).some(({ command }) => command.startsWith('sleep 47.5'))) await sleep(50)
         since = performance.now()
-        signals.forEach((signal, index) => setTimeout(() => child.kill(signal), 200 * index))
+        signals.forEach((signal, index) => setTimeout(() => child.kill(signal), 20 * index))
       },
     })
     expect(ended.exitCode).toBe(exitCode)
