@@ -130,7 +130,6 @@ describe('a service is up once it answers', () => {
     { kind: 'right', code: 'FORBIDDEN', waits: false },
     { kind: 'settings', code: 'UNREACHABLE', waits: true },
     { kind: 'pods', code: 'UNAVAILABLE', waits: true },
-    { kind: 'beyond', code: 'UNREACHABLE', waits: true },
   ] as const)('one whose API cannot be opened ($code, $kind): waited for: $waits', async ({ kind, code, waits }) => {
     const deployment = fakeDeployment({ service: 'stopped' })
     const open = openFakes({ ...deployment.sources, api: new AdminError(code, 'it cannot be had', [], { obstacle: { kind } }) })
