@@ -63,7 +63,7 @@ const whatItIs: Readonly<Record<ExplainEntry['kind'], string>> = { check: 'Healt
 function inFull(entry: ShownEntry, others: readonly ShownEntry[], screen: Screen): string {
   const paint = paintFor(screen)
   const lines = [
-    paint.strong(entry.id),
+    paint.strong(printable(entry.id)),
     ...wrap(`${whatItIs[entry.kind]}${entry.title}.`, screen.columns),
     '',
     ...wrap(entry.meaning, screen.columns),
@@ -71,15 +71,15 @@ function inFull(entry: ShownEntry, others: readonly ShownEntry[], screen: Screen
   if (entry.causes.length > 0) lines.push('', paint.strong('Why it happens'))
   for (const cause of entry.causes) lines.push(...hang('  - ', cause, screen.columns))
   if (entry.verify.length > 0) lines.push('', paint.strong('How to see it'))
-  for (const command of entry.verify) lines.push(`    ${command}`)
+  for (const command of entry.verify) lines.push(`    ${printable(command)}`)
   if (entry.remedies.length > 0) lines.push('', paint.strong('What to do'))
   for (const { text, commands } of entry.remedies) {
     lines.push(...hang('  - ', text, screen.columns))
-    for (const command of commands) lines.push(`      ${command}`)
+    for (const command of commands) lines.push(`      ${printable(command)}`)
   }
   const more = [...new Set([...others.map(({ id }) => id), ...entry.see])]
   if (more.length > 0) lines.push('', ...hang('See also: ', more.join(', '), screen.columns))
-  return `${[...lines, '', paint.faint(`Source: ${entry.source}`)].join('\n')}\n`
+  return `${[...lines, '', paint.faint(`Source: ${printable(entry.source)}`)].join('\n')}\n`
 }
 
 function list(entries: readonly ShownEntry[], screen: Screen): string {
