@@ -48,7 +48,7 @@ export const serviceLogErrorsTable: CheckTable = {
       says: [
         'no database connection is free: 2 times, first 20',
         "grep -F 'Connection is not available, request timed out after' /var/log/testops/testops.log | tail -1",
-        'testops-admin explain database/connections',
+        'testops-admin explain pool-exhausted',
       ],
     },
     {
