@@ -54,7 +54,7 @@ function reasonOf(reason: string, text: string, offset: number): string {
   if (reason === 'duplicated mapping key') return twice(text, offset)
   if (reason.startsWith('cannot merge mappings')) return '`<<` merges something that is not a map'
   if (reason === 'object-based map does not support complex keys') return 'YAML 1.1 reads this key as a date: put it in quotes'
-  const tag = /!<([^>]+)>/.exec(reason)?.[1]?.replace('tag:yaml.org,2002:', '!!')
+  const tag = /!<([^<>]{1,200})>/.exec(reason)?.[1]?.replace('tag:yaml.org,2002:', '!!')
   if (tag === undefined) return reason
   return reason.startsWith('unknown') ? `the tag \`${tag}\` is unknown` : `the value does not fit its tag \`${tag}\``
 }
