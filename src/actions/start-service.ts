@@ -125,7 +125,7 @@ async function answerOf({ open }: Pick<Workshop, 'open'>): Promise<boolean | Adm
 
 /** It runs, and whether it answers is not seen from here: waiting for it in vain is no use. */
 function notSeen(error: AdminError): AdminError {
-  const again = 'go on with --relay, or from a machine that has a way there'
+  const again = 'resume with --relay, or on a machine that reaches the cluster'
   return new AdminError(error.code, `the service was started and runs; whether it answers is not known: ${error.message}`, [again, ...error.suggestions], { cause: error, obstacle: error.obstacle })
 }
 

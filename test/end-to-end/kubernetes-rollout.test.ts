@@ -1,48 +1,30 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { RunRecord } from '../../src/core/run.ts'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
 import type { Workload } from '../kubernetes/resources.ts'
-import { kubernetesWorld } from './kubernetes-world.ts'
-import type { KubernetesWorld } from './kubernetes-world.ts'
-import { freshPlace } from './program.ts'
-import type { Ended, Place } from './program.ts'
+import { kubernetesPlace } from './kubernetes-place.ts'
 
-let world: KubernetesWorld
-let place: Place
-beforeEach(async () => {
-  place = await freshPlace()
-  await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
-  world = await kubernetesWorld()
-  await expect.poll(world.isReady, { timeout: 20_000 }).toBe(true)
-})
-afterEach(async () => {
-  await world.close()
-  await place.remove()
-})
-
-async function run(...words: string[]): Promise<Ended> {
-  return place.run(words, { environment: { KUBECONFIG: world.kubeconfig } })
-}
+const here = kubernetesPlace()
 
 const flat = (text: string): string => text.replace(/\s+/g, ' ')
-const deployment = (): Workload => world.cluster.get('deployments', 'testops', 'testops-testops') as Workload
+const deployment = (): Workload => here.world.cluster.get('deployments', 'testops', 'testops-testops') as Workload
 const edit = (change: (it: Workload) => void): void =>
-  world.cluster.update('deployments', deployment(), (it) => {
+  here.world.cluster.update('deployments', deployment(), (it) => {
     change(it as Workload)
     it.metadata.generation = (it.metadata.generation ?? 1) + 1
   })
-const scalings = (): string[] => world.requests.filter((it) => it.startsWith('PATCH ') && it.endsWith('/scale'))
+const scalings = (): string[] => here.world.requests.filter((it) => it.startsWith('PATCH ') && it.endsWith('/scale'))
 
 test('a service of which a newer pod cannot start is not stopped while the one of before serves', async () => {
-  const starting = world.cluster.hooks.starting
-  world.cluster.hooks.starting = async (pod) => (pod.spec.containers.some(({ image }) => image.endsWith(':nopull')) ? { waiting: 'ImagePullBackOff', message: 'Back-off pulling image' } : starting!(pod))
+  const starting = here.world.cluster.hooks.starting
+  here.world.cluster.hooks.starting = async (pod) => (pod.spec.containers.some(({ image }) => image.endsWith(':nopull')) ? { waiting: 'ImagePullBackOff', message: 'Back-off pulling image' } : starting!(pod))
   edit(({ spec }) => spec.template.spec.containers.forEach((it) => void (it.name === 'testops-testops' && (it.image = it.image.replace(/:[^:]*$/, ':nopull')))))
-  world.cluster.settle()
-  await expect.poll(() => world.cluster.pods.some(({ status }) => status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'ImagePullBackOff'))).toBe(true)
+  here.world.cluster.settle()
+  await expect.poll(() => here.world.cluster.pods.some(({ status }) => status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'ImagePullBackOff'))).toBe(true)
   for (const words of [['service', 'restart'], ['set-env', 'TZ=Europe/Berlin'], ['service', 'stop']]) {
-    const refused = await run(...words, '--confirm', 'prod')
+    const refused = await here.run(...words, '--confirm', 'prod')
     expect([refused.exitCode, flat(refused.stdout)]).toEqual([4, expect.stringContaining('the service may not come back once it is stopped: container testops-testops of pod `testops-testops-')])
     expect(flat(refused.stdout)).toContain('--accept-risk stuck-rollout')
   }
@@ -51,56 +33,56 @@ test('a service of which a newer pod cannot start is not stopped while the one o
 
 test('a setting of a Deployment that is paused is not called done while its pods do not have it, and undo brings back what was', async () => {
   edit(({ spec }) => void (spec['paused'] = true))
-  const failed = await run('set-env', 'TZ=Europe/Berlin', '--json', '--confirm', 'prod', '--accept-risk', 'stuck-rollout')
+  const failed = await here.run('set-env', 'TZ=Europe/Berlin', '--json', '--confirm', 'prod', '--accept-risk', 'stuck-rollout')
   const { run: name } = JSON.parse(failed.stdout) as RepairDocument
   expect([failed.exitCode, flat(failed.stdout)]).toEqual([1, expect.stringContaining('the pods that serve do not have what is declared: the update of Deployment `testops-testops` in namespace `testops` is held')])
-  const again = await run('resume', '--confirm', 'prod')
+  const again = await here.run('resume', '--confirm', 'prod')
   expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('is held')])
-  const back = await run('undo', name ?? '', '--confirm', 'prod')
-  expect([back.exitCode, world.isReady()], back.stdout + back.stderr).toEqual([0, true])
+  const back = await here.run('undo', name ?? '', '--confirm', 'prod')
+  expect([back.exitCode, here.world.isReady()], back.stdout + back.stderr).toEqual([0, true])
   const own = deployment().spec.template.spec.containers.find((it) => it.name === 'testops-testops')
   expect(own?.env?.filter((it) => it.name === 'TZ').map(({ value }) => value)).toEqual(['UTC'])
 }, 120_000)
 
 test('a run that was killed is found again under another name of the deployment, and one of a workload that was made again is told', async () => {
-  const kill = { environment: { KUBECONFIG: world.kubeconfig, TESTOPS_ADMIN_FAILPOINT: 'stop-service:stopped' } }
-  await place.run(['service', 'restart', '--confirm', 'prod'], kill)
+  const kill = { environment: { KUBECONFIG: here.world.kubeconfig, TESTOPS_ADMIN_FAILPOINT: 'stop-service:stopped' } }
+  await here.place.run(['service', 'restart', '--confirm', 'prod'], kill)
   expect(deployment().spec.replicas).toBe(0)
-  await place.write('testops-admin.yaml', 'deployments:\n  renamed: {platform: kubernetes}\n')
-  const history = await run('history', '--json')
+  await here.place.write('testops-admin.yaml', 'deployments:\n  renamed: {platform: kubernetes}\n')
+  const history = await here.run('history', '--json')
   const [found] = (JSON.parse(history.stdout) as { runs: { run: string; state: string }[] }).runs
-  expect([found?.state, (await run('service', 'start', '--confirm', 'renamed')).exitCode]).toEqual(['unfinished', 4])
+  expect([found?.state, (await here.run('service', 'start', '--confirm', 'renamed')).exitCode]).toEqual(['unfinished', 4])
   const uid = deployment().metadata.uid
-  world.cluster.isFrozen = true
+  here.world.cluster.isFrozen = true
   edit(({ metadata }) => void (metadata.uid = 'another'))
-  const other = await run('resume', '--confirm', 'renamed')
+  const other = await here.run('resume', '--confirm', 'renamed')
   expect([other.exitCode, flat(other.stderr + other.stdout)]).toEqual([4, expect.stringContaining('it was deleted and made again since')])
   edit(({ metadata }) => void (metadata.uid = uid!))
-  world.cluster.isFrozen = false
-  const resumed = await run('resume', '--confirm', 'renamed')
+  here.world.cluster.isFrozen = false
+  const resumed = await here.run('resume', '--confirm', 'renamed')
   expect([resumed.exitCode, deployment().spec.replicas], resumed.stdout + resumed.stderr).toEqual([0, 1])
 }, 120_000)
 
 test('a run of a former version, which did not note the workload, is found under another name, and goes on where it is said to be of this one', async () => {
-  const kill = { environment: { KUBECONFIG: world.kubeconfig, TESTOPS_ADMIN_FAILPOINT: 'stop-service:stopped' } }
-  await place.run(['service', 'restart', '--confirm', 'prod'], kill)
-  const state = join(place.directory, '.local/state/testops-admin')
+  const kill = { environment: { KUBECONFIG: here.world.kubeconfig, TESTOPS_ADMIN_FAILPOINT: 'stop-service:stopped' } }
+  await here.place.run(['service', 'restart', '--confirm', 'prod'], kill)
+  const state = join(here.place.directory, '.local/state/testops-admin')
   const files = await readdir(state, { recursive: true })
   const file = join(state, files.find((it) => it.endsWith('run.json'))!)
   // the copy in the broker is of this version
-  await world.vhost.manage('DELETE', `/api/queues/${world.vhost.vhost}/testops-admin.run.${basename(dirname(file))}`)
+  await here.world.vhost.manage('DELETE', `/api/queues/${here.world.vhost.vhost}/testops-admin.run.${basename(dirname(file))}`)
   const { workload: _, ...former } = JSON.parse(await readFile(file, 'utf8')) as RunRecord
   await writeFile(file, JSON.stringify(former))
   // the replicas that it noted tell of which workload it was
-  await place.write('testops-admin.yaml', 'deployments:\n  renamed: {platform: kubernetes}\n')
-  expect((await run('service', 'start', '--confirm', 'renamed')).exitCode).toBe(4)
+  await here.place.write('testops-admin.yaml', 'deployments:\n  renamed: {platform: kubernetes}\n')
+  expect((await here.run('service', 'start', '--confirm', 'renamed')).exitCode).toBe(4)
 
   const journal = join(dirname(file), 'journal.jsonl')
   const lines = (await readFile(journal, 'utf8')).split('\n')
   await writeFile(journal, lines.filter((line) => !line.includes('"replicas ') && !line.includes('"copied"')).join('\n'))
-  const refused = await run('resume', '--confirm', 'renamed')
+  const refused = await here.run('resume', '--confirm', 'renamed')
   expect([refused.exitCode, flat(refused.stderr + refused.stdout)]).toEqual([4, expect.stringMatching(/was begun for deployment `prod` by version \S+, which did not note what ran the service; it was at the same cluster and namespace, and may be of this one, `renamed`.* --accept-risk record-differs/)])
   expect(deployment().spec.replicas).toBe(0)
-  const resumed = await run('resume', '--confirm', 'renamed', '--accept-risk', 'record-differs')
+  const resumed = await here.run('resume', '--confirm', 'renamed', '--accept-risk', 'record-differs')
   expect([resumed.exitCode, deployment().spec.replicas], resumed.stdout + resumed.stderr).toEqual([0, 1])
 }, 120_000)

@@ -1,31 +1,13 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/core/report.ts'
-import { kubernetesWorld } from './kubernetes-world.ts'
-import type { KubernetesWorld } from './kubernetes-world.ts'
-import { freshPlace } from './program.ts'
-import type { Ended, Place } from './program.ts'
+import { kubernetesPlace } from './kubernetes-place.ts'
 
-let world: KubernetesWorld
-let place: Place
-beforeEach(async () => {
-  place = await freshPlace()
-  await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
-  world = await kubernetesWorld()
-  await expect.poll(world.isReady, { timeout: 20_000 }).toBe(true)
-})
-afterEach(async () => {
-  await world.close()
-  await place.remove()
-})
-
-async function run(...words: string[]): Promise<Ended> {
-  return place.run(words, { environment: { KUBECONFIG: world.kubeconfig } })
-}
+const here = kubernetesPlace()
 
 /** Of each pod, only so many streams are opened. */
 function openAtMost(count: number): void {
   const opened = new Map<string, number>()
-  world.cluster.hooks.reached = (subresource, { metadata }) => {
+  here.world.cluster.hooks.reached = (subresource, { metadata }) => {
     const key = `${subresource} ${metadata.name}`
     opened.set(key, (opened.get(key) ?? 0) + 1)
     return opened.get(key)! <= count
@@ -35,7 +17,7 @@ function openAtMost(count: number): void {
 
 /** What doctor says of what it has not found healthy, beside the processors, of which nothing shows here. */
 async function unwell(): Promise<{ exitCode: number | null; checks: DoctorReport['checks'] }> {
-  const ended = await run('doctor', '--json')
+  const ended = await here.run('doctor', '--json')
   const { checks } = JSON.parse(ended.stdout) as DoctorReport
   return { exitCode: ended.exitCode, checks: checks.filter(({ id, status }) => status !== 'ok' && status !== 'skipped' && id !== 'service/cpu-level') }
 }
@@ -51,7 +33,7 @@ test.each([1, 2, 3])('a kubelet that is not reached any more after %i streams le
 })
 
 test('streams that are opened and break at once leave it unknown, too', async () => {
-  for (const { metadata } of world.cluster.pods) world.breaking.add(metadata.name)
+  for (const { metadata } of here.world.cluster.pods) here.world.breaking.add(metadata.name)
   const { exitCode, checks } = await unwell()
   expect([exitCode, checks.filter(({ status }) => status === 'problem').map(({ id, findings }) => [id, findings])]).toEqual([3, []])
   for (const id of ['database/reachable', 'broker/reachable', 'sessions/reachable', 'api/reachable']) {

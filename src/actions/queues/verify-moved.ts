@@ -83,7 +83,7 @@ async function missingOf(differing: readonly Differing[], { open }: Workshop): P
   return new AdminError('INTERRUPTED', `${differing.map(({ said }) => said).join('; ')}. ${reasons} What was there is back, and the service is not started`, [
     ...policies.slice(0, 1).flatMap((policy) => howToMend(policy, differing[0]!.holding, broker)),
     'rabbitmqctl list_queues name messages consumers   # on the broker: whether they are elsewhere now',
-    'where it is known, and what is there is enough, go on: it is told this once',
+    'if you know where they are, or can do without them, run the same command again: this is said only once',
   ])
 }
 
