@@ -14,7 +14,7 @@ export default class ScanLogs extends BaseCommand {
   static override examples = [
     { description: 'the log of a deployment, of the last two hours', command: '<%= config.bin %> scan-logs -d prod --since 2h' },
     { description: 'files of one log, in whatever order', command: '<%= config.bin %> scan-logs app.log app.log.1 app.log.2.gz' },
-    { description: 'what another program prints', command: 'kubectl logs deployment/testops-testops | <%= config.bin %> scan-logs' },
+    { description: 'what another program prints', command: 'kubectl logs deployment/testops-testops | <%= config.bin %> scan-logs -' },
     { description: 'what comes from now on, too, until Ctrl-C', command: '<%= config.bin %> scan-logs -d prod --since 5m --follow' },
   ]
   static override strict = false

@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs'
 import { exitCodeOf } from '../../engine/exit-code.ts'
 import type { FailOn } from '../../engine/exit-code.ts'
 import { exitCodes } from '../../core/error.ts'
@@ -9,6 +8,7 @@ import { scanDocument } from './document.ts'
 import { deploymentSession, filesSession } from './session.ts'
 import type { Session, SourceFlags } from './session.ts'
 import { tellWhile } from './tell.ts'
+import { isPiped, unreadNote } from '../piped.ts'
 import { tellLine } from '../write.ts'
 
 export interface ScanFlags extends SourceFlags {
@@ -24,17 +24,17 @@ export interface Scanned {
 /** so long nothing is said of a pipe in which nothing comes */
 const patienceMs = 3000
 
-/** Scans what is named, what comes on standard input, or the log of a deployment. Throws USAGE, and what finding a deployment throws. */
+/** Scans what is named, `-` for standard input, or the log of a deployment. Throws USAGE, and what finding a deployment throws. */
 export async function runScan(names: readonly string[], flags: ScanFlags): Promise<Scanned> {
   const tell = (message: string): void => tellLine(process.stderr, message)
-  const wanted = names.length === 0 && flags.deployment === undefined && isPiped() ? ['-'] : names
+  if (names.length === 0 && isPiped()) tell(unreadNote('testops-admin scan-logs'))
   return withInterrupts(async (interrupted) => {
     const gone = new AbortController()
     // nobody reads any more, as after `head -1`
     process.stdout.once('error', () => gone.abort())
     const signal = AbortSignal.any([interrupted, gone.signal])
     const surroundings = { signal, tell, input: patient(process.stdin, tell, signal) }
-    const session = wanted.length > 0 ? await filesSession(wanted, flags, surroundings) : await deploymentSession(flags, surroundings)
+    const session = names.length > 0 ? await filesSession(names, flags, surroundings) : await deploymentSession(flags, surroundings)
     try {
       return await scanned(session, flags, signal, () => interrupted.aborted)
     } finally {
@@ -55,17 +55,6 @@ async function scanned({ inputs, about }: Session, flags: ScanFlags, signal: Abo
   const isCut = isInterrupted() && !flags.follow
   const document = scanDocument(run.result(), about, isCut)
   return { document, exitCode: isCut ? exitCodes.INTERRUPTED : exitCodeOf({ summary: scanSummary(document) }, flags['fail-on']) }
-}
-
-/** Whether somebody has put something on standard input: `cron` and `ssh -n` put the null device there. */
-function isPiped(): boolean {
-  try {
-    const it = fstatSync(0)
-    return it.isFIFO() || it.isFile() || it.isSocket()
-  } catch {
-    // it is closed
-    return false
-  }
 }
 
 /** Says what is waited for, where nothing comes, and waits no longer than is wanted. */

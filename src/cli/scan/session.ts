@@ -1,7 +1,7 @@
 import { masked } from '../../checks/support/last-words.ts'
 import { tolerant } from '../../checks/support/wanted.ts'
 import { AdminError } from '../../core/error.ts'
-import { isTimeZone } from '../../core/local-time.ts'
+import { isTimeZone, zoneHere } from '../../core/local-time.ts'
 import { fillCommand } from '../../engine/remedy.ts'
 import type { Inputs } from '../../runtime/scan/index.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
@@ -79,8 +79,7 @@ function askedOf({ since, until, 'time-zone': named }: SourceFlags, deployment: 
   if (named !== undefined && !isTimeZone(named)) throw new AdminError('USAGE', `--time-zone: there is no time zone \`${named}\``, ['--time-zone UTC', '--time-zone Europe/Moscow'])
   const zone = named ?? deployment?.timeZone ?? null
   const isHere = deployment === null || deployment.platform === 'host'
-  const here = isHere ? Intl.DateTimeFormat().resolvedOptions().timeZone : 'UTC'
-  const timeZone = zone ?? here
+  const timeZone = zone ?? (isHere ? zoneHere() : 'UTC')
   const assumedFrom = zone !== null ? null : isHere ? "this machine's own" : 'as containers have it that are told no other'
   const from = since === undefined ? undefined : when('--since', since)(timeZone)
   const to = until === undefined ? undefined : when('--until', until)(timeZone)

@@ -1,9 +1,9 @@
 import type { Finder } from './finder.ts'
 import { scriptFinder } from './script-finder.ts'
-import { hasSimd, simdFinder } from './simd-finder.ts'
+import { hasSimd, wasmFinder } from './wasm-finder.ts'
 
 /** How needles are looked for; the answers are the same. */
-export type Engine = 'simd' | 'script'
+export type Engine = 'wasm' | 'script'
 
 /** Finders of scans that come one after the other: each has a memory, which is given back late, so they are used again. */
 export interface Finders {
@@ -19,10 +19,10 @@ export function finders(): Finders {
   let fastest: Engine | null = null
   return {
     take(wanted, size) {
-      const engine = wanted ?? (fastest ??= hasSimd() ? 'simd' : 'script')
+      const engine = wanted ?? (fastest ??= hasSimd() ? 'wasm' : 'script')
       const at = idle.findIndex((it) => it.engine === engine && it.finder.bytes.length === size)
       if (at >= 0) return idle.splice(at, 1)[0]!.finder
-      const finder = engine === 'simd' ? simdFinder(size) : scriptFinder(size)
+      const finder = engine === 'wasm' ? wasmFinder(size) : scriptFinder(size)
       engines.set(finder, engine)
       return finder
     },

@@ -1,14 +1,12 @@
 import { signatures } from '../../knowledge/signatures.ts'
 import type { SignatureId } from '../../knowledge/signatures.ts'
-import { rarest } from './anchor.ts'
+import { gramsOf } from './grams.ts'
 import { needlesOf } from './needles.ts'
 import type { Needle } from './needles.ts'
 
-/** A needle with what it is looked for by. */
+/** A needle with the signature that it is of. */
 export interface Sought extends Needle {
   signature: SignatureId
-  /** where the bytes stand in it that it is looked for by */
-  anchor: number
 }
 
 /** Where a needle begins in the finder's bytes. */
@@ -20,21 +18,27 @@ export interface Hit {
 /** Looks for all needles at once in bytes that are its own, so that blocks can be read straight into them. */
 export interface Finder {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** needles that begin in [from, to) and end before `end`, in their order; lines that end in [from, to) */
-  find(from: number, to: number, end: number): { hits: readonly Hit[]; lines: number }
+  /** needles that begin in [from, to) and end before `end`, in their order; lines that end in [from, to), and whether a zero is there */
+  find(from: number, to: number, end: number): { hits: readonly Hit[]; lines: number; hasZero: boolean }
   /** where the last line begins, in [from, to), that begins neither with a blank nor with a tab, as those of a stack do; -1: nowhere */
   lineBefore(from: number, to: number): number
 }
 
 /** All needles of all signatures. */
-export const sought: readonly Sought[] = signatures.flatMap(({ id, pattern }) =>
-  needlesOf(pattern).map((needle) => ({ ...needle, signature: id, anchor: rarest(needle) })),
-)
+export const sought: readonly Sought[] = signatures.flatMap(({ id, pattern }) => needlesOf(pattern).map((needle) => ({ ...needle, signature: id })))
 
-/** Both forms of a letter, where case is ignored. */
-export function formsOf(code: number, ignoreCase: boolean): number[] {
-  const letter = String.fromCharCode(code)
-  return ignoreCase ? [...new Set([letter.toLowerCase().charCodeAt(0), letter.toUpperCase().charCodeAt(0)])] : [code]
+/** What they are looked for by. */
+export const table = gramsOf(sought)
+
+/** how far a needle reaches past a gram of it that is looked at, and how far before it begins */
+export const furthest = Math.max(...sought.map(({ text }) => text.length))
+
+/** Adds the needles that begin in [from, to), end before `end` and have the gram of that place in the table at `at`. */
+export function addHits(hits: Hit[], bytes: Uint8Array, at: number, place: number, from: number, to: number, end: number): void {
+  for (const { needle, offset } of table.places[place]!) {
+    const begin = at - offset
+    if (begin >= from && begin < to && begin + needle.text.length <= end && standsAt(bytes, begin, needle)) hits.push({ at: begin, needle })
+  }
 }
 
 /** Whether the needle stands there. */

@@ -1,77 +1,88 @@
-;; Looks at 16 places of the memory at a time for three bytes that a needle may have there. What a byte may be is told by its two
-;; halves: each table has, for each value of a half, a bit for every group of needles. Tables are at 0, two of 16 bytes for each of
-;; the three bytes; what is found goes to 256 and on: the place times 256, and the groups.
+;; Looks at four bytes in every eight, in either case, for a gram of a needle: tables of 4,096 places, by the gram's product with $factor,
+;; hold the gram, another one that has to be there, and how far on that is, from 0, 16,384 and 32,768 on; what is found goes to 49,152
+;; and on: the place from 131,072 on times 4,096, and the place in the tables.
 (module
   (import "scan" "memory" (memory 1))
   (global $reached (export "reached") (mut i32) (i32.const 0))
+  ;; 1: a zero was among the bytes in which newlines were counted last
+  (global $zero (export "zero") (mut i32) (i32.const 0))
 
-  ;; Notes places in [$at, $to), and may be some behind, until less than 16 notes are left of $room; the number of notes. From
-  ;; $reached on is to be looked again.
-  (func (export "find") (param $at i32) (param $to i32) (param $room i32) (result i32)
-    (local $count i32) (local $mask i32) (local $place i32)
-    (local $low v128) (local $high v128) (local $half v128) (local $found v128)
-    (local $first v128) (local $second v128) (local $before0 v128) (local $before1 v128)
-    (local $low0 v128) (local $high0 v128) (local $low1 v128) (local $high1 v128) (local $low2 v128) (local $high2 v128)
-    (local.set $half (i8x16.splat (i32.const 15)))
-    (local.set $low0 (v128.load (i32.const 0)))
-    (local.set $high0 (v128.load (i32.const 16)))
-    (local.set $low1 (v128.load (i32.const 32)))
-    (local.set $high1 (v128.load (i32.const 48)))
-    (local.set $low2 (v128.load (i32.const 64)))
-    (local.set $high2 (v128.load (i32.const 80)))
-    (local.set $to (i32.add (local.get $to) (i32.const 2)))
+  (func $note (param $at i32) (param $gram i32) (param $factor i32) (param $count i32) (result i32)
+    (local $place i32)
+    (local.set $place (i32.shr_u (i32.mul (local.get $gram) (local.get $factor)) (i32.const 20)))
+    (if (result i32)
+      (i32.eq
+        (i32.or
+          (i32.load (i32.add (local.get $at) (i32.load offset=32768 (i32.shl (local.get $place) (i32.const 2)))))
+          (i32.const 0x20202020))
+        (i32.load offset=16384 (i32.shl (local.get $place) (i32.const 2))))
+      (then
+        (i32.store offset=49152 (i32.shl (local.get $count) (i32.const 2))
+          (i32.or (i32.shl (i32.sub (local.get $at) (i32.const 131072)) (i32.const 12)) (local.get $place)))
+        (i32.add (local.get $count) (i32.const 1)))
+      (else (local.get $count))))
+
+  ;; Notes places from $at on, every eighth, up to $to and some behind, until less than four notes are left of $room; the number of
+  ;; notes. From $reached on is to be looked again.
+  (func (export "find") (param $at i32) (param $to i32) (param $room i32) (param $factor i32) (result i32)
+    (local $count i32) (local $gram i32)
     (block $done
       (loop $next
         (br_if $done (i32.ge_s (local.get $at) (local.get $to)))
-        (local.set $low (v128.and (v128.load (local.get $at)) (local.get $half)))
-        ;; a shift of whole words, since processors have none of bytes
-        (local.set $high (v128.and (i16x8.shr_u (v128.load (local.get $at)) (i32.const 4)) (local.get $half)))
-        (local.set $first
-          (v128.and (i8x16.swizzle (local.get $low0) (local.get $low)) (i8x16.swizzle (local.get $high0) (local.get $high))))
-        (local.set $second
-          (v128.and (i8x16.swizzle (local.get $low1) (local.get $low)) (i8x16.swizzle (local.get $high1) (local.get $high))))
-        (local.set $found
-          (v128.and
-            (v128.and (i8x16.swizzle (local.get $low2) (local.get $low)) (i8x16.swizzle (local.get $high2) (local.get $high)))
-            (v128.and
-              (i8x16.shuffle 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 (local.get $before1) (local.get $second))
-              (i8x16.shuffle 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 (local.get $before0) (local.get $first)))))
-        (local.set $before0 (local.get $first))
-        (local.set $before1 (local.get $second))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
-        (br_if $next (i32.eqz (v128.any_true (local.get $found))))
-        (v128.store (i32.const 96) (local.get $found))
-        (local.set $mask (i32.xor (i32.const 0xffff) (i8x16.bitmask (i8x16.eq (local.get $found) (v128.const i64x2 0 0)))))
-        (loop $note
-          (local.set $place (i32.ctz (local.get $mask)))
-          (i32.store offset=256 (i32.shl (local.get $count) (i32.const 2))
-            (i32.or
-              (i32.shl (i32.add (local.get $at) (i32.sub (local.get $place) (i32.const 18))) (i32.const 8))
-              (i32.load8_u offset=96 (local.get $place))))
-          (local.set $count (i32.add (local.get $count) (i32.const 1)))
-          (br_if $note (local.tee $mask (i32.and (local.get $mask) (i32.sub (local.get $mask) (i32.const 1))))))
-        (br_if $next (i32.le_s (i32.add (local.get $count) (i32.const 16)) (local.get $room)))))
-    (global.set $reached (i32.sub (local.get $at) (i32.const 2)))
+        (if
+          (i32.eq
+            (local.tee $gram (i32.or (i32.load (local.get $at)) (i32.const 0x20202020)))
+            (i32.load (i32.and (i32.shr_u (i32.mul (local.get $gram) (local.get $factor)) (i32.const 18)) (i32.const 0x3ffc))))
+          (then (local.set $count (call $note (local.get $at) (local.get $gram) (local.get $factor) (local.get $count)))))
+        (if
+          (i32.eq
+            (local.tee $gram (i32.or (i32.load offset=8 (local.get $at)) (i32.const 0x20202020)))
+            (i32.load (i32.and (i32.shr_u (i32.mul (local.get $gram) (local.get $factor)) (i32.const 18)) (i32.const 0x3ffc))))
+          (then (local.set $count (call $note (i32.add (local.get $at) (i32.const 8)) (local.get $gram) (local.get $factor) (local.get $count)))))
+        (if
+          (i32.eq
+            (local.tee $gram (i32.or (i32.load offset=16 (local.get $at)) (i32.const 0x20202020)))
+            (i32.load (i32.and (i32.shr_u (i32.mul (local.get $gram) (local.get $factor)) (i32.const 18)) (i32.const 0x3ffc))))
+          (then (local.set $count (call $note (i32.add (local.get $at) (i32.const 16)) (local.get $gram) (local.get $factor) (local.get $count)))))
+        (if
+          (i32.eq
+            (local.tee $gram (i32.or (i32.load offset=24 (local.get $at)) (i32.const 0x20202020)))
+            (i32.load (i32.and (i32.shr_u (i32.mul (local.get $gram) (local.get $factor)) (i32.const 18)) (i32.const 0x3ffc))))
+          (then (local.set $count (call $note (i32.add (local.get $at) (i32.const 24)) (local.get $gram) (local.get $factor) (local.get $count)))))
+        (local.set $at (i32.add (local.get $at) (i32.const 32)))
+        (br_if $next (i32.le_s (i32.add (local.get $count) (i32.const 4)) (local.get $room)))))
+    (global.set $reached (local.get $at))
     (local.get $count))
 
   ;; newlines in [$at, $to)
   (func (export "newlines") (param $at i32) (param $to i32) (result i32)
-    (local $count i32) (local $stop i32) (local $newline v128) (local $counts v128)
+    (local $count i32) (local $stop i32) (local $newline v128) (local $counts v128) (local $odd v128)
+    (local $one v128) (local $other v128) (local $least v128)
+    (global.set $zero (i32.const 0))
     (local.set $newline (i8x16.splat (i32.const 10)))
     (block $few
       (loop $more
-        (br_if $few (i32.lt_s (i32.sub (local.get $to) (local.get $at)) (i32.const 16)))
+        (br_if $few (i32.lt_s (i32.sub (local.get $to) (local.get $at)) (i32.const 32)))
         ;; a byte counts up to 255
         (local.set $stop
           (select
-            (i32.add (local.get $at) (i32.const 4080))
-            (i32.sub (local.get $to) (i32.and (i32.sub (local.get $to) (local.get $at)) (i32.const 15)))
-            (i32.gt_s (i32.sub (local.get $to) (local.get $at)) (i32.const 4080))))
+            (i32.add (local.get $at) (i32.const 8160))
+            (i32.sub (local.get $to) (i32.and (i32.sub (local.get $to) (local.get $at)) (i32.const 31)))
+            (i32.gt_s (i32.sub (local.get $to) (local.get $at)) (i32.const 8160))))
         (local.set $counts (v128.const i64x2 0 0))
+        (local.set $odd (v128.const i64x2 0 0))
+        (local.set $least (local.get $newline))
         (loop $next
-          (local.set $counts (i8x16.sub (local.get $counts) (i8x16.eq (v128.load (local.get $at)) (local.get $newline))))
-          (br_if $next (i32.lt_s (local.tee $at (i32.add (local.get $at) (i32.const 16))) (local.get $stop))))
-        (local.set $counts (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $counts))))
+          (local.set $one (v128.load (local.get $at)))
+          (local.set $other (v128.load offset=16 (local.get $at)))
+          (local.set $counts (i8x16.sub (local.get $counts) (i8x16.eq (local.get $one) (local.get $newline))))
+          (local.set $odd (i8x16.sub (local.get $odd) (i8x16.eq (local.get $other) (local.get $newline))))
+          (local.set $least (i8x16.min_u (local.get $least) (i8x16.min_u (local.get $one) (local.get $other))))
+          (br_if $next (i32.lt_s (local.tee $at (i32.add (local.get $at) (i32.const 32))) (local.get $stop))))
+        (if (i32.eqz (i8x16.all_true (local.get $least))) (then (global.set $zero (i32.const 1))))
+        (local.set $counts
+          (i32x4.extadd_pairwise_i16x8_u
+            (i16x8.add (i16x8.extadd_pairwise_i8x16_u (local.get $counts)) (i16x8.extadd_pairwise_i8x16_u (local.get $odd)))))
         (local.set $count
           (i32.add
             (local.get $count)
@@ -83,6 +94,7 @@
       (loop $next
         (br_if $done (i32.ge_s (local.get $at) (local.get $to)))
         (local.set $count (i32.add (local.get $count) (i32.eq (i32.load8_u (local.get $at)) (i32.const 10))))
+        (if (i32.eqz (i32.load8_u (local.get $at))) (then (global.set $zero (i32.const 1))))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (br $next)))
     (local.get $count))

@@ -17,15 +17,19 @@ export function joinTallies(parts: readonly Tally[]): Tally {
 
 function merged(tallies: readonly Tally[], stepsBetween: number): Tally {
   const counters = new Map(signatures.map(({ id }) => [id, causeCounter(id)]))
-  let lines = 0
+  let [bytes, lines] = [0, 0]
+  let wideAt: number | null = null
   for (const tally of tallies) {
+    if (tally.wideAt !== null) wideAt ??= bytes + tally.wideAt
+    bytes += tally.bytes
     for (const cause of tally.causes) counters.get(cause.id)!.join(cause, lines)
     lines += tally.lines
   }
   const withLines = tallies.filter((it) => it.lines > 0)
   return {
-    bytes: sum(tallies.map(({ bytes }) => bytes)),
+    bytes,
     lines,
+    wideAt,
     from: time(tallies.map(({ from }) => from), Math.min),
     to: time(tallies.map(({ to }) => to), Math.max),
     datesUnknown: withLines.length > 0 && withLines.every(({ datesUnknown }) => datesUnknown),

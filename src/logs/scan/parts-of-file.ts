@@ -1,44 +1,63 @@
-import type { FileHandle } from 'node:fs/promises'
+import { readSync } from 'node:fs'
 import { lineHeadReader } from './line-head.ts'
 import { prefixesWithin } from './record-finder.ts'
 
 /** A part of a file that can be scanned by itself: the bytes in [from, to). */
-export interface FilePart {
+interface FilePart {
   readonly from: number
   /** Infinity: to the end of the file, wherever that is by then */
   readonly to: number
 }
 
+/** A file as its parts, which each begin with a record: whoever asks for them gets the same ones. */
+export interface PartedFile {
+  readonly count: number
+  /** by its number, from 0; empty where no record begins in it. Throws what reading throws */
+  part(index: number): FilePart
+}
+
 /** so much is looked at for the beginning of a record: most are near, some have a long stack before them */
 const searched = [1 << 14, 1 << 20]
 
-/**
- * About as many parts of equal size, the first one by `lead` bytes larger, of which each but the first begins with a record. One alone where records may reach from
- * anywhere to anywhere: several containers wrote into the file, or there are no dates.
- */
-export async function partsOfFile(file: FileHandle, size: number, count: number, timeZone: string | null, lead = 0): Promise<FilePart[]> {
+function textAt(descriptor: number, position: number, length: number): string {
+  const bytes = Buffer.alloc(length)
+  return bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, length, position))
+}
+
+/** False: records may reach from anywhere to anywhere, since several containers wrote into the file, or there are no dates. Throws what reading throws. */
+export function hasParts(descriptor: number, timeZone: string | null): boolean {
+  const heads = textAt(descriptor, 0, prefixesWithin).split('\n').map(lineHeadReader(timeZone))
+  return heads.some(startsPart) && !heads.some(({ key, isKeySure }) => key !== '' && isKeySure)
+}
+
+/** How many parts of that length a file is taken apart into; the last one may be longer. */
+export function partsIn(size: number, length: number): number {
+  return Math.max(1, Math.floor(size / length))
+}
+
+/** Parts of about `length` bytes of a file that is open and of `size` bytes. */
+export function partedFile(descriptor: number, size: number, length: number, timeZone: string | null): PartedFile {
   const headOf = lineHeadReader(timeZone)
-  const linesAt = async (position: number, length: number): Promise<string[]> => {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
-    return buffer.toString('latin1', 0, bytesRead).split('\n')
-  }
-  const first = (await linesAt(0, prefixesWithin)).map(headOf)
-  if (first.some(({ key, isKeySure }) => key !== '' && isKeySure)) return [{ from: 0, to: Infinity }]
-  const startNear = async (position: number): Promise<number | null> => {
-    for (const length of searched) {
-      const [partial, ...lines] = await linesAt(position, length)
+  const count = partsIn(size, length)
+  const startNear = (position: number): number | null => {
+    for (const most of searched) {
+      const [partial, ...lines] = textAt(descriptor, position, most).split('\n')
       // the last one is cut
       const begins = lines.slice(0, -1).findIndex((line) => startsPart(headOf(line)))
       if (begins >= 0) return [partial!, ...lines.slice(0, begins)].reduce((sum, line) => sum + line.length + 1, position)
     }
     return null
   }
-  const starts = [0]
-  for (let index = 1; index < count; index += 1) {
-    const start = await startNear(Math.floor(lead + ((size - lead) / count) * index))
-    if (start !== null && start > starts.at(-1)!) starts.push(start)
+  const known = new Map<number, number | null>([[0, 0]])
+  const startOf = (index: number): number => {
+    for (let next = index; next < count; next += 1) {
+      const start = known.has(next) ? known.get(next)! : startNear(next * length)
+      known.set(next, start)
+      if (start !== null) return start
+    }
+    return Infinity
   }
-  return starts.map((from, index) => ({ from, to: starts[index + 1] ?? Infinity }))
+  return { count, part: (index) => ({ from: startOf(index), to: startOf(index + 1) }) }
 }
 
 function startsPart({ key, begins, at }: ReturnType<ReturnType<typeof lineHeadReader>>): boolean {

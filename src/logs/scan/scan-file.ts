@@ -1,93 +1,87 @@
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as immediately } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { packageFolder } from '../../core/package-folder.ts'
 import { joinTallies } from './merge.ts'
-import { scanPart } from './part-scan.ts'
-import type { PartToScan } from './part-scan.ts'
-import { partsOfFile } from './parts-of-file.ts'
-import { openBlockScan } from './scanner.ts'
+import { scanParts } from './part-scan.ts'
+import type { PartTally, SharedScan } from './part-scan.ts'
+import { hasParts, partsIn } from './parts-of-file.ts'
 import type { ScanOptions } from './scanner.ts'
 import type { Tally } from './tally.ts'
 
-/** bytes that are worth a thread, which takes a while to start and some memory; and how many there are at most */
-const [worthThread, maxThreads] = [32 << 20, 3]
-/** bytes that the main thread has scanned before the others have started */
-const startUp = 80 << 20
+/** bytes that a thread takes at a time; and how many threads there are at most */
+const [worthTaking, maxThreads] = [32 << 20, 3]
 const blocksAtOnce = 16
 
 /**
  * Scans a plain file, to its end at the time when that is reached; a large one on several processors. Where the signal ends it, what is
- * told is of as many of its first bytes as the tally says. Throws what reading it throws. `perThread`: bytes.
+ * told is of as many of its first bytes as the tally says. Throws what reading it throws. `partLength`: bytes.
  */
-export async function scanFile(path: string, options: ScanOptions, signal?: AbortSignal, perThread = worthThread): Promise<Tally> {
+export async function scanFile(path: string, options: ScanOptions, signal?: AbortSignal, partLength = worthTaking): Promise<Tally> {
   const file = await open(path)
   try {
     const { size } = await file.stat()
-    const threads = Math.min(availableParallelism(), maxThreads, Math.floor(size / perThread))
     const program = join(packageFolder(), 'dist/logs/scan/worker.js')
-    const parts = threads > 1 && existsSync(program) ? await partsOfFile(file, size, threads, options.timeZone, Math.min(startUp, size / threads)) : []
-    return await (parts.length > 1 ? inThreads(program, parts.map((part) => partToScan(file, part, options)), signal) : scanWhole(file, options, signal))
+    const threads = Math.min(availableParallelism(), maxThreads, Math.floor(size / partLength))
+    const isParted = threads > 1 && existsSync(program) && hasParts(file.fd, options.timeZone)
+    const { timeZone, since, until, engine } = options
+    const shared = { descriptor: file.fd, size, partLength: isParted ? partLength : Infinity, next: new Int32Array(new SharedArrayBuffer(4)), options: { timeZone, since, until, engine } }
+    return await scanShared(program, isParted ? threads - 1 : 0, shared, signal)
   } finally {
     await file.close()
   }
 }
 
-async function scanWhole(file: FileHandle, options: ScanOptions, signal: AbortSignal | undefined): Promise<Tally> {
-  const scan = openBlockScan(options)
-  for (;;) {
-    if (signal?.aborted) return scan.tally()
-    const { bytesRead } = await file.read(scan.space())
-    if (bytesRead === 0) return scan.end()
-    scan.filled(bytesRead)
-  }
-}
-
-/** What can be sent to a thread. */
-function partToScan({ fd }: FileHandle, part: PartToScan['part'], { timeZone, since, until, engine }: ScanOptions): PartToScan {
-  return { descriptor: fd, part, options: { timeZone, since, until, engine } }
-}
-
-/** The first part is scanned here, as threads take a while to start. All has ended before it returns or throws: they read from the file. */
-async function inThreads(program: string, [own, ...others]: readonly PartToScan[], signal: AbortSignal | undefined): Promise<Tally> {
-  const threads = others.map((workerData) => new Worker(program, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 2 } }))
+/** Here and in as many threads. All have ended before it returns or throws: they read from the file. */
+async function scanShared(program: string, threads: number, shared: SharedScan, signal: AbortSignal | undefined): Promise<Tally> {
+  const found: PartTally[] = []
+  const workers = Array.from({ length: threads }, () => new Worker(program, { workerData: shared, resourceLimits: { maxYoungGenerationSizeMb: 8 } }))
   const over = new AbortController()
-  const here = scanHere(own!, AbortSignal.any([over.signal, ...(signal ? [signal] : [])]))
+  const here = scanHere(shared, found, AbortSignal.any([over.signal, ...(signal ? [signal] : [])]))
   try {
-    return joinTallies(await Promise.all([here, ...threads.map((thread) => answerOf(thread, signal))]))
+    await Promise.all([here, ...workers.map((worker) => foundBy(worker, found, signal))])
   } catch (error) {
     if (!signal?.aborted) throw error
-    // what the others have found comes after a gap
-    return await here
+    await here
   } finally {
     over.abort()
-    await Promise.allSettled([here, ...threads.map((thread) => thread.terminate())])
+    await Promise.allSettled([here, ...workers.map((worker) => worker.terminate())])
+  }
+  const parts = withoutGap(found)
+  if (!signal?.aborted && parts.length < partsIn(shared.size, shared.partLength)) throw new Error('a part of a file was scanned by nobody')
+  return joinTallies(parts.map(({ tally }) => tally))
+}
+
+/** From the first one on, up to one that was given up or is missing. */
+function withoutGap(found: readonly PartTally[]): readonly PartTally[] {
+  const inOrder = found.toSorted((one, other) => one.index - other.index)
+  const gap = inOrder.findIndex(({ index }, place) => index !== place || inOrder[place - 1]?.isWhole === false)
+  return gap < 0 ? inOrder : inOrder.slice(0, gap)
+}
+
+/** Lets signals and what the threads found come between some blocks and the next. */
+async function scanHere(shared: SharedScan, found: PartTally[], signal: AbortSignal): Promise<void> {
+  const scan = scanParts(shared)
+  let blocks = 0
+  for (let step = scan.next(); !step.done; step = scan.next(signal.aborted)) {
+    if (step.value) found.push(step.value)
+    if ((blocks += 1) % blocksAtOnce === 0) await immediately()
   }
 }
 
-/** Lets signals and the threads' answers come between some blocks and the next. */
-async function scanHere(part: PartToScan, signal: AbortSignal): Promise<Tally> {
-  const scan = scanPart(part)
-  for (let blocks = 1; ; blocks += 1) {
-    const { done, value } = scan.next(signal.aborted)
-    if (done) return value
-    if (blocks % blocksAtOnce === 0) await immediately()
-  }
-}
-
-function answerOf(thread: Worker, signal: AbortSignal | undefined): Promise<Tally> {
+function foundBy(worker: Worker, found: PartTally[], signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal?.reason as Error)
     signal?.addEventListener('abort', stop, { once: true })
-    thread.once('message', resolve)
-    thread.once('error', reject)
-    thread.once('exit', () => {
+    worker.on('message', (part: PartTally) => found.push(part))
+    worker.once('error', reject)
+    worker.once('exit', (code) => {
       signal?.removeEventListener('abort', stop)
-      reject(new Error('a thread that scans a file ended without an answer'))
+      if (code === 0) resolve()
+      else reject(new Error('a thread that scans a file ended early'))
     })
   })
 }

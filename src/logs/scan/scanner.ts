@@ -50,6 +50,8 @@ const longLine = 1 << 16
 /** what is read around a match: no pattern, and nothing that is read of it, is longer */
 const around = 1024
 const [newline, carriageReturn] = [10, 13]
+/** a word of UTF-16, in either order of its bytes; zeros alone are what a crash leaves behind */
+const wide = /(?:[\t\n\r -~]\0){8}/
 
 /** Scans one stream of log text in bounded memory, however long it or its lines are. */
 export function openScan(options: ScanOptions): Scan {
@@ -70,6 +72,7 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
   /** bytes of the stream before ours, of ours that are there, and that are done with */
   let [origin, filled, done] = [0, 0, 0]
   let lines = 0
+  let wideAt: number | null = null
   /** where the line begins that is gone through in pieces, which may be before our bytes, and its record */
   let long: { start: number; record: OpenRecord } | null = null
   let [backwardSteps, firstHit, lastHit, earliest, latest]: [number, number | null, number | null, number | null, number | null] = [0, null, null, null, null]
@@ -122,9 +125,15 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
     return count
   }
 
+  const lookForWide = (from: number, to: number): void => {
+    const at = text.toString('latin1', from, to).search(wide)
+    if (at >= 0) wideAt ??= origin + from + at
+  }
+
   /** Goes through lines that are there as a whole, up to `stop`; of the first one, what is before `from` may be done with. */
   const scanLines = (from: number, stop: number): void => {
-    const { hits, lines: ended } = finder.find(from, stop, stop)
+    const { hits, lines: ended, hasZero } = finder.find(from, stop, stop)
+    if (hasZero && wideAt === null) lookForWide(from, stop)
     let [start, end] = [-1, -1]
     let record: OpenRecord | null = null
     if (long) {
@@ -149,7 +158,9 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
   const scanPiece = (from: number, to: number): void => {
     long ??= { start: from, record: records.of(from, filled) }
     const { start, record } = long
-    for (const hit of finder.find(from, to, filled).hits) found(hit, start, filled, record, () => lines)
+    const { hits, hasZero } = finder.find(from, to, filled)
+    if (hasZero && wideAt === null) lookForWide(from, to)
+    for (const hit of hits) found(hit, start, filled, record, () => lines)
   }
 
   /** Makes room: what is done with, and is not near what comes, goes. */
@@ -189,6 +200,7 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
     return {
       bytes: origin + filled,
       lines: all,
+      wideAt,
       from: time([times.earliest, earliest], Math.min),
       to: time([times.latest, latest, isInner ? null : times.end], Math.max),
       datesUnknown: all > 0 && !times.isDated,

@@ -1,45 +1,28 @@
-import { anchorLength } from './anchor.ts'
-import { formsOf, sought, standsAt } from './finder.ts'
+import { addHits, furthest, table } from './finder.ts'
 import type { Finder, Hit } from './finder.ts'
-
-const furthest = Math.max(...sought.map(({ anchor }) => anchor))
-
-/** For each place of an anchor and each byte, the needles that may have it there, one bit each. */
-function tables(): Uint32Array[] {
-  return Array.from({ length: anchorLength }, (_, place) => {
-    const table = new Uint32Array(256)
-    sought.forEach(({ text, anchor, ignoreCase }, index) => {
-      for (const form of formsOf(text.charCodeAt(anchor + place), ignoreCase)) table[form]! |= 1 << index
-    })
-    return table
-  })
-}
+import { bothCases, placeOf, stride } from './grams.ts'
 
 /** The finder where WebAssembly has no SIMD. */
 export function scriptFinder(size: number): Finder {
   const bytes = new Uint8Array(size)
   const text = Buffer.from(bytes.buffer)
-  const [first, second, third] = tables() as [Uint32Array, Uint32Array, Uint32Array]
+  const { factor, grams } = table
 
-  /** The first place in [at, to) where an anchor may be, or `to`. By itself, it becomes a third of what it takes elsewhere. */
-  const candidate = (at: number, to: number): number => {
-    while (at < to && (first[bytes[at]!]! & second[bytes[at + 1]!]! & third[bytes[at + 2]!]!) === 0) at += 1
-    return at
-  }
+  const gramAt = (at: number): number => (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24) | bothCases) >>> 0
   return {
     bytes,
     find(from, to, end) {
       const hits: Hit[] = []
-      const last = Math.min(to + furthest, end - anchorLength + 1)
-      for (let at = candidate(from, last); at < last; at = candidate(at + 1, last)) {
-        for (const needle of sought) {
-          const begin = at - needle.anchor
-          if (begin >= from && begin < to && begin + needle.text.length <= end && standsAt(bytes, begin, needle)) hits.push({ at: begin, needle })
-        }
+      const last = Math.min(to + furthest, end)
+      for (let at = from; at < last; at += stride) {
+        const gram = gramAt(at)
+        const place = placeOf(gram, factor)
+        if (grams[place] === gram) addHits(hits, bytes, at, place, from, to, end)
       }
       let lines = 0
       for (let at = text.indexOf(10, from); at >= 0 && at < to; at = text.indexOf(10, at + 1)) lines += 1
-      return { hits: hits.sort((one, other) => one.at - other.at), lines }
+      const zero = text.indexOf(0, from)
+      return { hits: hits.sort((one, other) => one.at - other.at), lines, hasZero: zero >= 0 && zero < to }
     },
     lineBefore(from, to) {
       for (let at = to - 1; at >= from; at -= 1) {

@@ -34,6 +34,8 @@ export interface Cause {
 export interface Tally {
   readonly bytes: number
   readonly lines: number
+  /** where text in UTF-16 begins, in bytes: nothing can be found in it; null: there is none */
+  readonly wideAt: number | null
   /** earliest and latest time among the first records, the last one, and those in which something was found */
   readonly from: Date | null
   readonly to: Date | null

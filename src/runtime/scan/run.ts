@@ -3,6 +3,7 @@ import { isBinary } from '../../adapters/input/format.ts'
 import { fileFailure } from '../../adapters/file-failure.ts'
 import { AdminError } from '../../core/error.ts'
 import { grouped } from '../../core/grouped.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 import type { FollowedLine, LogPart } from '../../core/sources.ts'
 import { finders } from '../../logs/scan/engine.ts'
 import { openScan } from '../../logs/scan/scanner.ts'
@@ -39,6 +40,12 @@ export function startScan(parts: readonly LogPart[], following: Following | null
     unread.push({ name, error })
   }
 
+  /** `file`: whose bytes these are as they stand there */
+  const over = (part: ScannedPart, file?: string): void => {
+    done.push(part)
+    if (part.tally.wideAt !== null) goneOver(part.name, wideFrom(part.tally.wideAt, file))
+  }
+
   const readStream = async (part: LogPart): Promise<void> => {
     const it = openPart(part.name, options)
     open.set(part.name, it)
@@ -51,7 +58,7 @@ export function startScan(parts: readonly LogPart[], following: Following | null
       if (!signal.aborted) goneOver(part.name, error)
     }
     open.delete(part.name)
-    done.push(it.end())
+    over(it.end())
   }
 
   const read = async (part: LogPart): Promise<void> => {
@@ -63,7 +70,7 @@ export function startScan(parts: readonly LogPart[], following: Following | null
       const tally = await scanFile(file, options, signal).catch((error: unknown) => {
         throw fileFailure(error, file)
       })
-      done.push({ name, tally, isBinary: found.isBinary })
+      over({ name, tally, isBinary: found.isBinary }, file)
       if (tally.bytes < found.size) goneOver(name, signal.aborted ? interruptedAt(tally.bytes, found.size) : cutDown(file, tally.bytes, found.size))
     } catch (error) {
       goneOver(name, error)
@@ -82,7 +89,7 @@ export function startScan(parts: readonly LogPart[], following: Following | null
       const isMore = error instanceof AdminError && error.code === 'INTERRUPTED'
       if (!signal.aborted || isMore) goneOver('what follows', error)
     }
-    for (const it of open.values()) done.push(it.end())
+    for (const it of open.values()) over(it.end())
     open.clear()
   }
 
@@ -100,6 +107,11 @@ export function startScan(parts: readonly LogPart[], following: Following | null
 
 function interruptedAt(read: number, size: number): AdminError {
   return new AdminError('INTERRUPTED', `interrupted: the first ${grouped(read)} of its ${grouped(size)} bytes are counted`)
+}
+
+function wideFrom(at: number, file: string | undefined): AdminError {
+  const next = file === undefined ? [] : [command`tail -c +${String(at + 1)} ${asPath(file)} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`]
+  return new AdminError('UNEXPECTED_ANSWER', `text in UTF-16 begins at byte ${grouped(at)}: it is not searched`, next)
 }
 
 interface OpenPart {

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { sought, standsAt } from '../../../src/logs/scan/finder.ts'
 import type { Finder } from '../../../src/logs/scan/finder.ts'
 import { scriptFinder } from '../../../src/logs/scan/script-finder.ts'
-import { hasSimd, simdFinder } from '../../../src/logs/scan/simd-finder.ts'
+import { hasSimd, wasmFinder } from '../../../src/logs/scan/wasm-finder.ts'
 
 const size = 4096
-const finders: Readonly<Record<string, Finder>> = { script: scriptFinder(size), simd: simdFinder(size) }
+const finders: Readonly<Record<string, Finder>> = { script: scriptFinder(size), wasm: wasmFinder(size) }
 
 /** Needles, what looks like them, and what is between them in logs. */
 const piece = fc.oneof(
@@ -35,8 +35,9 @@ describe.each(Object.keys(finders))('the %s finder', (name) => {
         if (from > end) return
         const places = Array.from({ length: to - from }, (_, index) => from + index)
         const expected = places.flatMap((at) => sought.filter((it) => at + it.text.length <= end && standsAt(finder.bytes, at, it)).map((it) => [at, it.text]))
-        const { hits, lines } = finder.find(from, to, end)
+        const { hits, lines, hasZero } = finder.find(from, to, end)
         expect(hits.map(({ at, needle }) => [at, needle.text])).toEqual(expected)
+        expect(hasZero).toBe(places.some((at) => finder.bytes[at] === 0))
         expect(lines).toBe(places.filter((at) => finder.bytes[at] === 10).length)
       }),
     )

@@ -16,7 +16,7 @@ describe('a long line', () => {
     expect(counted(whole)[0]).toMatchObject({ records: 2, hosts: { 'jira.example.org': 2 } })
     expect(cause(whole, 'agent-counts')).toMatchObject({ severity: 'error', agents: [{ indexed: 3, processed: 0, errors: 1 }] })
     expect(whole.lines).toBe(3)
-    for (const engine of ['simd', 'script'] as const) for (const size of [999, 65_537, 131_071]) expect(scanned(log, { engine }, [size])).toEqual(whole)
+    for (const engine of ['wasm', 'script'] as const) for (const size of [999, 65_537, 131_071]) expect(scanned(log, { engine }, [size])).toEqual(whole)
   })
 
   it('may be cut within a signature at any byte', () => {
@@ -45,7 +45,7 @@ describe('a long line', () => {
     expect(text).toBe(`…${' ***'.repeat(19)} ${host}: ${'y'.repeat(300)}`.slice(0, 300) + '…')
   })
 
-  it.each([['simd', 300], ['script', 60]] as [Engine, number][])('takes no memory (%s, %i MB)', (engine, blocks) => {
+  it.each([['wasm', 300], ['script', 60]] as [Engine, number][])('takes no memory (%s, %i MB)', (engine, blocks) => {
     const scan = openScan({ timeZone: 'UTC', engine })
     const block = Buffer.alloc(1_000_003, 'abcdefghijk lmnop')
     const before = process.memoryUsage().rss

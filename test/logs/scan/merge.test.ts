@@ -17,6 +17,6 @@ describe('tallies', () => {
   })
 
   it('of no stream holds nothing', () => {
-    expect(mergeTallies([])).toEqual({ bytes: 0, lines: 0, from: null, to: null, datesUnknown: false, backward: { steps: 0, first: null, last: null }, causes: [] })
+    expect(mergeTallies([])).toEqual({ bytes: 0, lines: 0, wideAt: null, from: null, to: null, datesUnknown: false, backward: { steps: 0, first: null, last: null }, causes: [] })
   })
 })

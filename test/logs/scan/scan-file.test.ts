@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFolder } from '../../../src/core/package-folder.ts'
 import { joinTallies } from '../../../src/logs/scan/merge.ts'
-import { partsOfFile } from '../../../src/logs/scan/parts-of-file.ts'
+import { hasParts, partedFile } from '../../../src/logs/scan/parts-of-file.ts'
 import { scanFile } from '../../../src/logs/scan/scan-file.ts'
 import type { Tally } from '../../../src/logs/scan/tally.ts'
 import { anyLog } from './logs.ts'
@@ -16,6 +15,16 @@ import { lineCounts, scanned } from './scanned.ts'
 
 const program = join(packageFolder(), 'dist/logs/scan/worker.js')
 const options = { timeZone: 'UTC' }
+
+/** What is said of a file while it is open. */
+function ofOpen<T>(file: string, say: (descriptor: number) => T): T {
+  const descriptor = openSync(file, 'r')
+  try {
+    return say(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
 
 /** So much of a log that it is worth parts, with clocks that run backwards in between. */
 const muchLog = fc.array(anyLog, { minLength: 10, maxLength: 20 }).map((logs) => {
@@ -36,10 +45,13 @@ describe('a file', () => {
     await fc.assert(
       fc.asyncProperty(muchLog, fc.integer({ min: 2, max: 9 }), async (bytes, count) => {
         writeFileSync(file, bytes)
-        const opened = await open(file)
-        const parts = await partsOfFile(opened, bytes.length, count, 'UTC').finally(() => opened.close())
+        const parts = ofOpen(file, (descriptor) => {
+          const parted = partedFile(descriptor, bytes.length, Math.floor(bytes.length / count), 'UTC')
+          return Array.from({ length: parted.count }, (_, index) => parted.part(index))
+        })
         expect(parts.length).toBeGreaterThan(1)
-        const tallies = parts.map(({ from, to }) => scanned(bytes.subarray(from, to), {}, [Infinity], { isRecord: from > 0, isInner: to !== Infinity }))
+        expect(parts.slice(1).map(({ from }) => from)).toEqual(parts.slice(0, -1).map(({ to }) => to))
+        const tallies = parts.map(({ from, to }, index) => scanned(bytes.subarray(from, to), {}, [Infinity], { isRecord: index > 0, isInner: to !== Infinity }))
         expect(joinTallies(tallies)).toEqual(scanned(bytes))
       }),
       { numRuns: 5 },
@@ -53,8 +65,9 @@ describe('a file', () => {
     ['there are no lines', 'HTTP FAILED '],
   ])('is not taken apart where %s', async (_, line) => {
     writeFileSync(file, line.repeat(50_000))
-    const opened = await open(file)
-    expect(await partsOfFile(opened, line.length * 50_000, 4, null).finally(() => opened.close())).toEqual([{ from: 0, to: Infinity }])
+    expect(ofOpen(file, (descriptor) => hasParts(descriptor, null))).toBe(false)
+    // one thread alone has the whole of it, and so the same answer
+    expect(await scanFile(file, { timeZone: null }, undefined, 50_000)).toEqual(await scanFile(file, { timeZone: null }))
   })
 
   it('is scanned in threads, with the answers of one, and of grep', async () => {
@@ -74,13 +87,14 @@ describe('a file', () => {
     const script = `
       const {openSync} = require('node:fs')
       const {Worker} = require('node:worker_threads')
-      const workerData = {descriptor: openSync(process.argv[1]), part: {from: 0, to: Infinity}, options: {timeZone: 'UTC', engine: process.argv[3]}}
-      new Worker(process.argv[2], {workerData}).once('message', ({causes}) => console.log(JSON.stringify(causes.map(({id, count}) => [id, count]))))`
+      const next = new Int32Array(new SharedArrayBuffer(4))
+      const workerData = {descriptor: openSync(process.argv[1]), size: 1, partLength: 1, next, options: {timeZone: 'UTC', engine: process.argv[3]}}
+      new Worker(process.argv[2], {workerData}).once('message', ({tally: {causes}}) => console.log(JSON.stringify(causes.map(({id, count}) => [id, count]))))`
     const run = (...engine: string[]): unknown =>
       JSON.parse(execFileSync(process.execPath, ['--no-enable-sse4-1', '--no-enable-avx', '-e', script, file, program, ...engine], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }))
     expect(Object.fromEntries(run() as [string, number][])).toEqual(lineCounts(scanned(bytes)))
     // it really has none
-    expect(() => run('simd')).toThrow('SIMD')
+    expect(() => run('wasm')).toThrow('SIMD')
   })
 
   it('may grow, and be missing', async () => {
@@ -90,12 +104,12 @@ describe('a file', () => {
     await expect(scanFile(folder, options)).rejects.toThrow('EISDIR')
   })
 
-  it.each([['by one thread', Infinity], ['by several', 1_000_000]])('may be given up, %s: what is told is of its first lines', async (_, perThread) => {
+  it.each([['by one thread', Infinity], ['by several', 1_000_000]])('may be given up, %s: what is told is of its first lines', async (_, partLength) => {
     const line = '2026-11-22 12:00:01.000 ERROR x : HTTP FAILED\n'
     writeFileSync(file, line.repeat(1_000_000))
-    expect(await scanFile(file, options, AbortSignal.abort(), perThread)).not.toMatchObject({ lines: 1_000_000 })
+    expect(await scanFile(file, options, AbortSignal.abort(), partLength)).not.toMatchObject({ lines: 1_000_000 })
     const stop = new AbortController()
-    const given: Promise<Tally> = scanFile(file, options, stop.signal, perThread)
+    const given: Promise<Tally> = scanFile(file, options, stop.signal, partLength)
     setTimeout(() => stop.abort(), 5)
     const { lines, bytes, causes } = await given
     expect([Math.floor(bytes / line.length), causes[0]?.count ?? 0]).toEqual([lines, lines])

@@ -51,6 +51,23 @@ test('a part that cannot be read, or breaks, hides no other, and keeps what was 
   expect(result.unread.map(({ name, error }) => [name, error.code])).toEqual([['two', 'FORBIDDEN'], ['three', 'UNREACHABLE']])
 })
 
+test('a text in UTF-16 behind one in 8 bits is not searched, and that is said', async () => {
+  const wide = Buffer.from(failed('10:00:01'), 'utf16le')
+  const before = `${failed('10:00:00')}\0\0\0\0\0\0\0\0\0\0\n`
+  const folder = await folderWith({ 'a.log': Buffer.concat([Buffer.from(before), wide]), 'b.log': Buffer.from(failed('10:00:01'), 'utf16le').swap16(), 'c.log': before })
+  const result = await scanned(await inFiles(['a.log', 'b.log', 'c.log'].map((name) => join(folder, name))))
+  expect(counted(result)).toEqual({ 'http-failed': 2 })
+  expect(result.unread.map(({ name, error }) => [name.slice(folder.length + 1), error.code, error.message, String(error.suggestions[0])]).sort()).toEqual([
+    ['a.log', 'UNEXPECTED_ANSWER', `text in UTF-16 begins at byte ${before.length}: it is not searched`, `tail -c +${before.length + 1} ${join(folder, 'a.log')} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`],
+    ['b.log', 'UNEXPECTED_ANSWER', 'text in UTF-16 begins at byte 1: it is not searched', `tail -c +2 ${join(folder, 'b.log')} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`],
+  ])
+  const stream = await scanned({ parts: [{ name: 'one', async *blocks() {
+    yield Buffer.from(before)
+    for (const byte of wide) yield Buffer.of(byte)
+  } }], following: null })
+  expect(stream.unread.map(({ error }) => error.message)).toEqual([`text in UTF-16 begins at byte ${before.length}: it is not searched`])
+})
+
 test('files are scanned the oldest first, by what is in them', async () => {
   const folder = await folderWith({ 'a.log': failed('12:00:00'), 'b.log': failed('09:00:00'), 'undated.log': 'HTTP FAILED\n' })
   await writeFile(join(folder, 'c.gz'), gzipSync(failed('10:00:00') + failed('10:00:01')))
