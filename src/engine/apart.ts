@@ -11,7 +11,7 @@ const kinds: readonly Obstacle['kind'][] = ['unresolved', 'unrouted', 'tls', 'cl
 export function isApart(error: unknown): boolean {
   if (!(error instanceof AdminError)) return false
   const { code, obstacle } = error
-  // what ends the pods of a part takes the way to it
-  if (obstacle?.kind === 'pods') return false
+  // what ends the pods or containers of a part takes the way to it
+  if (obstacle?.kind === 'instances') return false
   return codes.includes(code) || (obstacle !== null && kinds.includes(obstacle.kind))
 }

@@ -1,12 +1,14 @@
 import { handlerOf } from '../actions/index.ts'
 import { AdminError } from '../core/error.ts'
+import { changesNothing } from '../core/plan.ts'
 import type { RunEvent } from '../core/run.ts'
 import { progressOf } from '../core/run-state.ts'
 import { runError } from './outcome.ts'
 import type { Running, StepStatus } from './running.ts'
 import { workshopOf } from './step-workshop.ts'
 import { foreseeAll, holds, isStopNeeded, isUnderStop, refuseIfStarted, stepsUnder } from './under-stop.ts'
-import { whileStopped } from './while-stopped.ts'
+import { unlessLate, whileStopped } from './while-stopped.ts'
+import type { SeenStopped } from './while-stopped.ts'
 
 export interface Applied {
   step: number
@@ -27,7 +29,8 @@ export async function carryOut(running: Running): Promise<CarriedOut> {
   const { plan, events, onStep } = running
   const { done, touched } = progressOf(events)
   const applied: Applied[] = []
-  let isTouched = touched.length > 0
+  let isTouched = touched.some((step) => !changesNothing(plan.steps[step]!))
+  const seen: SeenStopped = { stopped: false }
   try {
     if (!isTouched) await foreseeAll(running)
   } catch (error) {
@@ -40,7 +43,9 @@ export async function carryOut(running: Running): Promise<CarriedOut> {
     const results: string[] = []
     onStep(index, 'begun')
     try {
-      const status = await performStep(running, index, { done, results, touch: () => (isTouched = true), since })
+      const work = async (signal: AbortSignal, appeared?: AbortSignal): Promise<'done' | 'already'> =>
+        performStep(running, index, { done, results, touch: () => (isTouched = true), since, seen, signal, appeared })
+      const status = await (isUnderStop(plan, index) ? whileStopped(running, work, seen) : work(running.workshop.signal))
       applied.push({ step: index, status, durationMs: since(), ...(results.length > 0 && { results }) })
       onStep(index, status)
     } catch (error) {
@@ -52,16 +57,26 @@ export async function carryOut(running: Running): Promise<CarriedOut> {
   return { applied, failure: null }
 }
 
+interface Stepping {
+  done: ReadonlySet<number>
+  results: string[]
+  touch: () => void
+  since: () => number
+  seen: SeenStopped
+  signal: AbortSignal
+  /** given up where an instance of a service appears that is to be stopped */
+  appeared: AbortSignal | undefined
+}
+
 async function performStep(
   running: Running,
   index: number,
-  { done, results, touch, since }: { done: ReadonlySet<number>; results: string[]; touch: () => void; since: () => number },
+  { done, results, touch, since, seen, signal, appeared }: Stepping,
 ): Promise<'done' | 'already'> {
   const { log, guard, by, failpoint } = running
   const step = running.plan.steps[index]!
   const { action } = step
-  const { signal } = running.workshop
-  const workshop = workshopOf(running, index, { results })
+  const workshop = { ...workshopOf(running, index, { results }), signal }
   const handler = handlerOf(action)
   const now = (): { at: string; by: string } => ({ at: new Date().toISOString(), by })
   if (signal.aborted) throw interrupted(signal)
@@ -71,21 +86,31 @@ async function performStep(
     await log.append({ ...now(), event: 'done', step: index, durationMs: since(), already: true })
     return 'already'
   }
-  await refuseIfStarted(running, index)
+  if (isUnderStop(running.plan, index)) {
+    await refuseIfStarted(running)
+    seen.stopped = true
+  }
   await failpoint(`${action.kind}:before`)
   await log.append({ ...now(), event: 'intent', step: index })
-  touch()
+  if (!changesNothing(step)) touch()
   try {
     await failpoint(`${action.kind}:intended`)
-    const perform = async (until: AbortSignal): Promise<void> => handler.perform(action, { ...workshop, signal: until })
-    await (isUnderStop(running.plan, index) ? whileStopped(running, perform) : perform(signal))
+    const performing = handler.perform(action, workshop)
+    await (appeared && !movesMessages(running.plan) ? unlessLate(performing, appeared) : performing)
+    appeared?.throwIfAborted()
     await failpoint(`${action.kind}:after`)
   } catch (error) {
     await noteFailure(log, { ...now(), event: 'failed', step: index, error: runError(error) })
     throw error
   }
   await log.append({ ...now(), event: 'done', step: index, durationMs: since() })
+  seen.stopped ||= action.kind === 'stop-service'
   return 'done'
+}
+
+/** Steps of such a plan are waited for until they end: cut off, they may leave messages twice. */
+function movesMessages({ steps }: Running['plan']): boolean {
+  return steps.some(({ action }) => action.kind === 'hold-queues')
 }
 
 /** What failed is told either way; a journal that cannot be written any more must not hide it. */

@@ -33,7 +33,7 @@ export async function takeLocks(locks: readonly RepairLock[]): Promise<Guard> {
     async assertHeld() {
       for (const lock of taken) {
         if (await lock.isHeld()) continue
-        throw new AdminError('INTERRUPTED', `the lock on this deployment (${lock.where}) has been lost: another operator may be at work`)
+        throw new AdminError('INTERRUPTED', `the lock on this deployment (${lock.where}) has been lost: ${lock.lostBy === undefined ? '' : `${lock.lostBy}, and `}another operator may be at work`)
       }
     },
   }

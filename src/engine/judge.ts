@@ -66,9 +66,12 @@ function guardOf(name: SourceName, check: Check, checks: readonly Check[]): Chec
   return checks.find((other) => other.guards === name && other.id !== check.id)
 }
 
+/** as OpenSSL words an error for its own developers: what it means is what our message says */
+const rawTls = /(?:^|:)error:[0-9A-F]{8}:/
+
 /** The problem of the check that stands for a source: what the error says, what shows it, and what is done about it. */
 function problemOf(error: AdminError, check: Check, deployment: Deployment): Result {
-  const cause = error.cause === undefined ? [] : [messageOf(error.cause).trim()].filter((text) => !error.message.includes(text))
+  const cause = error.cause === undefined ? [] : [messageOf(error.cause).trim()].filter((text) => !error.message.includes(text) && !rawTls.test(text))
   return {
     status: 'problem',
     severity: 'error',

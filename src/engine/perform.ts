@@ -5,7 +5,8 @@ import { AdminError } from '../core/error.ts'
 import type { Failpoint } from '../core/failpoint.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair-document.ts'
-import type { RunEvent, RunRecord } from '../core/run.ts'
+import { own } from '../core/own.ts'
+import type { RunError, RunEvent, RunRecord } from '../core/run.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import { accountOf, shortfallOf } from './account.ts'
 import { carryOut } from './carry-out.ts'
@@ -35,7 +36,7 @@ export interface Performance {
   events: readonly RunEvent[]
   journal: RunJournal
   guard: Pick<Guard, 'assertHeld'>
-  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result' | 'saved'>
+  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result' | 'saved' | 'changed'>
   failpoint: Failpoint
   onStep: Running['onStep']
   /** as `Running.foreign` */
@@ -128,7 +129,7 @@ async function verified({ record, checks, workshop, commands }: Performance): Pr
 async function conclude(
   { record, events, journal, by, workshop, commands, failpoint }: Performance,
   { applied, failure }: CarriedOut,
-  { statuses: verification, reasons }: Verification,
+  { statuses: verification, reasons, next: after }: Verification,
   next: readonly Suggestion[],
   isUndo = false,
 ): Promise<Performed> {
@@ -148,7 +149,7 @@ async function conclude(
   const onRecord = [...events, ...journal.written]
   const isOver = !isUnfinished({ record, events: onRecord })
   await journal.close(isOver)
-  const told = failed ?? (unwritten ? runError(unwritten, fill) : short && { code: 'FAILED' as const, message: short.message, suggestions: (await nextOf(short, journal)).map(fill) })
+  const told = failed ?? (unwritten ? runError(unwritten, fill) : short && { code: 'FAILED' as const, message: short.message, suggestions: (await nextOf(short, journal)).map(fill) }) ?? (failed || isUndo ? null : filledIn(unhealthy({ statuses: verification, reasons, ...(after !== undefined && { next: after }) }), fill))
   const error = told && { ...told, suggestions: [...told.suggestions, ...(isOver ? [] : next.map(fill))] }
   // what is done and cannot be noted is gone on with later, which notes it
   const result = unwritten && !failed ? 'interrupted' : outcome
@@ -165,6 +166,19 @@ async function conclude(
     ...(error && { error }),
   }
   return { document, exitCode: exitCodeOfRun(result, error ?? undefined, verification), ...stackOf(failure?.error) }
+}
+
+function filledIn(error: RunError | null, fill: (command: Suggestion) => Suggestion): RunError | null {
+  return error && { ...error, suggestions: error.suggestions.map(fill) }
+}
+
+/** Every step is done, and a check still finds an error: which, why, and what is done about it. */
+function unhealthy({ statuses, reasons, next = 'testops-admin doctor -d {deployment}' }: Verification): RunError | null {
+  const [first, ...others] = Object.keys(statuses).filter((id) => statuses[id] === 'error')
+  if (first === undefined) return null
+  const why = own(reasons, first)
+  const more = others.length === 0 ? '' : `; not healthy either: ${others.join(', ')}`
+  return { code: 'FAILED', message: `every step is done, and ${first} is not healthy${why === undefined ? '' : `: ${why}`}${more}`, suggestions: [next] }
 }
 
 async function nextOf({ suggestions, file }: Shortfall, journal: RunJournal): Promise<readonly Suggestion[]> {

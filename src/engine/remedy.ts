@@ -7,7 +7,7 @@ import { onDeployment, typed } from '../core/typed.ts'
 import { command, nested, withFilled } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-const placeholder = /(-d )?\{(deployment|start|stop|restart|status|logs|settings)\}/g
+const placeholder = /(-d )?\{(deployment|start|stop|restart|status|logs|settings|edit|values)\}/g
 
 const inWords: ServiceCommands = {
   start: 'start the service',
@@ -16,6 +16,7 @@ const inWords: ServiceCommands = {
   status: "ask the platform for the service's state",
   logs: "read the service's log",
   settings: "the service's settings",
+  edit: "change the service's settings",
 }
 
 /** A sentence as it is said of this deployment. What its platform cannot name is said in words. */
@@ -25,7 +26,8 @@ export function fill(text: string, deployment: Deployment, commands: ServiceComm
 
 function said({ name: deployment, config, file }: Deployment, commands: ServiceCommands | null): (...found: string[]) => Suggestion {
   return (_, before: string | undefined, name: string) => {
-    if (name !== 'deployment') return command`${nested(before === undefined ? '' : '-d ')}${nested((commands ?? inWords)[name as keyof ServiceCommands])}`
+    const known = commands ?? inWords
+    if (name !== 'deployment') return command`${nested(before === undefined ? '' : '-d ')}${nested(known[name as keyof ServiceCommands] ?? known.edit)}`
     return before === undefined ? typed([deployment]) : onDeployment(deployment, config, file)
   }
 }

@@ -22,7 +22,7 @@ export interface Running {
   foreign?: Foreign
   log: Pick<RunJournal, 'append' | 'written' | 'keep' | 'kept'>
   guard: Pick<Guard, 'assertHeld'>
-  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result' | 'saved'>
+  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result' | 'saved' | 'changed'>
   /** user@host */
   by: string
   failpoint: Failpoint

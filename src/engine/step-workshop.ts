@@ -10,10 +10,12 @@ export function workshopOf({ plan, events, log, by, workshop, failpoint }: Runni
   return {
     ...workshop,
     result: (text) => void results.push(text),
+    changed: plan.steps.flatMap(({ action }) => (action.kind === 'set-setting' ? [action.name] : [])),
     saved: plan.steps.flatMap(({ action }) => (action.kind === 'hold-queues' ? [action.saved] : [])).at(0) ?? null,
     failpoint: async (name) => failpoint(`${kind}:${within}${name}`),
     journal: {
       performed: isPerformed(own),
+      isRepeated: events.some((event) => event.event === 'done' && event.step === index && event.already !== true),
       notes: notesIn(own),
       // a run that is given back at once has on record what this process has written
       ofRun: () => notesIn(eventsThatCount([...new Set([...events, ...log.written])])),

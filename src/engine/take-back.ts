@@ -1,7 +1,7 @@
 import { handlerOf } from '../actions/index.ts'
 import { AdminError } from '../core/error.ts'
 import type { Action } from '../core/action.ts'
-import { isUndoable } from '../core/plan.ts'
+import { changesNothing, isUndoable } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RunEvent, RunHistory } from '../core/run.ts'
 import { interrupted, newsOf, noteFailure } from './carry-out.ts'
@@ -27,8 +27,8 @@ function isTakenBack(action: Action): boolean {
 
 /** Whether all that it did is of the kind that nothing brings back. */
 export function losesAll({ record: { plan }, events }: RunHistory): boolean {
-  const { touched } = progressOf(events)
-  return touched.length > 0 && touched.map((step) => plan.steps[step]!).every((step) => !isUndoable(step) && handlerOf(step.action).undo === null)
+  const touched = progressOf(events).touched.map((step) => plan.steps[step]!).filter((step) => !changesNothing(step))
+  return touched.length > 0 && touched.every((step) => !isUndoable(step) && handlerOf(step.action).undo === null)
 }
 
 /**

@@ -1,12 +1,13 @@
 import { handlerOf } from '../actions/index.ts'
+import { startedByOthers } from '../core/by-others.ts'
 import type { Plan, Step } from '../core/plan.ts'
 import type { Running } from './running.ts'
 import { workshopOf } from './step-workshop.ts'
-import { isStarted, startedByOthers } from './while-stopped.ts'
+import { isStarted } from './while-stopped.ts'
 
 /** A state that has to last while the steps after it are performed. */
 export function holds({ action }: Step): boolean {
-  return action.kind === 'stop-service' || action.kind === 'keep-queues' || action.kind === 'await-quiet'
+  return action.kind === 'stop-service' || action.kind === 'keep-queues' || action.kind === 'await-quiet' || action.kind === 'fetch-image'
 }
 
 /**
@@ -14,7 +15,7 @@ export function holds({ action }: Step): boolean {
  * open is: what it holds is moved aside where this program ends and nobody else reads from it.
  */
 export function prepares({ action }: Step): boolean {
-  return ['stop-service', 'await-quiet', 'hold-queues', 'drain-queues'].includes(action.kind)
+  return ['stop-service', 'await-quiet', 'hold-queues', 'drain-queues', 'fetch-image'].includes(action.kind)
 }
 
 /** An edit of files that is there for the upgrade after it. */
@@ -62,8 +63,7 @@ export function isUnderStop({ steps }: Plan, index: number): boolean {
 }
 
 /** While the service is to be stopped, something else may start it again (DESIGN.md 6.8). Throws INTERRUPTED. */
-export async function refuseIfStarted({ plan, workshop: { open } }: Running, index: number): Promise<void> {
-  if (!isUnderStop(plan, index)) return
+export async function refuseIfStarted({ workshop: { open } }: Pick<Running, 'workshop'>): Promise<void> {
   const status = await (await open.service()).status()
   if (isStarted(status)) throw startedByOthers(status)
 }

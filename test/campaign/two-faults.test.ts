@@ -1,23 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/core/report.ts'
-import { faultRows } from '../../src/lab/fault-list.ts'
 import { expectationOf, rowTimeoutMs } from '../faults/matrix.ts'
 import type { Row } from '../faults/matrix.ts'
 import { ownLab } from '../lab/support/own-lab.ts'
 import type { OwnLab } from '../lab/support/own-lab.ts'
-import { randomFrom, seed } from './seed.ts'
+import { faultPairs } from './pairs.ts'
 
-const random = randomFrom(`${seed} two-faults`)
-const most = Number(process.env['CAMPAIGN_PAIRS'] ?? Infinity)
-
-const single = faultRows().filter(({ kind, needs }) => kind === 'fault' && needs.broker !== '3')
-const firsts = single.filter((row, index) => single.findIndex(({ fault }) => fault === row.fault) === index)
-const pairs = firsts
-  .flatMap((one, index) => firsts.slice(index + 1).map((other) => [one, other] as const))
-  .map((pair) => ({ pair, order: random() }))
-  .sort((a, b) => a.order - b.order)
-  .slice(0, most)
-  .map(({ pair: [one, other] }) => ({ name: `${one.name} and ${other.name}`, one, other }))
+const pairs = faultPairs('two-faults')
 
 let lab: OwnLab
 beforeAll(async () => {

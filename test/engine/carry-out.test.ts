@@ -7,6 +7,7 @@ import type { ServiceStatus } from '../../src/core/sources.ts'
 import { whileStopped } from '../../src/engine/while-stopped.ts'
 import { fakeDeployment, fakeService, openFakes, running } from '../fakes/index.ts'
 import type { FakeDeployment } from '../fakes/index.ts'
+import { wait } from './run.ts'
 import { begun, free, goneOnWith, machine, passing, run, stuck, told } from './repairing.ts'
 
 const steps = ({ document }: Performed): string[] => document.applied.map(({ step, status }) => `${step} ${status}`)
@@ -155,10 +156,17 @@ test('an end that cannot be noted is no end', async () => {
   expect(journals.deployment.kept.size).toBe(0)
 })
 
-test.each([
-  { what: 'runs', status: running({ detail: '0 of 1 replicas ready' }) },
-  { what: 'is started again and again', status: { state: 'failed', detail: 'CrashLoopBackOff', instances: [], startsAgain: true } as const },
-])('an instance that appears during a long step is noticed within 5 s, and ends the run: it $what', async ({ status }) => {
+const restarting: ServiceStatus = { state: 'failed', detail: 'CrashLoopBackOff', instances: [], startsAgain: true }
+const forEver = new Promise<never>(() => undefined)
+
+test.each<{ what: string; status: ServiceStatus; at?: 'step' | 'lock'; work: () => Promise<unknown>; ended: string }>([
+  // as long as moving a million messages takes
+  { what: 'runs', status: running({ detail: '0 of 1 replicas ready' }), work: async () => wait(2500), ended: 'failed 1' },
+  { what: 'is started again and again', status: restarting, work: async () => wait(2500), ended: 'failed 1' },
+  { what: 'runs while the step hears nothing', status: running(), work: async () => forEver, ended: 'failed 1' },
+  { what: 'runs, and the step fails of it', status: running(), work: async () => wait(2500).then(() => Promise.reject(new AdminError('FAILED', 'somebody else has done it'))), ended: 'failed 1' },
+  { what: 'runs while a lock is asked whether it is held', status: running(), at: 'lock', work: async () => wait(2500), ended: 'done 0' },
+])('an instance that appears during a long step is noticed within 5 s, and ends the run: it $what', async ({ status, at = 'step', work, ended }) => {
   const journals = machine()
   const deployment = fakeDeployment({ rows: [stuck] })
   const performance = await begun(journals, deployment)
@@ -169,24 +177,34 @@ test.each([
     const source = await workshop.open.service()
     return { ...source, status: async () => (isStarted ? status : source.status()) }
   }
-  // as long as moving a million messages takes
-  const slow = async (): ReturnType<typeof workshop.control.database> => {
+  const appear = async (): Promise<void> => {
     isStarted = true
     appearedAt = Date.now()
-    await new Promise((resolve) => setTimeout(resolve, 2500))
+    await work()
+  }
+  const slow = async (): ReturnType<typeof workshop.control.database> => {
+    if (at === 'step') await appear()
     return workshop.control.database()
   }
-  const performed = await perform({ ...performance, workshop: { ...workshop, open: { ...workshop.open, service }, control: { ...workshop.control, database: slow } } })
+  const guard = {
+    async assertHeld() {
+      if (at === 'lock' && deployment.changes.includes('service.stop') && !isStarted) await appear()
+    },
+  }
+  const performed = await perform({ ...performance, guard, workshop: { ...workshop, open: { ...workshop.open, service }, control: { ...workshop.control, database: slow } } })
   expect([ending(performed), steps(performed)]).toEqual([['interrupted', 6, 'INTERRUPTED'], ['0 done', '1 failed']])
   expect([performed.document.error?.message, Date.now() - appearedAt < 5000]).toEqual([`something else has started the service, which is to be stopped meanwhile: ${status.detail}`, true])
-  expect(told(await journals.here.read(run)).slice(-2)).toEqual(['failed 1', 'ended interrupted'])
+  expect(told(await journals.here.read(run)).slice(-2)).toEqual([ended, 'ended interrupted'])
 })
 
-test('a step that waits is given up as soon as an instance appears, and a platform that does not answer is asked again', async () => {
+test.each([
+  { what: 'does not answer is asked again', first: async () => Promise.reject(new AdminError('UNREACHABLE', 'no answer')) },
+  { what: 'loses a question is asked again', first: async () => forEver },
+])('a step that waits is given up as soon as an instance appears, and a platform that $what', async ({ first }) => {
   let asked = 0
   const status = async (): Promise<ServiceStatus> => {
     asked += 1
-    if (asked === 1) throw new AdminError('UNREACHABLE', 'no answer')
+    if (asked === 1) return first()
     return running({ detail: 'active (running)' })
   }
   const open = openFakes({ service: { ...fakeService(), status } })

@@ -76,7 +76,7 @@ describe('a problem that nothing else causes is none of another, nor of what is 
   it.each<[string, Result]>([
     ['refused', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'refused', ...host } }))],
     ['late', unknown(new AdminError('TIMED_OUT', ''))],
-    ['without a pod', unknown(new AdminError('UNAVAILABLE', '', [], { obstacle: { kind: 'pods' } }))],
+    ['without a pod or container', unknown(new AdminError('UNAVAILABLE', '', [], { obstacle: { kind: 'instances' } }))],
     ['strange', unknown(new AdminError('UNEXPECTED_ANSWER', ''))],
   ])('what may follow does: %s', (_, result) => {
     expect(folded(judged('a', results.error!, ['b']), judged('b', result)).shown).toEqual({ a: 'problem', b: 'unknown because a' })

@@ -45,6 +45,15 @@ describe('sources', () => {
     expect(report.rootCauses).toEqual(explains ? [guard.id] : [guard.id, down.id])
   })
 
+  it.each([
+    ['no route to host', ['nc -z x 1', 'no route to host']],
+    ['0010D2B4:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/openssl/ssl/record/ssl3_record.c:355:\n', ['nc -z x 1']],
+  ])('that cannot be opened show what the system says of it, but no text of OpenSSL: %s', async (said, evidence) => {
+    const error = new AdminError('UNREACHABLE', 'it cannot be reached', ['nc -z x 1'], { cause: new Error(said) })
+    const report = await run([guard], { open: openFakes({ database: error }) })
+    expect(report.checks[0]).toMatchObject({ findings: [{ message: 'it cannot be reached', evidence }] })
+  })
+
   it('that have not been tried, for it is not known where they are, are nobody’s problem', async () => {
     const error = new AdminError('UNAVAILABLE', 'the settings cannot be read', ['ls -l /etc'], { obstacle: { kind: 'settings' } })
     const report = await run([guard, reader('a/b')], { open: openFakes({ database: error }) })

@@ -13,12 +13,12 @@ function examining(...answers: CheckReport[][]): { examine: () => Promise<{ chec
 }
 
 const signal = new AbortController().signal
-const bad = problem('database/changelog-lock', 'error', 'it is held')
+const bad = problem('database/changelog-lock', 'error', 'it is held', { remedy: { text: 'Release it.', commands: ['testops-admin unlock-changelog -d prod'] } })
 const worse = problem('service/build', 'warning', 'it is old')
 
 test('one look is enough where no check finds an error', async () => {
   const { examine, asked } = examining([ok('service/running'), worse])
-  expect(await verify(examine, { patienceMs: 60_000, signal })).toEqual({ statuses: { 'service/running': 'ok', 'service/build': 'warning' }, reasons: {} })
+  expect(await verify(examine, { patienceMs: 60_000, signal })).toEqual({ statuses: { 'service/running': 'ok', 'service/build': 'warning' }, reasons: { 'service/build': 'it is old' } })
   expect(asked()).toBe(1)
 })
 
@@ -30,7 +30,7 @@ test('what settles a moment later is waited for', async () => {
 
 test('what does not settle is told once the time is up', async () => {
   const { examine, asked } = examining([bad])
-  expect(await verify(examine, { patienceMs: 0, signal })).toEqual({ statuses: { 'database/changelog-lock': 'error' }, reasons: {} })
+  expect(await verify(examine, { patienceMs: 0, signal })).toEqual({ statuses: { 'database/changelog-lock': 'error' }, reasons: { 'database/changelog-lock': 'it is held' }, next: bad.remedy!.commands[0] })
   expect(asked()).toBe(1)
 })
 
@@ -38,7 +38,7 @@ test('Ctrl-C ends the waiting', async () => {
   const controller = new AbortController()
   const { examine, asked } = examining([bad])
   setTimeout(() => controller.abort(), 50)
-  expect(await verify(examine, { patienceMs: 60_000, signal: controller.signal })).toEqual({ statuses: { 'database/changelog-lock': 'error' }, reasons: {} })
+  expect(await verify(examine, { patienceMs: 60_000, signal: controller.signal })).toEqual({ statuses: { 'database/changelog-lock': 'error' }, reasons: { 'database/changelog-lock': 'it is held' }, next: bad.remedy!.commands[0] })
   expect(asked()).toBe(2)
 })
 

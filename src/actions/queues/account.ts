@@ -25,6 +25,8 @@ interface Accounts {
   lastOf: (queue: string) => Way | null
   /** marks of the policies under which its messages went aside, since the two were compared last; null: not known */
   policiesOf: (queue: string) => readonly string[] | null
+  /** how many messages that had come back to a queue are there for a restart of the broker to drop; null: none, as far as is noted */
+  transientIn: (queue: string) => number | null
   /** what was told of a queue to which not all came back that went, so that it is known to whoever goes on; null: all did */
   toldOf: (queue: string) => string | null
 }
@@ -34,6 +36,7 @@ export function accountsOf(notes: readonly string[]): Accounts {
   const attempts = new Map<string, (Attempt & Way)[]>()
   const last = new Map<string, Way>()
   const told = new Map<string, string>()
+  const transient = new Map<string, number>()
   const policies = new Map<string, readonly string[] | null>()
   const attemptOf = (queue: string, { direction, ahead, attempt }: Way & { attempt: string }, counts: Counts | null): Attempt => {
     const own = attempts.get(queue) ?? []
@@ -48,11 +51,13 @@ export function accountsOf(notes: readonly string[]): Accounts {
   }
   for (const entry of notes.flatMap(entryIn)) {
     if (entry.event === 'compared') {
-      for (const queue of entry.queues) for (const since of [attempts, policies]) since.delete(queue)
+      for (const queue of entry.queues) for (const since of [attempts, policies, transient]) since.delete(queue)
+      for (const [queue, count] of Object.entries(entry.transient ?? {})) transient.set(queue, count)
       for (const [queue, said] of Object.entries(entry.differing)) told.set(queue, said)
     } else if (entry.event === 'begun') {
       for (const [queue, counts] of Object.entries(entry.queues)) {
         attemptOf(queue, entry, counts)
+        transient.delete(queue)
         if (entry.direction === 'aside' && !policies.has(queue)) policies.set(queue, entry.policies ?? null)
       }
     } else if (entry.event === 'moved') {
@@ -68,6 +73,7 @@ export function accountsOf(notes: readonly string[]): Accounts {
     attemptsOf: (queue) => attempts.get(queue) ?? [],
     lastOf: (queue) => last.get(queue) ?? null,
     policiesOf: (queue) => policies.get(queue) ?? null,
+    transientIn: (queue) => transient.get(queue) ?? null,
     toldOf: (queue) => told.get(queue) ?? null,
   }
 }

@@ -12,6 +12,7 @@ import { isThere, liveQueues, movesOf } from './queues.ts'
 import { bindingsNoted } from '../../core/queue-notes.ts'
 import { missing } from './switch-exchanges.ts'
 import { putAside, takeBackAside } from './move.ts'
+import { refuseVanished } from './vanished.ts'
 import { command } from '../../core/shell-command.ts'
 
 type Delete = ActionOf<'delete-queues'>
@@ -37,10 +38,14 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
   },
   // before the service is stopped for it
   async foresee(action, workshop) {
-    if (action.discards) await refuseGrown(action, workshop)
+    if (!action.discards) return
+    await refuseGrown(action, workshop)
+    const queues = (await present(action.queues, workshop)).map(({ queue }) => queue)
+    await (await workshop.control.broker()).tryRights({ queues, exchanges: [], bindings: action.bindings, discards: true })
   },
   // what came between the emptying and the deletion was moved aside by this step, and what came since by the undoing of those after it
   async undo({ queues, bindings, discards }, workshop) {
+    await refuseVanished(workshop, { isOnlyReturned: true })
     await putBack(queues, bindings, workshop)
     if (discards) await deleteEmpty(movesOf(queues).flatMap(({ holding }) => [holding, aheadOf(holding)]), workshop)
   },

@@ -8,7 +8,7 @@ import { countsOf, declaration, isThere, liveExchanges, liveQueues } from './que
 import { deleteEmpty } from './delete-held.ts'
 import { areKept, keepExchanges } from './keep-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
-import type { Binding, QueueDeclaration } from '../../core/topology.ts'
+import type { Binding } from '../../core/topology.ts'
 
 /** Before anything stops: a broker that does not take them harms nobody. What comes later to a queue that is empty now gets its own then. */
 export const holdQueues: ActionHandler<'hold-queues'> = {
@@ -26,14 +26,14 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     const broker = await workshop.control.broker()
     const [there, exchanges] = [await liveQueues(workshop), await liveExchanges(workshop)]
     const own = saved.queues.filter((it) => isThere(there, it))
-    await broker.tryRights({ queues: own, exchanges: saved.exchanges.filter(({ name }) => exchanges.has(name)) })
-    await tryWayBack(broker, { queues: own.map(({ name }) => name), exchanges: deadLetterExchanges(own).filter((name) => exchanges.has(name)) })
+    await broker.tryRights({ queues: own, exchanges: saved.exchanges.filter(({ name }) => exchanges.has(name)), bindings: saved.bindings })
+    await tryWayBack(broker, own.map(({ name }) => name))
     const holding = await needed(moves, workshop)
     const declared = await broker.declareQueues(holding.map(declaration))
     await workshop.failpoint('declared')
     const others = holding.filter((name) => declared.get(name) === 'otherwise')
     if (others.length === 0) {
-      await tryWayBack(broker, { queues: holding.slice(0, 1) })
+      await tryWayBack(broker, holding.slice(0, 1))
       return keepExchanges(vanishing, workshop)
     }
     throw new AdminError('REFUSED', `a queue ${others[0]} is there already and is not as this program declares it`, [
@@ -55,21 +55,14 @@ async function needed(moves: readonly Move[], workshop: Workshop): Promise<strin
   return (used.length > 0 ? used : moves.slice(0, 1)).map(({ holding }) => holding)
 }
 
-/**
- * Messages come back through an exchange of ours, and whoever declares a queue has to have the right to publish to the exchange of its
- * dead letters, which a binding to it needs too: rights that are missing are found while the service still runs. Throws FORBIDDEN.
- */
-async function tryWayBack(broker: BrokerControl, { queues, exchanges = [] }: { queues: readonly string[]; exchanges?: readonly string[] }): Promise<void> {
+/** Messages come back through an exchange of ours: a right that is missing is found while the service still runs. Throws FORBIDDEN. */
+async function tryWayBack(broker: BrokerControl, queues: readonly string[]): Promise<void> {
   const name = `${backExchangePrefix}trial`
-  const to = (destination: string, destinationKind: Binding['destinationKind']): Binding => ({ source: name, destination, destinationKind, routingKey: '', arguments: {} })
+  const to = (destination: string): Binding => ({ source: name, destination, destinationKind: 'queue', routingKey: '', arguments: {} })
   await broker.declareExchange({ name, type: 'fanout', durable: false, autoDelete: true, internal: false, arguments: {} })
   try {
-    await broker.bind([...queues.map((it) => to(it, 'queue')), ...exchanges.map((it) => to(it, 'exchange'))])
+    await broker.bind(queues.map(to))
   } finally {
     await broker.deleteExchange(name)
   }
-}
-
-function deadLetterExchanges(queues: readonly QueueDeclaration[]): string[] {
-  return [...new Set(queues.map((it) => it.arguments['x-dead-letter-exchange']))].filter((it) => typeof it === 'string')
 }

@@ -6,6 +6,7 @@ import { bringBack, putAside, takeBackAside } from './move.ts'
 import { noteBindings } from './note-bindings.ts'
 import { refuseUnsafeHolding } from './policies.ts'
 import { countsOf, liveQueues } from './queues.ts'
+import { refuseVanished } from './vanished.ts'
 
 export const moveMessages: ActionHandler<'move-messages'> = {
   failpoints: ['opened', 'published', 'confirmed', 'acked', 'emptied', 'noted'],
@@ -20,8 +21,9 @@ export const moveMessages: ActionHandler<'move-messages'> = {
     if (isWaiting) return 'done'
     return moves.some(({ queue }) => holds(queue)) ? 'not-done' : 'untold'
   },
-  async perform({ direction, moves }, workshop) {
+  async perform({ direction, moves, counts }, workshop) {
     if (direction === 'back') return bringBack(moves, workshop, { verifies: 'all' })
+    await refuseVanished(workshop, { planned: counts.messages })
     const there = await liveQueues(workshop)
     // one that is gone with its last reader is not there any more to be deleted
     await noteBindings(moves.map(({ queue }) => queue).filter((queue) => there.get(queue)?.autoDelete), [], workshop)
@@ -33,6 +35,7 @@ export const moveMessages: ActionHandler<'move-messages'> = {
   },
   async undo({ direction, moves }, workshop) {
     if (direction === 'back') return putAside(moves, workshop, { isUndo: true })
+    await refuseVanished(workshop, { isOnlyReturned: true })
     const lost = await lostOf(moves, workshop)
     if (lost.length > 0) await declareMissing(lost, workshop.saved?.bindings ?? [], workshop)
     return takeBackAside(moves, workshop)

@@ -2,6 +2,7 @@ import { exact, exactlyListed } from '../../checks/support/exact-bindings.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding, ExchangeDeclaration } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { liveExchanges } from './queues.ts'
 import { command } from '../../core/shell-command.ts'
 import { backExchangePrefix } from '../../knowledge/broker.ts'
 
@@ -16,8 +17,11 @@ export const switchExchanges: ActionHandler<'switch-exchanges'> = {
   async standsAs({ exchanges }, workshop) {
     return (await areThere(exchanges.map(({ to }) => to), workshop)) ? 'done' : 'not-done'
   },
-  async foresee({ bindings }) {
+  async foresee({ exchanges, bindings }, workshop) {
     exact(bindings)
+    const there = await liveExchanges(workshop)
+    const known = exchanges.map(({ from }) => from).filter(({ name }) => there.has(name))
+    await (await workshop.control.broker()).tryRights({ queues: [], exchanges: known, bindings })
   },
   perform: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ to }) => to), bindings, workshop),
   undo: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ from }) => from), bindings, workshop),

@@ -10,7 +10,7 @@ import type { Entry } from '../../core/queue-notes.ts'
 import { compare } from './comparison.ts'
 import type { Comparison, Left } from './comparison.ts'
 import { droppingOn } from './policies.ts'
-import { countsOf } from './queues.ts'
+import { countsOf, liveQueues } from './queues.ts'
 
 /**
  * Compares what came back with what went aside, queue by queue. Throws INTERRUPTED where it is not the same, once: whoever goes on
@@ -38,16 +38,18 @@ export async function verifyMoved(moves: readonly Move[], { before, lost }: { be
     ...compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, isBefore: so.difference === 'before', said: differenceOf(queue, so) }] : [])),
     ...moves.flatMap(({ queue, holding }) => (lost.has(queue) ? [{ queue, holding, isBefore: true, said: lossOf(queue, lost.get(queue)!) }] : [])),
   ]
+  // what an undo moved ahead had been counted with what it was ahead of
+  const came = new Map<string, number>()
+  for (const { queue, so } of compared) came.set(queue, Math.max(came.get(queue) ?? 0, so?.came ?? 0))
+  const transient = await transientIn(came, workshop)
   const entry: Entry = {
     event: 'compared',
     queues: [...new Set(compared.map(({ queue }) => queue))],
     differing: Object.fromEntries(differing.map(({ queue }) => [queue, differing.filter((it) => it.queue === queue).map(({ said }) => said).join('; ')])),
+    ...(Object.keys(transient).length > 0 && { transient }),
   }
   await journal.note(JSON.stringify(entry))
   if (differing.length > 0) throw await missingOf(differing, workshop)
-  // what an undo moved ahead had been counted with what it was ahead of
-  const came = new Map<string, number>()
-  for (const { queue, so } of compared) came.set(queue, Math.max(came.get(queue) ?? 0, so?.came ?? 0))
   const total = [...came.values()].reduce((sum, count) => sum + count, 0)
   if (total === 0) return
   const text = compared.some(({ so }) => so?.isAtLeast)
@@ -57,6 +59,14 @@ export async function verifyMoved(moves: readonly Move[], { before, lost }: { be
     progress(said)
     result(said)
   }
+}
+
+/** What of those queues a restart of the broker would drop. */
+async function transientIn(came: ReadonlyMap<string, number>, { open }: Workshop): Promise<Record<string, number>> {
+  const there = await liveQueues({ open })
+  const names = [...came.keys()].filter((name) => there.get(name)?.durable === false)
+  const counts = await countsOf(names, { open })
+  return Object.fromEntries(names.map((name) => [name, Math.max(came.get(name) ?? 0, counts.get(name)?.ready ?? 0)] as const).filter(([, count]) => count > 0))
 }
 
 /** What queues hold less of than came back to them: they drop what is beyond their bound, as for any other message. */

@@ -6,7 +6,7 @@ import { peerFailure, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { closeChannel, closeGently, closingMs, hangUp } from './close.ts'
 import { openConnection } from './handshake.ts'
-import { replyOf } from './reply.ts'
+import { connectionForced, replyOf } from './reply.ts'
 import type { Reply } from './reply.ts'
 
 /** AMQP lets one request at a time wait on a channel. More of them than this win nothing, and cost the broker a process each. */
@@ -62,7 +62,7 @@ export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: numb
     } catch (thrown) {
       if (thrown instanceof AdminError) throw thrown
       const reason = on.isOpen ? thrown : ((await on.ended) ?? thrown)
-      if (replyOf(reason) === null || isShutdown(replyOf(reason))) throw lost(reason, peer)
+      if (replyOf(reason) === null || replyOf(reason)?.code === connectionForced) throw lost(reason, peer)
       return openChannel(await line(), work)
     }
   }
@@ -162,13 +162,8 @@ async function whatWasSaid(thrown: unknown, on: Line, peer: Peer): Promise<Reply
   // of a connection that is closed, its channels only say that they have ended
   const reason = await atMost(closingMs, on.ended, thrown)
   const ofConnection = replyOf(reason)
-  if (ofConnection && !isShutdown(ofConnection)) return ofConnection
+  if (ofConnection && ofConnection.code !== connectionForced) return ofConnection
   throw lost(reason ?? thrown, peer)
-}
-
-/** The broker goes down, or its operator has closed the connection. */
-function isShutdown(reply: Reply | null): boolean {
-  return reply?.code === 320
 }
 
 /** The connection is gone, and not because of what was asked. */

@@ -103,7 +103,7 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
     assertRunName(run)
     const messages = await whileOthersRead(timeoutMs, async () => onChannel(async (channel) => all(channel, queueOf(run), most))).catch((error: unknown) => {
       if (!(error instanceof AdminError) || error.code !== 'USAGE') throw error
-      throw new AdminError('USAGE', `there is no journal of run \`${run}\` in RabbitMQ at ${peer.where}`, ['testops-admin history -d {deployment}'], { cause: error })
+      throw new AdminError('USAGE', `there is no run \`${run}\` in RabbitMQ at ${peer.where}`, ['testops-admin history -d {deployment}'], { cause: error })
     })
     return historyOf(run, messages, endpoint, peer)
   }

@@ -55,6 +55,24 @@ describe('a connection', () => {
     await finishes(vhost)
   })
 
+  test.each(moverFailpoints.filter((name) => name !== 'emptied'))('that the broker closes by itself when messages are %s', async (when) => {
+    const vhost = await queueOf400()
+    const at = `/api/vhosts/${encodeURIComponent(vhost.vhost)}/connections?columns=name`
+    const own = async (): Promise<string[]> => ((await vhost.manage('GET', at)) as { name: string }[]).map(({ name }) => name)
+    let closed = 0
+    const failpoint = async (name: string): Promise<void> => {
+      if (name !== when || closed > 0) return
+      await expect.poll(own, { timeout: 15_000 }).not.toEqual([])
+      for (const one of await own()) await vhost.manage('DELETE', `/api/connections/${encodeURIComponent(one)}`).then(() => closed++)
+    }
+    // its words are read unless its end is seen before them
+    expect(await failureOf(aside(vhost.endpoint, 20_000, { failpoint }))).toMatch(
+      /^UNREACHABLE moving the messages of queue q into held: RabbitMQ at \S+, vhost \S+ closed the connection(: Closed via management plugin)?$/,
+    )
+    expect(closed).toBeGreaterThan(0)
+    await finishes(vhost)
+  })
+
   test.each(moverFailpoints.filter((name) => name !== 'emptied'))('over which nothing comes any more when messages are %s', async (when) => {
     const vhost = await queueOf400()
     const proxy = await cuttableProxy(() => connect({ host: vhost.endpoint.host, port: vhost.endpoint.port }))

@@ -75,7 +75,7 @@ describe.concurrent('arguments', () => {
         ])
       },
     )
-  })
+  }, 120_000)
 })
 
 describe.concurrent('an exchange that goes with its last binding', () => {

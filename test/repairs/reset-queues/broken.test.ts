@@ -19,7 +19,7 @@ const permit = async ({ vhost }: QueueDeployment, all: string): Promise<void> =>
   void (await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${vhost.endpoint.user}`, { configure: all, write: all, read: all }))
 
 const faults: readonly Broken[] = [
-  { what: 'the connection is cut', break: (proxy) => proxy.cut(), mend: (proxy) => proxy.mend(), message: /closed the connection|Socket closed abruptly|refused the connection/ },
+  { what: 'the connection is cut', break: (proxy) => proxy.cut(), mend: (proxy) => proxy.mend(), message: /closed the connection|Socket closed abruptly|refused the connection|RabbitMQ was restarted or the connection to it was cut/ },
   { what: 'no answer comes', break: (proxy) => proxy.swallow(), mend: (proxy) => proxy.mend(), message: /did not answer within 3 s|did nothing within 3 s/ },
   {
     what: 'the rights are taken',

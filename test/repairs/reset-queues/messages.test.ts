@@ -99,7 +99,7 @@ describe.concurrent('messages that wait', () => {
       expect({ code: resumed.code, texts: await own.texts('upload') }).toEqual({ code: 0, texts: five.slice(1) })
     }, { byRabbitmqctl })
     // each question is an Erlang of its own
-  }, 240_000)
+  }, 600_000)
 
   test.each([
     { what: 'stolen', change: ([, ...rest]: readonly RawMessage[]) => rest, said: lessThanFive, left: ['2', '3', '4', '5'] },

@@ -103,6 +103,7 @@ export async function queueDeployment(line: RabbitmqLine, { durable = 'false', d
     url: service.url,
     platform: 'host',
     host: service.host,
+    vendor: { prefix: 'VENDOR' },
     broker: {
       url: `amqp://${endpoint.user}@${endpoint.host}:${port ?? endpoint.port}/${encodeURIComponent(endpoint.vhost)}`,
       ...(byRabbitmqctl ? { managementUrl: `http://127.0.0.1:${closed}`, rabbitmqctl: commandOf(on ?? (line === '3' ? servers().rabbitmq3 : servers().rabbitmq43)) } : { managementUrl: endpoint.managementUrl }),

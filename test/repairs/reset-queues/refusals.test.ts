@@ -79,12 +79,18 @@ const refusals: readonly Refusal[] = [
   {
     name: 'a user who may declare nothing of ours',
     rights: { configure: '^(work|dead|up.*|export)$', write: '.*', read: '.*' },
+    code: 69,
+    message: /^user \S+ has no sufficient permission on queue 'testops-admin\.lock' in vhost .*: declaring queue testops-admin\.lock, which keeps other operators out$/,
+  },
+  {
+    name: 'a user who may declare nothing of ours but the lock',
+    rights: { configure: '^(work|dead|up.*|export|.*lock)$', write: '.*', read: '.*' },
     code: 6,
     message: /^user \S+ has no sufficient permission on exchange 'testops-admin\.back\.trial' in vhost/,
   },
   {
     name: 'a user who may not read its queues',
-    rights: { configure: '.*', write: '.*', read: '^testops-admin' },
+    rights: { configure: '.*', write: '.*', read: '^(testops-admin|work|dead)' },
     code: 6,
     message: /^user \S+ has no sufficient permission on .*: reading queue/,
   },
@@ -96,27 +102,45 @@ const refusals: readonly Refusal[] = [
   },
   {
     name: 'a user who may not delete its queues',
-    rights: { configure: '^testops-admin', write: '.*', read: '.*' },
+    rights: { configure: '^(testops-admin.*|work|dead)$', write: '.*', read: '.*' },
     code: 6,
     message: /^user \S+ has no sufficient permission on .*: declaring queue/,
   },
   {
     name: 'a user who may not delete its exchanges',
     rights: { configure: '^(testops-admin.*|up.*|export)$', write: '.*', read: '.*' },
-    code: 6,
+    code: 69,
     message: /^user \S+ has no sufficient permission on .*: declaring exchange/,
   },
   {
     name: 'a user who may not send messages back to its queues',
     rights: { configure: '.*', write: '^(testops-admin|amq|work|dead)', read: '.*' },
-    code: 6,
-    message: /^user \S+ has no sufficient permission on .*: binding queue/,
+    code: 69,
+    message: /^user \S+ has no sufficient permission on .*: making bindings to (upload|export)/,
   },
+  ...(
+    [
+      ['delete its queues', { configure: '^(testops-admin.lock|work|dead)$', write: '.*', read: '.*' }, /: declaring queue (upload|export)/],
+      ['declare queues with dead letters again', { configure: '.*', write: '.*', read: '^(work|dead|export)$' }, /: reading queue upload$/],
+      ['delete its exchanges', { configure: '^(testops-admin.lock|up.*|export)$', write: '.*', read: '.*' }, /: declaring exchange/],
+      ['bind its queues again', { configure: '.*', write: '^(testops-admin|amq|work|dead)', read: '.*' }, /: making bindings to (upload|export)/],
+      ['read from its exchanges', { configure: '.*', write: '.*', read: '^(up.*|export|dead)$' }, /: making bindings to (upload|export)/],
+      ['write to the exchange of its dead letters', { configure: '.*', write: '^(testops-admin|amq|work|up.*|export)', read: '.*' }, /: sending dead letters to exchange dead$/],
+    ] as const
+  ).map(
+    ([what, rights, message]): Refusal => ({
+      name: `a user who may not ${what}, with --discard-messages`,
+      words: ['--discard-messages'],
+      rights,
+      code: 69,
+      message: new RegExp(`^user \\S+ has no sufficient permission on .*${message.source}`),
+    }),
+  ),
   {
     name: 'a user who may not write to the exchange of its dead letters',
     rights: { configure: '.*', write: '^(testops-admin|amq|up|export)', read: '.*' },
     code: 6,
-    message: /^user \S+ has no sufficient permission on .*: binding exchange dead/,
+    message: /^user \S+ has no sufficient permission on .*: sending dead letters to exchange dead/,
   },
   { name: 'an environment that is for looking only', env: { TESTOPS_ADMIN_READ_ONLY: '1' }, code: 4, message: /TESTOPS_ADMIN_READ_ONLY is set/ },
 ]

@@ -3,6 +3,7 @@ import { typedOn } from '../../../core/host.ts'
 import { typed } from '../../../core/typed.ts'
 import { oneLine, peerFailure, seconds } from '../../failure.ts'
 import type { Peer } from '../../failure.ts'
+import { connectionForced, withoutCode } from '../reply.ts'
 import { ClosedByBroker, NoAnswer } from './link.ts'
 import { Refusal } from './refusal.ts'
 import type { Suggestion } from '../../../core/shell-command.ts'
@@ -19,6 +20,7 @@ export function moveFailure(
   }
   if (thrown instanceof ClosedByBroker) {
     const { replyCode, message } = thrown
+    if (replyCode === connectionForced) return new AdminError('UNREACHABLE', `${doing}: ${peer.what} at ${peer.where} closed the connection: ${withoutCode(message)}`, peer.suggestions, cause)
     return new AdminError(codes[replyCode] ?? kindOf(replyCode, message), `${doing}: ${said(peer, message)}`, next(thrown, peer, vhost), cause)
   }
   if (!(thrown instanceof NoAnswer)) {
@@ -35,7 +37,7 @@ export function moveFailure(
 }
 
 /** Reply codes of AMQP 0-9-1. */
-const codes: Readonly<Record<number, AdminError['code']>> = { 311: 'REFUSED', 320: 'UNREACHABLE', 404: 'REFUSED', 405: 'REFUSED', 406: 'REFUSED' }
+const codes: Readonly<Record<number, AdminError['code']>> = { 311: 'REFUSED', 404: 'REFUSED', 405: 'REFUSED', 406: 'REFUSED' }
 
 function kindOf(replyCode: number, text: string): AdminError['code'] {
   if (replyCode !== 403) return 'UNEXPECTED_ANSWER'

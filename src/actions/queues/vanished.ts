@@ -1,0 +1,51 @@
+import { counted } from '../../checks/support/format.ts'
+import { tolerant } from '../../checks/support/wanted.ts'
+import { AdminError } from '../../core/error.ts'
+import type { Entry } from '../../core/queue-notes.ts'
+import type { QueueDeclaration } from '../../core/topology.ts'
+import type { Workshop } from '../handler.ts'
+import { accountsOf } from './account.ts'
+import { liveQueues } from './queues.ts'
+
+interface Looked {
+  /** look only at queues that have their messages back; the others are gone until they are declared again */
+  isOnlyReturned?: true
+  /** messages in all queues when the plan was made */
+  planned?: number
+}
+
+/**
+ * A broker that is started again drops transient queues with what is in them, while the service is stopped and declares none. Throws
+ * INTERRUPTED, once, where one is gone before its messages were moved aside, or after they had come back; while they are moved, they are
+ * compared.
+ */
+export async function refuseVanished({ open, journal, saved }: Pick<Workshop, 'open' | 'journal' | 'saved'>, { isOnlyReturned, planned }: Looked = {}): Promise<void> {
+  const { transientIn, lastOf, toldOf } = accountsOf(journal.ofRun())
+  const queues = (saved?.queues ?? []).filter(({ name }) => toldOf(name) === null)
+  // where the step is performed once more, this run itself may have deleted queues since
+  const isUntouched = !isOnlyReturned && !journal.isRepeated && (saved?.queues ?? []).every(({ name }) => lastOf(name) === null)
+  const returned = queues.filter(({ name }) => transientIn(name) !== null)
+  const wanted = isUntouched ? queues.filter((it) => !goesByItself(it)) : returned
+  if (wanted.length === 0) return
+  // where nothing had come back, a broker that cannot be asked keeps no service from being started
+  const there = isUntouched ? await tolerant(liveQueues({ open })) : await liveQueues({ open })
+  const gone = there === null ? [] : wanted.map(({ name }) => name).filter((name) => !there.has(name))
+  if (gone.length === 0) return
+  const differing = Object.fromEntries(gone.map((name) => [name, saidOf(name, transientIn(name))]))
+  await journal.note(JSON.stringify({ event: 'compared', queues: gone, differing } satisfies Entry))
+  const total = planned === undefined ? '' : ` The plan counted ${counted(planned, 'message')} in all queues.`
+  throw new AdminError('INTERRUPTED', `${Object.values(differing).join('; ')}. Most likely RabbitMQ was restarted, which drops transient queues.${total} The service is not started`, [
+    'rabbitmqctl status   # on the broker: how long it has been up',
+    'if you can do without these messages, run the same command again: this is said only once',
+  ])
+}
+
+/** With its last reader, or some time after: the plan says so, and names what that may lose. */
+function goesByItself({ autoDelete, arguments: values }: QueueDeclaration): boolean {
+  return autoDelete || 'x-expires' in values
+}
+
+function saidOf(queue: string, returned: number | null): string {
+  if (returned === null) return `queue ${queue}: it is gone with whatever was in it, before that was moved aside`
+  return `queue ${queue}: ${counted(returned, 'message')} had come back, and it is gone with ${returned === 1 ? 'it' : 'them'}`
+}

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { faultRows } from '../../src/lab/fault-list.ts'
+import { followNext } from '../faults/follow.ts'
+import { rowTimeoutMs } from '../faults/matrix.ts'
+import { ownLab } from '../lab/support/own-lab.ts'
+import type { OwnLab } from '../lab/support/own-lab.ts'
+import { faultPairs } from './pairs.ts'
+
+let lab: OwnLab
+beforeAll(async () => {
+  lab = await ownLab()
+  await lab.must('lab', 'up')
+}, rowTimeoutMs)
+afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
+
+const single = faultRows()
+  .filter(({ kind, needs }) => kind === 'fault' && needs.broker !== '3')
+  .map(({ name }) => ({ name, names: [name] }))
+const pairs = faultPairs('next').map(({ name, one, other }) => ({ name, names: [one.name, other.name] }))
+
+test.each([...single, ...pairs])(
+  '$name: Next: as it is typed leads to health, or to one step by hand',
+  async ({ names }) => {
+    const { exitCode, stderr } = await lab.run('lab', 'break', ...names)
+    try {
+      // some causes exclude each other
+      if (exitCode !== 0) expect(stderr).toMatch(/cannot be|already|waited \d+ s in vain/)
+      else await followNext(lab)
+    } finally {
+      await lab.must('lab', 'mend')
+    }
+  },
+  2 * rowTimeoutMs,
+)
