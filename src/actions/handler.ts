@@ -27,6 +27,8 @@ export interface Workshop {
   given: ReadonlyMap<string, Secret>
   /** what is on record of the step that is worked on */
   journal: StepJournal
+  /** names of the settings that the run sets */
+  changed: readonly string[]
   /** what the run saved of the broker before its first change; null: nothing */
   saved: Definitions | null
   /** where a test may end the process; `name` is one of the handler's */
@@ -39,6 +41,8 @@ export interface Workshop {
 interface StepJournal {
   /** it was performed, and that is on record; one that was found to be so already was not */
   performed: boolean
+  /** the step was done once and runs again, as when another machine adopts the run and the deployment does not show that it was done */
+  isRepeated: boolean
   /** what was noted while it was performed, oldest first */
   notes: readonly string[]
   /** what was noted in all of the run, by this process too, oldest first */

@@ -16,6 +16,7 @@ import { insertLockRow } from './insert-lock-row.ts'
 import { releaseLock } from './release-lock.ts'
 import { removeLockRows } from './remove-lock-rows.ts'
 import { removeSessions } from './remove-sessions.ts'
+import { fetchImage } from './fetch-image.ts'
 import { awaitRollout } from './release/await-rollout.ts'
 import { upgradeRelease } from './release/upgrade-release.ts'
 import { startService } from './start-service.ts'
@@ -35,6 +36,7 @@ const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'set-secret': setSecret,
   'edit-values': editValues,
   'upgrade-release': upgradeRelease,
+  'fetch-image': fetchImage,
   'await-rollout': awaitRollout,
   'hold-queues': holdQueues,
   'keep-queues': keepQueues,

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exact } from '../checks/support/exact-bindings.ts'
-import { AdminError, isForbidden } from '../core/error.ts'
+import { AdminError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'
-import type { ApiSource } from '../core/sources.ts'
+import type { Lack } from '../core/sources.ts'
+import { answerOf, answers, unseenWatch } from './answers.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
 import { withLastWords } from './last-words.ts'
 import { hasDatabase, rowOf } from './lock-row.ts'
@@ -14,8 +15,8 @@ import { keepOpen } from './queues/queues.ts'
 import { missing, possible } from './queues/switch-exchanges.ts'
 
 const pollMs = 500
-/** so long a service that runs is tried, where this machine has no way to it */
-const unseenMs = 10_000
+/** so long instances that lack what is declared may still be on their way out */
+const lackingMs = 10_000
 const wasLate: readonly ErrorCode[] = ['TIMED_OUT', 'FAILED']
 
 export const startService: ActionHandler<'start-service'> = {
@@ -23,7 +24,7 @@ export const startService: ActionHandler<'start-service'> = {
   async isDone(action, workshop) {
     const { state, isRollingOut } = await (await workshop.open.service()).status()
     // what serves may be of before
-    return state === 'running' && isRollingOut !== true && (await answers(workshop)) && (await areFree(action, workshop)) && (await isBound(action, workshop)) && !(await ownsFields(workshop))
+    return state === 'running' && isRollingOut !== true && (await answers(workshop)) && (await areFree(action, workshop)) && (await isBound(action, workshop)) && (await lacksOf(workshop)).length === 0 && !(await ownsFields(workshop))
   },
   // one that was started and has not answered yet, or has failed since, was started all the same: the checks judge it
   async standsAs(_, { open }) {
@@ -35,13 +36,17 @@ export const startService: ActionHandler<'start-service'> = {
     await start(workshop)
     await failpoint('started')
     progress('waiting until the service answers')
-    let unseenUntil: number | null = null
+    const refuseUnseen = unseenWatch(timeoutMs, 'the service was started and runs')
+    let lackingUntil: number | null = null
     for (;;) {
       const answer = await answerOf(workshop)
-      if (answer === true && (await areFree(action, workshop))) break
-      // a way that is missing for a moment may be that of a pod which is new
-      unseenUntil = answer instanceof AdminError ? (unseenUntil ?? performance.now() + Math.min(unseenMs, timeoutMs / 2)) : null
-      if (answer instanceof AdminError && unseenUntil !== null && performance.now() > unseenUntil) throw notSeen(answer)
+      if (answer === true && (await areFree(action, workshop))) {
+        const lacks = await lacksOf(workshop)
+        if (lacks.length === 0) break
+        lackingUntil ??= performance.now() + Math.min(lackingMs, timeoutMs / 2)
+        if (performance.now() > lackingUntil) throw notAsDeclared(lacks)
+      }
+      refuseUnseen(answer)
       const { state, detail } = await (await workshop.open.service()).status()
       if (state !== 'running') throw await withLastWords(notUp(`the service was started and has ended: ${detail}`), workshop)
       if (performance.now() > end) throw notUpYet(timeoutMs, answer === true)
@@ -97,36 +102,15 @@ async function start(workshop: Workshop): Promise<void> {
   }
 }
 
-/**
- * Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known, or its
- * address may not be read: the plan has said so.
- */
-export async function answers(workshop: Pick<Workshop, 'open'>): Promise<boolean> {
-  return (await answerOf(workshop)) === true
+/** What instances that serve lack of what is declared, of its image and of what this run has set. */
+async function lacksOf({ open, changed }: Workshop): Promise<readonly Lack[]> {
+  return (await (await open.service()).lacks?.(changed)) ?? []
 }
 
-/** The same; an error where this machine has no way to it, so that nothing is known. */
-async function answerOf({ open }: Pick<Workshop, 'open'>): Promise<boolean | AdminError> {
-  const isBeyond = (error: AdminError): boolean => error.obstacle?.kind === 'beyond'
-  let api: ApiSource
-  try {
-    api = await open.api()
-  } catch (error) {
-    if (!(error instanceof AdminError)) throw error
-    return isBeyond(error) ? error : error.code === 'NOT_CONFIGURED' || isForbidden(error)
-  }
-  try {
-    return (await api.health()).status !== null
-  } catch (error) {
-    if (error instanceof AdminError) return isBeyond(error) && error
-    throw error
-  }
-}
-
-/** It runs, and whether it answers is not seen from here: waiting for it in vain is no use. */
-function notSeen(error: AdminError): AdminError {
-  const again = 'resume with --relay, or on a machine that reaches the cluster'
-  return new AdminError(error.code, `the service was started and runs; whether it answers is not known: ${error.message}`, [again, ...error.suggestions], { cause: error, obstacle: error.obstacle })
+/** It answers, and nothing changes by itself any more. */
+function notAsDeclared(lacks: readonly Lack[]): AdminError {
+  const proof = [...new Set(lacks.flatMap((it) => it.proof))]
+  return new AdminError('FAILED', `the service answers, but not as it is declared: ${lacks.map(({ message }) => message).slice(0, 3).join('; ')}`, [...proof.slice(0, 4), 'testops-admin doctor -d {deployment}'])
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ActionHandler } from './handler.ts'
 import { ownsFields } from './owned-fields.ts'
+import { refuseVanished } from './queues/vanished.ts'
 
 export const stopService: ActionHandler<'stop-service'> = {
   failpoints: ['stopped'],
@@ -17,7 +18,10 @@ export const stopService: ActionHandler<'stop-service'> = {
     await (await control.service()).stop({ timeoutMs, signal, note: async (text) => journal.note(text), tell: (state) => progress(`waiting until the service is gone: ${state}`) })
     await failpoint('stopped')
   },
-  async undo({ wasRunning }, { control, patienceMs: timeoutMs, signal, journal }) {
+  async undo({ wasRunning }, workshop) {
+    const { open, control, patienceMs: timeoutMs, signal, journal } = workshop
+    // one that runs again has its queues in its own hands
+    if ((await (await open.service()).status()).state === 'stopped') await refuseVanished(workshop)
     if (wasRunning) await (await control.service()).start({ timeoutMs, signal, notes: journal.ofRun() })
   },
 }

@@ -71,6 +71,7 @@ const situations: { readonly [K in ActionKind]: Situation } = {
     before: () => fakeDeployment({ release: releaseWorld({ installed: { version: '526u03' }, files: { '/srv/values.yaml': { version: '527u01' } } }) }),
     look: ({ release }) => release.revisions.at(-1)!.values,
   },
+  'fetch-image': { action: { kind: 'fetch-image', image: 'r/testops-legacy:527u01', platform: null }, before: () => fakeDeployment(), look: ({ images }) => [...images], undone: ['r/testops-legacy:527u01'] },
   'await-rollout': { action: { kind: 'await-rollout' }, before: () => fakeDeployment({ rollsOut: 2 }), look: service, undone: 'running' },
   'set-setting': {
     action: { kind: 'set-setting', name: 'VENDOR_RABBIT_DURABLE', from: null, to: 'true' },

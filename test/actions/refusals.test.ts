@@ -16,7 +16,7 @@ const insert: Action = { kind: 'insert-lock-row', ...of }
 const performed = async (action: Action, deployment: FakeDeployment): Promise<string | null> =>
   failureOf(handlerOf(action).perform(action, workshopOf(deployment)))
 const undone = async (action: Action, deployment: FakeDeployment): Promise<string | null> =>
-  failureOf(handlerOf(action).undo!(action, workshopOf(deployment, { journal: { performed: true, notes: [], ofRun: () => [], note: async () => undefined, keep: async () => true, kept: async () => null } })))
+  failureOf(handlerOf(action).undo!(action, workshopOf(deployment, { journal: { performed: true, notes: [], ofRun: () => [], isRepeated: false, note: async () => undefined, keep: async () => true, kept: async () => null } })))
 
 describe('what is not as the plan saw it is left alone', () => {
   test.each<[what: string, action: Action, deployment: FakeDeployment, said: RegExp]>([
@@ -129,7 +129,7 @@ describe('a service is up once it answers', () => {
     { kind: 'settings', code: 'FORBIDDEN', waits: false },
     { kind: 'right', code: 'FORBIDDEN', waits: false },
     { kind: 'settings', code: 'UNREACHABLE', waits: true },
-    { kind: 'pods', code: 'UNAVAILABLE', waits: true },
+    { kind: 'instances', code: 'UNAVAILABLE', waits: true },
   ] as const)('one whose API cannot be opened ($code, $kind): waited for: $waits', async ({ kind, code, waits }) => {
     const deployment = fakeDeployment({ service: 'stopped' })
     const open = openFakes({ ...deployment.sources, api: new AdminError(code, 'it cannot be had', [], { obstacle: { kind } }) })

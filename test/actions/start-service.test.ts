@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { handlerOf } from '../../src/actions/index.ts'
 import type { Action } from '../../src/core/action.ts'
 import { AdminError } from '../../src/core/error.ts'
-import { failureOf } from '../adapters/failure-of.ts'
+import type { ServiceSource } from '../../src/core/sources.ts'
+import { errorOf, failureOf } from '../adapters/failure-of.ts'
 import { fakeDeployment } from '../fakes/index.ts'
 import { workshopOf } from './workshop.ts'
 
@@ -19,7 +20,33 @@ it('a service to which this machine has no way is not waited for in vain, and is
   expect(said).toBe(`UNREACHABLE the service was started and runs; whether it answers is not known: ${noWay.message}`)
 })
 
+it('an upgrade of which the pods are new is not waited for in vain, where this machine has no way to the service', async () => {
+  const wait = { kind: 'await-rollout' } as Action
+  const workshop = workshopOf(fakeDeployment({ service: 'running' }), { patienceMs: 3000 })
+  const said = await failureOf(handlerOf(wait).perform(wait, { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(noWay) } }))
+  expect(said).toBe(`UNREACHABLE the service runs, and all of its pods are new; whether it answers is not known: ${noWay.message}`)
+})
+
+it('one of which an instance that serves lacks what is declared has not been started as it should', async () => {
+  const deployment = fakeDeployment({ service: 'stopped' })
+  const asked: (readonly string[])[] = []
+  const workshop = workshopOf(deployment, { changed: ['TZ'], patienceMs: 1200 })
+  const service = async (): Promise<ServiceSource> => ({
+    ...(await workshop.open.service()),
+    lacks: async (settings) => {
+      asked.push(settings)
+      return [{ message: 'pod `a` serves with another value of TZ than is declared', proof: ['kubectl get pod a -o yaml'] }]
+    },
+  })
+  const own = { ...workshop, open: { ...workshop.open, service } }
+  const error = await errorOf(handlerOf(action).perform(action, own))
+  expect([error?.code, error?.message, error?.suggestions[0]]).toEqual(['FAILED', 'the service answers, but not as it is declared: pod `a` serves with another value of TZ than is declared', 'kubectl get pod a -o yaml'])
+  // whoever resumes the run is told the same
+  expect(await handlerOf(action).isDone(action, own)).toBe(false)
+  expect(new Set(asked.flat())).toEqual(new Set(['TZ']))
+})
+
 it('one that has no pod yet is waited for', async () => {
-  const none = new AdminError('UNAVAILABLE', 'service `testops` has no pod', [], { obstacle: { kind: 'pods' } })
+  const none = new AdminError('UNAVAILABLE', 'service `testops` has no pod', [], { obstacle: { kind: 'instances' } })
   expect(await started(async () => Promise.reject(none), 1200)).toMatch(/^TIMED_OUT the service runs and has not answered for 1 s/)
 })

@@ -37,7 +37,8 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       await consume('read')
       const all = async (): Promise<unknown> => [await counts(opened, 'some', 'read', 'empty'), (await source.queues()).length, await source.bindings()]
       const before = await all()
-      await control.tryRights({ queues, exchanges: [work] })
+      await control.tryRights({ queues, exchanges: [work], bindings: [{ source: 'work', destination: 'some', destinationKind: 'queue', routingKey: 'x', arguments: {} }] })
+      await control.tryRights({ queues, exchanges: [work], bindings: [], discards: true })
       expect([before, await all()]).toEqual([[{ some: { ready: 3, consumers: 0 }, read: { ready: 0, consumers: 1 }, empty: { ready: 0, consumers: 0 } }, 3, []], before])
     }))
 

@@ -2,11 +2,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import amqp from 'amqplib'
 import { localLock, localOperator } from '../../src/adapters/local-lock.ts'
 import { openDatabase, openDatabaseLock } from '../../src/adapters/postgres/index.ts'
-import type { RepairLock } from '../../src/core/lock.ts'
+import { openBrokerLock } from '../../src/adapters/rabbitmq/repair-lock.ts'
+import type { BrokerLockOptions } from '../../src/adapters/rabbitmq/repair-lock.ts'
+import type { LockOwner, RepairLock } from '../../src/core/lock.ts'
+import { brokerControl, resumeServer, stopServer } from '../../src/lab/servers/index.ts'
+import type { RabbitmqLine, ServerRecord } from '../../src/lab/servers/index.ts'
 import { failureOf } from '../adapters/failure-of.ts'
-import { freshDatabase } from '../servers/index.ts'
+import { freshDatabase, freshVhost, startBroker } from '../servers/index.ts'
+import type { FreshVhost } from '../servers/index.ts'
 import { repairLockContract } from './repair-lock.ts'
 
 describe('PostgreSQL', () => {
@@ -89,6 +95,122 @@ describe('PostgreSQL', () => {
     await source.close()
     await close()
   })
+})
+
+describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
+  interface Opened {
+    vhost: FreshVhost
+    server: ServerRecord | undefined
+    lockOf: (who: string, what: string, more?: Partial<LockOwner & BrokerLockOptions>) => Promise<RepairLock>
+    close: () => Promise<void>
+  }
+
+  /** `own`: a broker of its own, which may be stopped. */
+  async function open(own = line === '4.0'): Promise<Opened> {
+    const broker = own ? await startBroker(line satisfies RabbitmqLine) : null
+    const vhost = await freshVhost(line, broker?.server)
+    const opened: { close: () => Promise<void> }[] = []
+    return {
+      vhost,
+      server: broker?.server,
+      async lockOf(who, what, { timeoutMs = 10_000, isOnlyShared = true, ...more } = {}) {
+        const lock = openBrokerLock(vhost.endpoint, { who, what, isOnQueues: true, ...more }, { timeoutMs, isOnlyShared })
+        opened.push(lock)
+        return lock.source
+      },
+      async close() {
+        for (const one of opened) await one.close()
+        if (broker) await broker.remove()
+        else await vhost.cleanup()
+      },
+    }
+  }
+  const with_ = async (work: (opened: Opened) => Promise<void>, own?: boolean): Promise<void> => {
+    const opened = await open(own)
+    try {
+      await work(opened)
+    } finally {
+      await opened.close()
+    }
+  }
+  repairLockContract(open)
+
+  test('it goes with the connection of its holder, at once', async () => {
+    await with_(async ({ vhost, lockOf }) => {
+      const client = await amqp.connect(vhost.url)
+      await (await client.createChannel()).assertQueue('testops-admin.lock', { exclusive: true, durable: false })
+      const lock = await lockOf('op1@bastion', 'undo')
+      // of a holder who says nothing
+      expect(await lock.take()).toEqual({ who: null, since: null, what: null })
+      client.on('error', () => undefined)
+      ;(client.connection as unknown as { stream: { destroy: () => void } }).stream.destroy()
+      expect([await lock.take(), await lock.isHeld()]).toEqual([null, true])
+    })
+  })
+
+  test('one that is cut is lost for a repair on queues; another takes it again, unless somebody else has it', async () => {
+    await with_(async ({ vhost, lockOf }) => {
+      const cut = async (): Promise<void> => {
+        const named = async (): Promise<string[]> => ((await vhost.manage('GET', `/api/vhosts/${encodeURIComponent(vhost.vhost)}/connections?columns=name`)) as { name: string }[]).map(({ name }) => name)
+        await expect.poll(named, { timeout: 15_000 }).toHaveLength(1)
+        for (const name of await named()) await vhost.manage('DELETE', `/api/connections/${encodeURIComponent(name)}`)
+        await expect.poll(named, { timeout: 15_000 }).toHaveLength(0)
+      }
+      const first = await lockOf('op1@bastion', 'reset-queues')
+      await first.take()
+      await cut()
+      expect([await first.isHeld(), await first.isHeld(), first.lostBy]).toEqual([false, false, 'RabbitMQ was restarted or the connection to it was cut'])
+      const other = await lockOf('op2@bastion', 'unlock-changelog', { isOnQueues: false })
+      expect(await other.take()).toBeNull()
+      await cut()
+      expect([await other.isHeld(), await (await lockOf('op3@bastion', 'undo')).take()]).toEqual([true, expect.objectContaining({ who: 'op2@bastion' })])
+      await cut()
+      const third = await lockOf('op3@bastion', 'undo')
+      expect([await third.take(), await other.isHeld(), await third.isHeld()]).toEqual([null, false, true])
+    })
+  }, 120_000)
+
+  test('who may not declare it is told, and goes on where another lock is shared, or no queue is worked on', async () => {
+    await with_(async ({ vhost, lockOf }) => {
+      await vhost.manage('PUT', `/api/permissions/${encodeURIComponent(vhost.vhost)}/${vhost.endpoint.user}`, { configure: '^testops-admin\\.run\\.', write: '.*', read: '.*' })
+      const said: string[] = []
+      const tell = (message: string): void => void said.push(message)
+      const only = await lockOf('op1@bastion', 'reset-queues', { tell })
+      expect(await failureOf(only.take())).toMatch(/^FORBIDDEN user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock' in vhost \S+ of RabbitMQ at \S+: declaring queue testops-admin[.]lock, which keeps other operators out$/)
+      expect([await only.isHeld(), said]).toEqual([false, []])
+      for (const more of [{ isOnlyShared: false }, { isOnQueues: false }]) {
+        const lock = await lockOf('op1@bastion', 'undo', { tell, ...more })
+        expect([await lock.take(), await lock.isHeld()]).toEqual([null, true])
+      }
+      expect(said).toEqual(Array(2).fill(expect.stringMatching(/^other operators are not kept out by RabbitMQ at \S+: user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock'/)))
+    })
+  })
+
+  test('a queue of that name that locks nobody out is refused by its name', async () => {
+    await with_(async ({ vhost, lockOf }) => {
+      const client = await amqp.connect(vhost.url)
+      await (await client.createChannel()).assertQueue('testops-admin.lock', { durable: true })
+      await client.close()
+      const lock = await lockOf('op1@bastion', 'reset-queues')
+      expect(await failureOf(lock.take())).toMatch(/^REFUSED a queue testops-admin[.]lock is there already in vhost \S+ of RabbitMQ at \S+, and it is not the lock of another operator$/)
+    })
+  })
+
+  test('a broker that is out of reach is left out, and found again by a repair on queues alone', async () => {
+    await with_(async ({ server, lockOf }) => {
+      await stopServer(server!, 'kill')
+      const [onQueues, other] = [await lockOf('op1@bastion', 'reset-queues'), await lockOf('op2@bastion', 'undo', { isOnQueues: false })]
+      expect([await onQueues.take(), await other.take(), await onQueues.isHeld(), await other.isHeld()]).toEqual([null, null, true, true])
+      await resumeServer(server!, { progress: () => undefined })
+      expect([await other.isHeld(), await onQueues.isHeld()]).toEqual([true, true])
+      const third = await lockOf('op3@bastion', 'resume reset-queues')
+      expect(await third.take()).toMatchObject({ who: 'op1@bastion', what: 'reset-queues' })
+      // restarted again: it is lost, and free
+      await brokerControl(server!, ['stop_app'])
+      await brokerControl(server!, ['start_app'])
+      expect([await onQueues.isHeld(), await third.take(), await third.isHeld(), await onQueues.isHeld()]).toEqual([false, null, true, false])
+    }, true)
+  }, 120_000)
 })
 
 describe('a file', () => {

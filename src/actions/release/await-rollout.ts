@@ -4,7 +4,7 @@ import { AdminError } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { withLastWords } from '../last-words.ts'
-import { answers } from '../start-service.ts'
+import { answerOf, answers, unseenWatch } from '../answers.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 const pollMs = 500
@@ -22,14 +22,20 @@ export const awaitRollout: ActionHandler<'await-rollout'> = {
   undo: null,
 }
 
-/** Returns once all instances are of what is declared by now, and the service answers. Throws TIMED_OUT with what they say, INTERRUPTED. */
+/**
+ * Returns once all instances are of what is declared by now, and the service answers. Throws TIMED_OUT with what they say, INTERRUPTED, and
+ * why this machine has no way to it.
+ */
 export async function untilUp(workshop: Workshop): Promise<void> {
   const { patienceMs, signal, progress } = workshop
   const end = performance.now() + patienceMs
   progress('waiting until what runs is new, and answers')
+  const refuseUnseen = unseenWatch(patienceMs, 'the service runs, and all of its pods are new')
   for (;;) {
     const status = await statusOf(workshop)
-    if (await isUp(status, workshop)) return
+    const answer = isNew(status) && (await answerOf(workshop))
+    if (answer === true) return
+    refuseUnseen(answer)
     progress(status.detail)
     if (performance.now() > end) throw await withLastWords(notUp(status, patienceMs), workshop)
     if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to be up')
@@ -41,12 +47,17 @@ async function statusOf({ open }: Workshop): Promise<ServiceStatus> {
   return (await open.service()).status()
 }
 
-async function isUp({ state, isRollingOut }: ServiceStatus, workshop: Workshop): Promise<boolean> {
-  return state === 'running' && isRollingOut !== true && (await answers(workshop))
+async function isUp(status: ServiceStatus, workshop: Workshop): Promise<boolean> {
+  return isNew(status) && (await answers(workshop))
 }
 
-function notUp({ state, isRollingOut, detail, evidence = [] }: ServiceStatus, patienceMs: number): AdminError {
-  const what = state === 'running' && isRollingOut !== true ? 'the service runs, and does not answer' : 'the service is not up'
+function isNew({ state, isRollingOut }: ServiceStatus): boolean {
+  return state === 'running' && isRollingOut !== true
+}
+
+function notUp(status: ServiceStatus, patienceMs: number): AdminError {
+  const { detail, evidence = [] } = status
+  const what = isNew(status) ? 'the service runs, and does not answer' : 'the service is not up'
   const isCommand = (line: string): line is ShellCommand => line.startsWith('kubectl ')
   const said = [detail, ...evidence.filter((line) => !isCommand(line))].join('; ')
   return new AdminError('TIMED_OUT', `${what} within ${span(patienceMs)}: ${said}`, [...evidence.filter(isCommand), '{logs}', 'testops-admin doctor -d {deployment}'])

@@ -3,6 +3,7 @@ import { AdminError } from '../../core/error.ts'
 import { startService, stopService } from '../host/control.ts'
 import type { ServiceManager } from '../host/manager.ts'
 import type { PlatformOptions } from '../platform.ts'
+import { fetchImage } from './images.ts'
 import { pendingSettings } from './pending.ts'
 import { wordsOf } from './project.ts'
 import { trySetting, writeSetting } from './setting.ts'
@@ -17,6 +18,7 @@ export function composeControl(view: View, commands: ServiceManager['commands'],
     start: async (wait) => startService(manager, wait),
     stop: async (wait) => stopService(manager, wait),
     writeSetting: async (change) => writeSetting(view, change, environment),
+    fetchImage: async (wanted, how) => fetchImage(view, wanted, how),
     trySetting: async (change) => trySetting(view, change, environment),
   }
 }

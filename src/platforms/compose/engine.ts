@@ -34,6 +34,8 @@ export interface Engine {
   isHere(): Promise<boolean>
   /** name of the machine that it runs on; null: it does not say */
   machine(): Promise<string | null>
+  /** what its containers run on, as images name it: `linux/amd64`; null: it does not say */
+  platform(): Promise<string | null>
   /** where a port that it publishes is reached from here */
   publishedAt(): Promise<string>
 }
@@ -102,6 +104,7 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
       return name === hostname() && kernel === release()
     },
     machine: async () => (await information()).name,
+    platform: async () => (await information()).platform,
     publishedAt: once(async () => hostOf(options.environment?.['DOCKER_HOST'] || (await contextAddress(ask)))),
   }
 }
@@ -118,10 +121,18 @@ function withoutFolder(words: readonly string[]): readonly string[] {
 }
 
 /** Docker and Podman tell it in different shapes. */
-function machineIn(text: string): { name: string | null; kernel: string | null } {
-  const told = jsonIn(text) as { Name?: string; KernelVersion?: string; host?: { hostname?: string; kernel?: string } } | null
-  return { name: told?.Name || told?.host?.hostname || null, kernel: told?.KernelVersion || told?.host?.kernel || null }
+function machineIn(text: string): { name: string | null; kernel: string | null; platform: string | null } {
+  const told = jsonIn(text) as { Name?: string; KernelVersion?: string; OSType?: string; Architecture?: string; host?: { hostname?: string; kernel?: string; os?: string; arch?: string } } | null
+  const [system, architecture] = [told?.OSType || told?.host?.os, told?.Architecture || told?.host?.arch]
+  return {
+    name: told?.Name || told?.host?.hostname || null,
+    kernel: told?.KernelVersion || told?.host?.kernel || null,
+    platform: system && architecture ? `${system}/${imageArchitectures[architecture] ?? architecture}` : null,
+  }
 }
+
+/** Docker tells its machine's as `uname -m` does, images have Go's names (containerd, platforms.normalizeArch). */
+const imageArchitectures: Readonly<Record<string, string>> = { x86_64: 'amd64', 'x86-64': 'amd64', aarch64: 'arm64', armhf: 'arm', armel: 'arm', i386: '386' }
 
 async function contextAddress(ask: Engine['ask']): Promise<string> {
   const { stdout, exitCode } = await ask(['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'])

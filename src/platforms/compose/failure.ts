@@ -15,7 +15,8 @@ export function engineFailure(words: readonly [string, ...string[]], result: Pro
       'run this with sudo',
     ])
   }
-  if (/cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)) {
+  // what the engine tells of a registry begins with its own words
+  if (!/error response from daemon/i.test(said) && /cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)) {
     return new AdminError('UNAVAILABLE', `${program} is installed, and its engine does not answer: ${endOf(result)}`, [command`${program} info`])
   }
   // podman-compose 1.0.3, of Debian 12; that of 1.3.0 and 1.6.0 has it

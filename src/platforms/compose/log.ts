@@ -17,7 +17,7 @@ export function composeLog(engine: Engine, name: string, containers: () => Promi
   const some = async (): Promise<readonly Container[]> => {
     const all = await containers()
     if (all.length > 0) return all
-    throw new AdminError('UNAVAILABLE', 'the service has no container, and so no log', [typed([engine.program, 'ps', '--all'])])
+    throw new AdminError('UNAVAILABLE', 'the service has no container, and so no log', [typed([engine.program, 'ps', '--all'])], { obstacle: { kind: 'instances' } })
   }
   const prints = typed([engine.program, 'logs', name])
   return {

@@ -73,7 +73,7 @@ function runningOf(targets: readonly Container[], { host, port }: HostPort, { en
   const running = targets.find(runs)
   if (running) return running
   const [first] = targets
-  if (!first) throw new AdminError('UNAVAILABLE', `${host}:${port} is no container of the project any more`)
+  if (!first) throw new AdminError('UNAVAILABLE', `${host}:${port} is no container of the project any more`, [typed([engine.program, 'ps', '--all'])], { obstacle: { kind: 'instances' } })
   throw new AdminError(
     'UNREACHABLE',
     `${host}:${port} is the container ${first.name}, which does not run (${first.state.status}, exit code ${first.state.exitCode})`,

@@ -8,10 +8,12 @@ import { architectureIn, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
 import { isSecretSetting } from '../../knowledge/settings.ts'
 import { differing } from '../drift.ts'
 import { readMachine } from '../host/machine.ts'
+import { composedImage } from './composed.ts'
 import { composeContainers } from './containers.ts'
 import type { Container } from './containers.ts'
 import { controllersOf } from './controllers.ts'
 import { imageNameOf } from './find.ts'
+import { hasImage } from './images.ts'
 import { healthOf } from './health.ts'
 import { assignmentsIn, pendingSettings } from './pending.ts'
 import type { ComposeSettings } from './settings.ts'
@@ -60,7 +62,7 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       if (container) return [await machineOf(view, container)]
       throw new AdminError('UNAVAILABLE', `the engine of ${engine.program} is not on this machine, and no container of the service runs in which its processor could be asked for`, [
         'cat /proc/cpuinfo   # on the machine of the engine: name a copy of it as `cpuinfo` in the configuration',
-      ])
+      ], { obstacle: { kind: 'instances' } })
     },
     async drift() {
       const [container] = (await own()).filter(runs)
@@ -69,7 +71,7 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       const has = assignmentsIn(container.environment)
       return {
         declaredIn: [...found.files.files, `${found.files.folder}/.env`].join(', '),
-        shown: `${engine.program} inspect -f '{{json .Config.Env}}' ${container.name}`,
+        shown: typed([engine.program, 'inspect', '-f', '{{json .Config.Env}}', container.name]),
         settings: differing(await pendingSettings(engine, container, declared), declared.environment, has),
       }
     },
@@ -81,6 +83,8 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       return exitCode === 0 ? true : exitCode === 2 ? false : null
     },
     // its containers are made anew from what is there; an engine that cannot says so at once
+    composed: async (edited) => composedImage(view, edited),
+    hasImage: async (wanted) => hasImage(view, wanted),
     startObstacles: async () => [],
     async controllers() {
       // an autoheal may be of another project

@@ -12,7 +12,7 @@ import type { FoundService } from './find.ts'
 import { configured, declares, shortWordsOf } from './project.ts'
 import type { Declared } from './project.ts'
 import type { ComposeSettings } from './settings.ts'
-import { commaList, command, sentence } from '../../core/shell-command.ts'
+import { commaList, command, editing, sentence } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** The service once it has been found. */
@@ -60,6 +60,7 @@ export function commandsOf({ found: { service, files, project }, engine: { progr
     restart: isMade ? word('restart') : word('up', '-d'),
     status: typed([program, 'ps', '--all', '--filter', `label=com.docker.compose.project=${project}`]),
     logs: isMade ? typed([program, 'logs', '--tail', '200', first]) : word('logs', '--tail', '200'),
+    edit: files === null ? sentence`# change the compose file of project ${project}` : editing(files.files[0]!),
     settings: files === null ? sentence`the compose file of project ${project}` : commaList(settingsFilesOf(files)!),
   }
 }

@@ -8,6 +8,7 @@ import { startStep, stopStep } from '../service-steps.ts'
 import { needed } from './surroundings.ts'
 import type { Surroundings } from './surroundings.ts'
 import { command } from '../../core/shell-command.ts'
+import { fetchStep, imageToFetch } from './image-to-fetch.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
@@ -18,7 +19,7 @@ interface Edited {
   name: string
 }
 
-/** The edit of a compose file, and the restart in which the service's container is made anew. */
+/** The edit of a compose file, the fetching of its new image before anything is stopped, and the restart in which the service's container is made anew. */
 export async function withRestart(draft: Draft, { file, service: edited, name }: Edited, files: FilesSource, { sources, deployment }: Surroundings): Promise<Draft> {
   const service = needed(sources.service)
   const [seen, image] = await Promise.all([lookAtService({ ...sources, service }, deployment), service.image()])
@@ -29,24 +30,19 @@ export async function withRestart(draft: Draft, { file, service: edited, name }:
   // made anew already, or as it is to be from the start
   if (draft.steps.length === 0 && image.name === name) return { ...draft, target }
   const runs = seen.status.state === 'running' || seen.status.startsAgain === true
+  const fetched = await imageToFetch(draft, { service: edited, name }, service)
+  const isHere = (await service.hasImage?.(fetched)) === true
   const stop = stopStep(seen.status)
   const start: Step = { ...startStep(), action: { kind: 'start-service', stopsOnUndo: true } }
   return {
     ...draft,
     target,
     impact: { ...draft.impact, ...(runs ? { serviceRestarts: 1 } : { serviceStarts: 1 }) },
-    notes: [...draft.notes, ...seen.notes, `an image that this machine does not have is fetched while the service is stopped; this fetches it before: ${fetching(file, draft, name)}`],
+    notes: [...draft.notes, ...seen.notes, isHere ? `image ${fetched.image} is on this machine already, and is not fetched again` : `image ${fetched.image} is fetched while the service still runs; it stays on this machine, also after an undo`],
     risks: [...draft.risks, ...seen.risks],
-    steps: [stop, ...draft.steps, start],
+    steps: [fetchStep(fetched), stop, ...draft.steps, start],
     verifiedBy: ['service/running', 'api/reachable'],
   }
-}
-
-/** The image as the file names it with variables is not known by its whole name here. */
-function fetching(file: string, { steps }: Draft, name: string): string {
-  const edits = steps.flatMap(({ action }) => (action.kind === 'edit-values' ? action.edits : []))
-  const [to = null] = edits.map((it) => it.to)
-  return to === null || to.includes('$') ? command`docker pull IMAGE, with ${name} as its name` : typed(['docker', 'pull', to])
 }
 
 /** Throws REFUSED where the service is not started by that file. */

@@ -12,6 +12,11 @@ export interface Surroundings {
   deployment: Deployment
 }
 
+/** The chart of a release, in the version that is installed where none is named. Throws as the release does. */
+export async function installedChart<C extends { chart: string; chartVersion: string | null }>(chart: C, { sources }: Surroundings): Promise<C> {
+  return { ...chart, chartVersion: chart.chartVersion ?? (await needed(sources.release).latest()).chart.version }
+}
+
 /** Throws why it cannot be had. */
 export function needed<T>(source: Wanted<T>): T {
   if (source instanceof AdminError) throw source

@@ -11,6 +11,8 @@ export interface Asked {
   revert: boolean
   /** of --build */
   build: string | null
+  /** with --apply: what was edited takes effect within the same run */
+  isApplied: boolean
   /** the same command with more words, for people */
   again: (...more: string[]) => ShellCommand
 }

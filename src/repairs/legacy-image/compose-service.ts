@@ -4,6 +4,7 @@ import type { FilesSource, ValueLook } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
 import { images } from '../../knowledge/images.ts'
 import type { Asked } from './build.ts'
+import { built } from './built.ts'
 import { parseImage } from './image-name.ts'
 
 /** A service of a compose file, and where its image stands: there, in a file that is included, or in what the service extends. */
@@ -46,6 +47,7 @@ export async function composeService(files: FilesSource, file: string, name: str
   }
   const { look: { text, line }, beyond } = own
   const at = `${own.file}${line === null ? '' : ` line ${line}`}`
+  if (text !== null && (await files.keys(own.file, ['services', own.of])).includes('build')) throw built(own.of)
   if (text !== null) return { ...own, image: text, at, others: services.filter((it) => it.name !== own.name && it.file === own.file && it.of === own.of).map((it) => it.name) }
   const why = beyond === null ? 'has no image of its own' : `extends a service of ${beyond}, which is not on this machine`
   throw new AdminError('REFUSED', `service ${own.of} in ${at} ${why}: nothing was changed`, [typed(['docker', 'compose', '-f', file, 'config'])])

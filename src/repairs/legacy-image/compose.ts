@@ -33,7 +33,7 @@ export async function planForCompose(files: FilesSource, main: string, service: 
     target: { compose: main, ...(file !== main && { 'image in': file }), service: chosen },
     impact: editImpact(wanted),
     evidence: [`${at}: ${path.join('.')}: ${text}`, ...(variable ? [`${variable.name} is ${declared ?? 'not set'} in .env beside it`] : [])],
-    notes: wanted.length === 0 ? [`the image is ${next.name} already`] : [`it takes effect with: ${typed(['docker', 'compose', '-f', main, 'up', '-d', chosen])}`, ...(others.length > 0 ? [`${others.join(', ')} ${others.length === 1 ? 'has its' : 'have their'} image from there, too`] : []), ...(asked.revert ? [needsV3] : [])],
+    notes: wanted.length === 0 ? [`the image is ${next.name} already`] : [...(asked.isApplied ? [] : [`it takes effect with: ${typed(['docker', 'compose', '-f', main, 'up', '-d', chosen])}`]), ...(others.length > 0 ? [`${others.join(', ')} ${others.length === 1 ? 'has its' : 'have their'} image from there, too`] : []), ...(asked.revert ? [needsV3] : [])],
     risks: wanted.length === 0 ? [] : [buildRisk, judgeName(image.name, at)].filter((risk) => risk !== null),
     steps: await editSteps(files, wanted),
     verifiedBy: [],

@@ -1,62 +1,104 @@
 import { AdminError } from '../../core/error.ts'
+import type { Risk, Step } from '../../core/plan.ts'
 import type { Repair } from '../../core/repair.ts'
-import type { FilesSource } from '../../core/sources.ts'
+import { sentence } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import type { ChartPlace, FilesSource } from '../../core/sources.ts'
 import { chartKeys } from '../../knowledge/chart.ts'
 import { images } from '../../knowledge/images.ts'
 import { withUpgrade } from '../apply/release.ts'
 import type { ChartOptions } from '../apply/release.ts'
 import type { Surroundings } from '../apply/surroundings.ts'
-import { assertPath, chooseFile, refuseUmbrella } from '../files/choose.ts'
-import { editImpact, editSteps, helmNote } from '../files/steps.ts'
+import { chooseFile } from '../files/choose.ts'
+import type { Chosen } from '../files/choose.ts'
+import { effectOfSteps, otherChanges, unknownChart } from '../files/known-chart.ts'
+import type { ChartValues } from '../files/known-chart.ts'
+import { placeOfValues } from '../files/layout.ts'
+import { editImpact, editSteps, effectNote } from '../files/steps.ts'
 import type { WantedEdit } from '../files/steps.ts'
 import { judgeBuild, judgeName, wantedName } from './build.ts'
 import type { Asked } from './build.ts'
-import { sentence } from '../../core/shell-command.ts'
-import type { ShellCommand } from '../../core/shell-command.ts'
-
-/** Of a chart's values files, in Helm's order; `prefix`: the chart's own keys in an umbrella chart. */
-export async function planForValues(files: FilesSource, values: readonly string[], prefix: readonly string[], asked: Asked, applying: Applying | null): ReturnType<Repair['plan']> {
-  const below = (path: string): ShellCommand => asked.again('--path', path)
-  await assertPath(files, values, prefix, below)
-  if (prefix.length === 0) await refuseUmbrella(files, values, [chartKeys.imageName, chartKeys.version], below)
-  const [namePath, versionPath] = [[...prefix, ...chartKeys.imageName], [...prefix, ...chartKeys.version]]
-  const name = await chooseFile(files, values, namePath)
-  const version = await chooseFile(files, values, versionPath)
-  const at = `${name.file}${name.look.line === null ? '' : ` line ${name.look.line}`}`
-  if (name.look.text?.trim() === '') {
-    const repository = [...prefix, 'image', 'repository'].join('.')
-    throw new AdminError('REFUSED', `${namePath.join('.')} in ${at} is empty, so that ${repository} holds the whole name of the image: nothing was changed`, [
-      sentence`set ${repository} to the repository alone, and ${namePath.join('.')} to ${images.standard}, first`,
-    ])
-  }
-  const current = name.look.text ?? images.standard
-  const wanted = wantedName(asked)
-  const buildRisk = judgeBuild(asked, version.look, version.file)
-  const edits: WantedEdit[] = [
-    ...(current === wanted ? [] : [{ file: name.file, path: namePath, to: wanted }]),
-    ...(asked.build === null || asked.build === version.look.text ? [] : [{ file: version.file, path: versionPath, to: asked.build }]),
-  ]
-  const steps = await editSteps(files, edits)
-  const shown = name.look.text === null ? `${namePath.join('.')} is set in none of the files: the chart's own default is ${images.standard}` : `${at}: ${namePath.join('.')}: ${current}`
-  const tag = version.look.text === null ? `${versionPath.join('.')} is set in none of the files` : `${version.file} line ${version.look.line ?? 1}: ${versionPath.join('.')}: ${version.look.text}`
-  const draft = {
-    target: Object.fromEntries([...new Set([name.file, ...edits.map(({ file }) => file)])].map((file, index) => [index === 0 ? 'values' : `values ${index + 1}`, file])),
-    impact: editImpact(edits),
-    evidence: [shown, tag],
-    notes: [...(edits.length === 0 ? [`the image is ${wanted} already${applying ? ' in the files' : ''}`] : applying ? [] : [helmNote(values)]), ...(asked.revert && (edits.length > 0 || applying) ? [needsV3] : [])],
-    risks: edits.length === 0 && !applying ? [] : [buildRisk, judgeName(current, at)].filter((risk) => risk !== null),
-    steps,
-    verifiedBy: [],
-  }
-  if (applying === null) return draft
-  const all = [{ path: namePath, to: wanted }, ...(asked.build === null ? [] : [{ path: versionPath, to: asked.build }])]
-  return withUpgrade(draft, all, values, applying.chart, applying.around)
-}
+import { refuseOtherImages } from './effect.ts'
+import type { ImageChange } from './effect.ts'
+import { imageText, parseImage } from './image-name.ts'
 
 /** Of --apply. */
 export interface Applying {
   chart: ChartOptions
   around: Surroundings
+}
+
+/** Of a chart's values files, in Helm's order; `path`: the chart's own keys in an umbrella chart; `chart`: null: it is not known. */
+export async function planForValues(files: FilesSource, values: readonly string[], path: readonly string[], asked: Asked, chart: ChartPlace | null, applying: Applying | null): ReturnType<Repair['plan']> {
+  const place = await placeOfValues(files, { files: values, path, keys: [chartKeys.imageName], applies: applying !== null, again: (it): ShellCommand => asked.again('--path', it) })
+  const versionPath = [...place.own, ...chartKeys.version]
+  const version = await chooseFile(files, values, versionPath)
+  refuseDigest(version, asked)
+  const image = await imageIn(files, values, place.own)
+  const at = `${image.file}${image.look.line === null ? '' : ` line ${image.look.line}`}`
+  const wanted = wantedName(asked)
+  const next = imageText({ ...image.parts, name: wanted })
+  const buildRisk = judgeBuild(asked, version.look, version.file)
+  const edits: WantedEdit[] = [
+    ...(image.parts.name === wanted ? [] : [{ file: image.file, path: image.path, to: next }]),
+    ...(asked.build === null || asked.build === version.look.text ? [] : [{ file: version.file, path: versionPath, to: asked.build }]),
+  ]
+  const steps = await editSteps(files, edits)
+  const shown = image.look.text === null ? `${image.path.join('.')} is set in none of the files: the chart's own default is ${images.standard}` : `${at}: ${image.path.join('.')}: ${image.look.text}`
+  const tag = version.look.text === null ? `${versionPath.join('.')} is set in none of the files` : `${version.file} line ${version.look.line ?? 1}: ${versionPath.join('.')}: ${version.look.text}`
+  const draft = {
+    target: Object.fromEntries([...new Set([image.file, ...edits.map(({ file }) => file)])].map((file, index) => [index === 0 ? 'values' : `values ${index + 1}`, file])),
+    impact: editImpact(edits),
+    evidence: [shown, tag],
+    notes: [...(edits.length === 0 ? [`the image is ${wanted} already${applying ? ' in the files' : ''}`] : applying ? [] : [effectNote(values, place)]), ...(asked.revert && (edits.length > 0 || applying) ? [needsV3] : [])],
+    risks: edits.length === 0 && !applying ? [] : [buildRisk, judgeName(image.parts.name, at)].filter((risk) => risk !== null),
+    steps,
+    verifiedBy: [],
+  }
+  const all = [{ path: image.path, to: next }, ...(asked.build === null ? [] : [{ path: versionPath, to: asked.build }])]
+  const made = applying === null ? draft : await withUpgrade(draft, all, values, applying.chart, applying.around)
+  if (edits.length === 0) return made
+  const known = { files: values, place }
+  const keys = edits.map((it) => it.path.slice(place.own.length))
+  const risk = chart === null ? await unknownChart(files, known, keys, asked.again) : await judgedByChart(files, chart, known, steps, { from: image.parts.name, to: wanted, build: asked.build })
+  return risk === null ? made : { ...made, risks: [...made.risks, risk] }
+}
+
+/** That more changes than the image; null: nothing does. Throws REFUSED where another image does, or none. */
+async function judgedByChart(files: FilesSource, chart: ChartPlace, known: ChartValues, steps: readonly Step[], change: ImageChange): Promise<Risk | null> {
+  const effect = await effectOfSteps(files, chart, known, steps)
+  if (effect === null) return null
+  refuseOtherImages(effect, change, chart)
+  return otherChanges(chart, [...effect.others, ...effect.settings.map(({ at, name }) => `${at}, ${name}`)])
+}
+
+/** Where the image's name stands, and that text cut around it. Throws REFUSED where it is not a name alone, or stands nowhere. */
+async function imageIn(files: FilesSource, values: readonly string[], own: readonly string[]): Promise<Chosen & { path: readonly string[]; parts: NonNullable<ReturnType<typeof parseImage>> }> {
+  const path = [...own, ...chartKeys.imageName]
+  const name = await chooseFile(files, values, path)
+  const at = `${name.file}${name.look.line === null ? '' : ` line ${name.look.line}`}`
+  const { text } = name.look
+  if (name.look.found < path.length || (await files.keys(name.file, path)).length > 0) return { ...name, path, parts: { before: '', name: images.standard, tag: null, digest: null } }
+  if (text !== null && text.trim() !== '') {
+    const parts = parseImage(text.trim())
+    if (parts !== null && parts.tag === null && parts.digest === null) return { ...name, path, parts }
+    throw new AdminError('REFUSED', `${path.join('.')} in ${at} is ${text}, which is more than the name of an image: nothing was changed`, [sentence`put the tag into ${[...own, ...chartKeys.version].join('.')} first`])
+  }
+  // the chart falls back to the repository, which holds the whole name then (FIELD-NOTES.md 1.1)
+  const inside = [...own, ...chartKeys.repository]
+  const repository = await chooseFile(files, values, inside)
+  const parts = repository.look.text === null ? null : parseImage(repository.look.text.trim())
+  const isOurs = parts !== null && ([images.standard, images.legacy] as readonly string[]).includes(parts.name)
+  if (isOurs && parts.tag === null && parts.digest === null) return { ...repository, path: inside, parts }
+  throw new AdminError('REFUSED', `${path.join('.')} in ${at} is empty, so that ${inside.join('.')} holds the whole name of the image: nothing was changed`, [
+    sentence`set ${inside.join('.')} to the repository alone, and ${path.join('.')} to ${images.standard}, first`,
+  ])
+}
+
+/** A digest stands for one image, whatever it is called. A build that is asked for takes its place. */
+function refuseDigest({ file, look: { text, line } }: Chosen, { build }: Asked): void {
+  if (build !== null || text === null || !/@|^sha\d+:/.test(text)) return
+  throw new AdminError('REFUSED', `the version in ${file} line ${line ?? 1} is pinned by its digest, which is of ${images.standard} alone: nothing was changed`, ["take the digest away first, or put the other image's in its place", sentence`or name a build, which takes its place: --build BUILD`])
 }
 
 export const needsV3 = 'image testops needs x86-64-v3 from build 526u03 on; this tells whether machines have it: testops-admin check-cpu'

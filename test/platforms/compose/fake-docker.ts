@@ -13,6 +13,10 @@ export interface EngineState {
   /** as podman-compose 1.0.3 */
   withoutConfig?: boolean
   imageEnvironment?: readonly string[]
+  /** platforms of the images that it has, by their names; absent: it has every one */
+  images?: Map<string, string>
+  /** what registries have, by name: the platform, or what the engine says in place of fetching it. Absent: nothing */
+  registry?: Readonly<Record<string, string | { failure: string; silentMs?: number }>>
   logs?: Readonly<Record<string, { stdout?: string; stderr?: string }>>
   /** what containers print while they are followed */
   printed?: Printed
@@ -54,7 +58,7 @@ export async function answer(state: EngineState, asked: Asked): Promise<Answered
     case 'inspect':
       return said(JSON.stringify(state.containers.filter((it) => words.includes(it.Id))))
     case 'info':
-      return said(JSON.stringify({ Name: state.machine ?? hostname(), KernelVersion: release() }))
+      return said(JSON.stringify({ Name: state.machine ?? hostname(), KernelVersion: release(), OSType: 'linux', Architecture: 'x86_64' }))
     case 'context':
       return said('unix:///var/run/docker.sock\n')
     case 'stop':
@@ -68,12 +72,40 @@ export async function answer(state: EngineState, asked: Asked): Promise<Answered
     case 'exec':
       return exec(state, words)
     case 'image':
-      return said(JSON.stringify([{ Config: { Env: state.imageEnvironment ?? null } }]))
+      return image(state, words)
+    case 'pull':
+      return pull(state, words)
     case 'compose':
       return compose(state, { ...asked, words })
     default:
       return failed(`docker: '${command}' is not a docker command.`)
   }
+}
+
+function image({ images, imageEnvironment }: EngineState, words: readonly string[]): Answered {
+  const name = words.at(-1)!
+  const platform = images ? images.get(name) : 'linux/amd64'
+  if (platform === undefined) return { code: 1, stdout: '[]\n', stderr: `Error response from daemon: No such image: ${name}\n` }
+  const [Os, Architecture] = platform.split('/')
+  return said(JSON.stringify([{ Config: { Env: imageEnvironment ?? null }, Os, Architecture }]))
+}
+
+/** As 26.1.5 without a terminal. */
+async function pull({ images, registry = {} }: EngineState, words: readonly string[]): Promise<Answered> {
+  const name = words.at(-1)!
+  const wanted = words[words.indexOf('--platform') + 1]
+  const [, repository = '', tag = ''] = /^(?:[^/]*[.:][^/]*\/)?(.*?)(?::([^:/]*))?$/.exec(name) ?? []
+  const has = registry[name] ?? { failure: `Error response from daemon: manifest for ${name} not found: manifest unknown: manifest unknown` }
+  if (typeof has !== 'string') {
+    await new Promise((resolve) => setTimeout(resolve, has.silentMs ?? 0))
+    return failed(has.failure)
+  }
+  images?.set(name, has)
+  const begun = `${tag}: Pulling from ${repository}\ne5c9d750988c: Pulling fs layer\ne5c9d750988c: Verifying Checksum\ne5c9d750988c: Download complete\ne5c9d750988c: Pull complete\nDigest: sha256:cdcf5c258ee89d038af8e20a95f626d279e20f67e730095c93ef3a106861308d\nStatus: Downloaded newer image for ${name}\n`
+  if (words.includes('--platform') && wanted !== has) {
+    return { code: 1, stdout: begun, stderr: `image with reference ${name} was found but does not match the specified platform: wanted ${wanted}, actual: ${has}\n` }
+  }
+  return said(`${begun}${name}\n`)
 }
 
 function ps({ containers }: EngineState, words: readonly string[]): string {

@@ -26,6 +26,7 @@ test('by the name of its image, among the containers of all projects', async () 
     status: 'docker ps --all --filter label=com.docker.compose.project=testops',
     logs: 'docker logs --tail 200 testops',
     settings: `${file}, ${world.folder}/project/.env`,
+    edit: `\${EDITOR:-vi} ${file}`,
   })
 })
 
@@ -99,7 +100,7 @@ test('one that is only in the compose file here, or above, was never started', a
   for (const folder of ['project', 'project/deeper/still']) {
     const service = await (await world.open({ folder: `${world.folder}/${folder}` })).service()
     expect(await service.status()).toEqual({ state: 'stopped', detail: 'it has no container', instances: [] })
-    expect(await service.image()).toEqual({ name: 'testops', tag: '26.2.1', build: '26.2.1', declaredIn: `${world.folder}/project/docker-compose.yml`, service: 'testops', files: [`${world.folder}/project/docker-compose.yml`] })
+    expect(await service.image()).toEqual({ name: 'testops', tag: '26.2.1', build: null, declaredIn: `${world.folder}/project/docker-compose.yml`, service: 'testops', files: [`${world.folder}/project/docker-compose.yml`] })
     expect((await service.environment()).get('SPRING_RABBITMQ_HOST')).toBe('rabbitmq')
   }
 })

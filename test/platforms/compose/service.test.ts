@@ -105,6 +105,8 @@ test('a service that was never started has no log', async () => {
   const log = await (await world.open({ folder: `${world.folder}/project` })).log()
   expect(await errorOf(log.newest({ maxBytes: 100 }))).toBe('UNAVAILABLE: the service has no container, and so no log')
   expect(await errorOf(log.parts({}))).toBe('UNAVAILABLE: the service has no container, and so no log')
+  // so it follows from whatever took the container away
+  await expect(log.newest({ maxBytes: 100 })).rejects.toMatchObject({ obstacle: { kind: 'instances' } })
 })
 
 test('settings that its files declare otherwise than its container has them', async () => {

@@ -50,7 +50,8 @@ const onlyName = 'f image.imageName=testops→testops-legacy'
 describe('of values files', () => {
   const cases: Case[] = [
     { what: 'the name alone', files: { f: current }, said: [onlyName] },
-    { what: 'a later build', files: { f: current.replace('527u01', '26.2.1') }, said: [onlyName] },
+    { what: 'a later build', files: { f: current.replace('527u01', '528u02') }, said: [onlyName] },
+    { what: 'a version of the year', files: { f: current.replace('527u01', '26.2.1') }, said: [onlyName, 'risk unknown-build'] },
     { what: 'a build before the first', files: { f: old }, said: ['REFUSED f has version 526u03, and image testops-legacy is there from build 527u01 on: nothing was changed', 'testops-admin use-legacy-image --values f --build 527u01   # or a later build'] },
     { what: 'the same with a build', files: { f: old }, options: { build: '527u02' }, said: [onlyName, 'f version=526u03→527u02'] },
     { what: 'a build before the first, asked for', files: { f: current }, options: { build: '526u09' }, said: ['REFUSED build 526u09 was asked for, and image testops-legacy is there from build 527u01 on: nothing was changed', 'testops-admin use-legacy-image --values f --build 527u01   # or a later build'] },
@@ -58,7 +59,7 @@ describe('of values files', () => {
     { what: 'a version that is no build', files: { f: current.replace('527u01', 'latest') }, said: [onlyName, 'risk unknown-build'] },
     { what: 'a version that is a number', files: { f: current.replace('527u01', '5.30') }, said: [onlyName, 'risk unknown-build'] },
     { what: 'no version', files: { f: 'image: {imageName: testops}\n' }, said: [onlyName, 'risk unknown-build'] },
-    { what: 'nothing at all', files: { f: '' }, options: { build: '527u01' }, said: ['f image.imageName=none→testops-legacy', 'f version=none→527u01'] },
+    { what: 'nothing at all', files: { f: '' }, options: { build: '527u01' }, said: ['f image.imageName=none→testops-legacy', 'f version=none→527u01', 'risk unknown-chart'] },
     { what: 'the legacy image already', files: { f: current.replace(': testops', ': testops-legacy') }, said: ['the image is testops-legacy already'] },
     { what: 'the legacy image of no known build', files: { f: 'image: {imageName: testops-legacy}\n' }, said: ['the image is testops-legacy already'] },
     { what: 'the legacy image of an old build', files: { f: old.replace(': testops', ': testops-legacy') }, options: { build: '527u01' }, said: ['f version=526u03→527u01'] },
@@ -110,6 +111,12 @@ describe('of a compose file', () => {
     { what: 'of what another extends, too', files: { f: `${literal}  worker: {extends: testops}\n` }, options: { service: 'worker' }, said: ['f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01', 'testops has its image from there, too'] },
     { what: 'in what is elsewhere', files: { f: 'include:\n  - oci://r.io/app:1\n  - ${APP}/compose.yml\nservices: {redis: {image: redis:6}}\n' }, said: ['REFUSED f has no service with image testops or testops-legacy; what it includes from elsewhere is not looked into: oci://r.io/app:1, ${APP}/compose.yml; nothing was changed', 'testops-admin use-legacy-image --compose f --service redis'] },
     { what: 'of a service that is extended elsewhere', files: { f: 'services:\n  testops: {extends: {file: "https://h/base.yml", service: base}}\n' }, options: { service: 'testops' }, said: ['REFUSED service testops in f line 2 extends a service of https://h/base.yml, which is not on this machine: nothing was changed', 'docker compose -f f config'] },
+    { what: 'an image that is built here', files: { f: literal.replace('  redis', '    build: .\n  redis') }, said: ['REFUSED the image of service testops is built on this machine (`build`), so that its name says nothing of what is in it: nothing was changed', 'change FROM in its Dockerfile, then build it again'] },
+    { what: 'a registry with a port, in quotes, with Windows line ends', files: { f: literal.replace('r.io/testops:527u01', "'r.io:5000/a/testops:527u01' # ours").replaceAll('\n', '\r\n') }, said: ['f services.testops.image=r.io:5000/a/testops:527u01→r.io:5000/a/testops-legacy:527u01'] },
+    { what: 'a service of a profile', files: { f: literal.replace('  redis', '    profiles: [app]\n  redis') }, said: ['f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01'] },
+    { what: 'an image by its anchor', files: { f: 'x-i: &i r.io/testops:527u01\nservices:\n  testops:\n    image: *i\n  worker: {image: *i}\n' }, options: { service: 'testops' }, said: ['f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01'] },
+    { what: 'an image by a merge', files: { f: 'x-b: &b\n  image: r.io/testops:527u01\nservices:\n  testops:\n    <<: *b\n    restart: always\n' }, said: ['f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01'] },
+    { what: 'an image that bears an anchor', files: { f: 'services:\n  testops:\n    image: &i r.io/testops:527u01\n  worker: {image: *i}\n' }, options: { service: 'testops' }, said: ['REFUSED f line 3 cannot be edited safely: services.testops.image is in a part of the file that is used elsewhere through *i', 'sed -n 3p f'] },
     { what: 'done already', files: { f: literal.replace('testops:5', 'testops-legacy:5') }, said: ['the image is testops-legacy already'] },
   ]
   test.each(cases)('$what', async ({ files, options = {}, said }) => expect(await planned(files, options, 'compose')).toEqual(said))

@@ -75,7 +75,7 @@ test('without a confirmation the plan and the difference are shown, and nothing 
   expect([ended.code, await text()]).toEqual([4, before])
   expect(ended.stderr).toContain(`Plan: use-legacy-image on file ${file}\n`)
   expect(ended.stderr).toContain('    - version: 526u03 # two\n    + version: 527u01 # two\n')
-  expect(ended.stdout).toContain(`testops-admin use-legacy-image --values ${file} --build 527u01 --confirm values.yaml`)
+  expect(ended.stderr).toContain(`testops-admin use-legacy-image --values ${file} --build 527u01 --confirm values.yaml`)
 })
 
 test.each([

@@ -1,0 +1,23 @@
+import { AdminError } from '../core/error.ts'
+import type { ActionHandler } from './handler.ts'
+
+export const fetchImage: ActionHandler<'fetch-image'> = {
+  failpoints: ['fetched'],
+  async isDone(action, { open }) {
+    return (await (await open.service()).hasImage?.(wantedBy(action))) ?? false
+  },
+  // somebody may remove it again to save space
+  standsAs: async () => 'untold',
+  async perform(action, { control, patienceMs: timeoutMs, signal, progress, moving, failpoint }) {
+    const service = await control.service()
+    if (!service.fetchImage) throw new AdminError('NOT_CONFIGURED', `no engine of this deployment fetches image ${action.image}`)
+    progress(`fetching ${action.image}`)
+    await service.fetchImage(wantedBy(action), { timeoutMs, signal, moving })
+    await failpoint('fetched')
+  },
+  undo: null,
+}
+
+function wantedBy({ image, platform }: { image: string; platform: string | null }): { image: string; platform: string | null } {
+  return { image, platform }
+}

@@ -1,0 +1,96 @@
+import { AdminError } from '../../core/error.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
+import type { FetchOptions } from '../../core/controls.ts'
+import type { WantedImage } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
+import { command, nested, sentence } from '../../core/shell-command.ts'
+import { jsonIn } from './engine.ts'
+import type { Engine } from './engine.ts'
+import { engineFailure } from './failure.ts'
+import { lateFetch, notFetched } from './fetch-failure.ts'
+import { layersIn } from './pulled-layers.ts'
+import type { View } from './view.ts'
+
+/** Whether the engine has an image of a platform that runs there: the one that is asked for, else its own, else that of the service's present image. */
+export async function hasImage(view: View, wanted: WantedImage): Promise<boolean> {
+  assertFetchable(wanted)
+  const is = await platformOf(view.engine, wanted.image)
+  return is !== null && (await isRunnable(view, wanted, is))
+}
+
+/** so many of the last lines that the engine says are kept, each so long: a registry's own words are among them */
+const [mostLines, lineLength] = [200, 500]
+
+/** As `ServiceControl.fetchImage`: the engine asks the registry with the login that `docker login` left, at the address that its context or DOCKER_HOST says. */
+export async function fetchImage(view: View, wanted: WantedImage, { timeoutMs, signal, moving }: FetchOptions): Promise<void> {
+  assertFetchable(wanted)
+  const { engine } = view
+  const words = fetchWords(wanted)
+  const asked = typed([engine.program, ...words])
+  const late = AbortSignal.timeout(timeoutMs)
+  const said: string[] = []
+  const layers = layersIn()
+  let failure: AdminError | null = null
+  try {
+    for await (const line of engine.lines(words, signal ? AbortSignal.any([signal, late]) : late)) {
+      // half of a secret would not be known again
+      said.push(line.length > lineLength ? withoutSecrets(line).slice(0, lineLength) : line)
+      if (said.length > mostLines) said.shift()
+      const amount = layers.see(line)
+      if (amount !== null) moving(amount)
+    }
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.code !== 'UNEXPECTED_ANSWER') throw error
+    failure = error
+  }
+  if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while ${engine.program} fetched ${wanted.image}`)
+  if (late.aborted) throw lateFetch(wanted, { asked, timeoutMs, ...layers.amount() })
+  if (failure) throw notFetched(wanted, { engine, asked, said: said.join('\n') })
+  const is = await platformOf(engine, wanted.image)
+  if (is === null) throw new AdminError('UNEXPECTED_ANSWER', `\`${asked}\` ended well, and ${engine.program} has no image ${wanted.image}: nothing was changed`, [typed([engine.program, 'image', 'ls'])])
+  if (!(await isRunnable(view, wanted, is))) {
+    const own = wanted.platform ?? (await engine.platform())
+    throw new AdminError('REFUSED', `image ${wanted.image} is for ${is}, and this machine's ${engine.program} runs ${own}: nothing was changed`, [
+      command`${nested(asked)}   # what was fetched`,
+      sentence`have the registry hold the image for ${own ?? 'that platform'}`,
+    ])
+  }
+}
+
+function fetchWords({ image, platform }: WantedImage): string[] {
+  return ['pull', ...(platform === null ? [] : ['--platform', platform]), image]
+}
+
+/** A plan may come from elsewhere, and no word of it may be taken for a flag. Throws REFUSED. */
+function assertFetchable({ image, platform }: WantedImage): void {
+  if (/^[A-Za-z0-9][\w./:@-]{0,1000}$/.test(image) && (platform === null || /^[A-Za-z0-9][\w./-]{0,100}$/.test(platform))) return
+  throw new AdminError('REFUSED', `${image} is no name of an image: nothing was changed`, ['look at `image` and `platform` of the service in the compose file'])
+}
+
+/** `linux/amd64`; null: the engine has no such image. */
+async function platformOf(engine: Engine, image: string): Promise<string | null> {
+  const words = ['image', 'inspect', image] as const
+  const result = await engine.ask(words)
+  if (result.exitCode === 0) {
+    const [shown] = (jsonIn(result.stdout) ?? []) as { Os?: string; Architecture?: string }[]
+    return `${shown?.Os ?? ''}/${shown?.Architecture ?? ''}`
+  }
+  if (/no such image|image not known|no such object/i.test(`${result.stderr}${result.stdout}`)) return null
+  throw engineFailure([engine.program, ...words], result)
+}
+
+/** An engine may run foreign ones, too, as a desktop's does: one that has run there is no obstacle. */
+async function isRunnable({ engine, ...view }: View, { platform }: WantedImage, is: string): Promise<boolean> {
+  const own = platform ?? (await engine.platform())
+  if (own === null || isSamePlatform(own, is)) return true
+  if (platform !== null) return false
+  const [container] = (await view.containers()).own
+  const before = container ? await platformOf(engine, container.image) : null
+  return before !== null && isSamePlatform(before, is)
+}
+
+/** Variants of one architecture, as `arm64/v8`, are not told apart; a part that is missing fits any. */
+function isSamePlatform(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((it) => it.split('/'))
+  return [0, 1].every((at) => !first?.[at] || !second?.[at] || first[at] === second[at])
+}

@@ -1,0 +1,132 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { RunEvent, RunRecord } from '../../src/core/run.ts'
+import { failpointsOf } from '../repairs/support/failpoints.ts'
+import { composeProject } from './compose-world.ts'
+import type { ComposeProject } from './compose-world.ts'
+import { freshPlace } from './program.ts'
+import type { Ended, Place } from './program.ts'
+
+const [standard, legacy] = ['registry.example.org/qameta/testops:527u01', 'registry.example.org/qameta/testops-legacy:527u01']
+// each starts the program many times
+vi.setConfig({ testTimeout: 240_000 })
+
+let project: ComposeProject
+let place: Place
+let before: string
+beforeEach(async () => {
+  place = await freshPlace()
+  project = await composeProject()
+  project.world.state.images = new Map([[standard, 'linux/amd64']])
+  expect((await run(['service', 'start', '--confirm', 'testops'])).exitCode).toBe(0)
+  before = await text()
+})
+afterEach(async () => {
+  await project.close()
+  await place.remove()
+})
+
+const text = async (): Promise<string> => readFile(join(project.world.folder, 'project/docker-compose.yml'), 'utf8')
+const edited = (): string => before.replace('/testops:527u01', '/testops-legacy:527u01')
+const registryHas = (what: string | { failure: string }): void => void (project.world.state.registry = { [legacy]: what })
+
+async function run(words: readonly string[], failpoint?: string): Promise<Ended> {
+  return place.run(words, { environment: { PATH: join(project.world.folder, 'bin'), ...(failpoint !== undefined && { TESTOPS_ADMIN_FAILPOINT: failpoint }) } })
+}
+
+async function repair(words: readonly string[], failpoint?: string): Promise<{ code: number | null; outcome?: string; document: RepairDocument | null }> {
+  const { exitCode, stdout } = await run([...words, '--confirm', 'testops', '--json'], failpoint)
+  const document = stdout === '' ? null : (JSON.parse(stdout) as RepairDocument)
+  return { code: exitCode, ...(document && { outcome: document.outcome }), document }
+}
+
+/** What the file says, what runs, and what the engine was asked since. */
+function stand(): { runs: string | undefined; image: string | undefined; stops: number; fetches: number } {
+  const own = project.world.state.containers.find(({ Config }) => Config.Labels['com.docker.compose.service'] === 'testops')
+  const count = (word: string): number => project.world.asked.filter((it) => it.split(' ')[0] === word).length
+  return { runs: own?.State['Status'] as string, image: own?.Config.Image, stops: count('stop'), fetches: count('pull') }
+}
+
+/** The name of the last run. */
+async function newest(): Promise<string> {
+  return (await run(['history'])).stdout.match(/\d{8}T\d{6}Z-use-legacy-image-\w+/g)!.sort().at(-1)!
+}
+
+const apply = ['use-legacy-image', '--apply']
+
+test('the image is fetched before the service is stopped; undo takes back the rest, and an image that is there is not fetched again', async () => {
+  registryHas('linux/amd64')
+  const dry = await run([...apply, '--dry-run'])
+  expect([dry.exitCode, stand().fetches, (dry.stdout + dry.stderr).replaceAll(/\s+/g, ' ')]).toEqual([0, 0, expect.stringContaining(`fetch image ${legacy}, unless this machine has it`) as string])
+  const { code, document } = await repair(apply)
+  expect([code, document?.applied.map(({ status }) => status)]).toEqual([0, ['done', 'done', 'done', 'done']])
+  const asked = project.world.asked.map((it) => it.split(' ')[0])
+  expect([asked.indexOf('pull') < asked.indexOf('stop'), await text(), stand()]).toEqual([true, edited(), { runs: 'running', image: legacy, stops: 1, fetches: 1 }])
+  expect((await repair(['undo', document!.run!])).code).toBe(0)
+  expect([await text(), stand().image, project.world.state.images?.has(legacy)]).toEqual([before, standard, true])
+  const again = await repair(apply)
+  expect([again.code, again.document?.applied[0]?.status, again.document?.plan?.notes.join(), stand().fetches]).toEqual([0, 'already', expect.stringContaining('is on this machine already, and is not fetched again') as string, 1])
+})
+
+test.each([
+  { what: 'no such tag', failure: `Error response from daemon: manifest for ${legacy} not found: manifest unknown: manifest unknown`, code: 4, outcome: 'refused' },
+  { what: 'a login is wanted', failure: `Error response from daemon: Head "https://registry.example.org/v2/qameta/testops-legacy/manifests/527u01": no basic auth credentials`, code: 69, outcome: 'failed' },
+  { what: 'a full disk', failure: 'failed to register layer: write /big: no space left on device', code: 1, outcome: 'failed' },
+])('$what: nothing is changed, and the run is over', async ({ failure, code, outcome }) => {
+  registryHas({ failure })
+  const { code: is, document } = await repair(apply)
+  expect([is, document?.outcome, document?.error?.message]).toEqual([code, outcome, expect.stringMatching(/^image \S+ was not fetched: .*Nothing was changed/) as string])
+  expect([await text(), stand()]).toEqual([before, { runs: 'running', image: standard, stops: 0, fetches: 1 }])
+  expect((await repair(['resume'])).outcome).toBe('nothing-to-do')
+  registryHas('linux/amd64')
+  expect((await repair(apply)).code).toBe(0)
+})
+
+test('killed at each instant of the step, the run is resumed, or taken back', async () => {
+  registryHas('linux/amd64')
+  const instants = failpointsOf(['fetch-image']).filter((name) => name.startsWith('fetch-image:'))
+  expect(instants.length).toBeGreaterThan(3)
+  for (const [index, instant] of instants.entries()) {
+    project.world.state.images!.delete(legacy)
+    const killed = await repair(apply, instant)
+    expect([instant, killed.code, await text(), stand().runs]).toEqual([instant, null, before, 'running'])
+    const id = await newest()
+    if (index % 2 === 0) {
+      expect([instant, (await repair(['resume'])).outcome, await text(), stand().image]).toEqual([instant, 'done', edited(), legacy])
+    }
+    expect([instant, (await repair(['undo', id])).outcome, await text(), stand().image, stand().runs]).toEqual([instant, 'done', before, standard, 'running'])
+  }
+})
+
+test('an image that was removed again since is fetched again by the resume, before the service is stopped', async () => {
+  registryHas('linux/amd64')
+  await repair(apply, 'stop-service:before')
+  project.world.state.images!.delete(legacy)
+  expect([(await repair(['resume'])).outcome, stand()]).toEqual(['done', { runs: 'running', image: legacy, stops: 1, fetches: 2 }])
+})
+
+/** Its plan had no such step: the stop came first. The deployment's copy is gone, as of a broker that keeps none. */
+async function asFormerVersion(id: string): Promise<void> {
+  const runs = (await readdir(place.directory, { recursive: true })).find((it) => it.endsWith(id))!
+  const [head, journal] = [join(place.directory, runs, 'run.json'), join(place.directory, runs, 'journal.jsonl')]
+  const record = JSON.parse(await readFile(head, 'utf8')) as RunRecord
+  const { expectedMs: _, ...plan } = record.plan
+  await writeFile(head, JSON.stringify({ ...record, plan: { ...plan, steps: plan.steps.filter(({ action }) => action.kind !== 'fetch-image') } }))
+  const events = (await readFile(journal, 'utf8')).trim().split('\n').map((it) => JSON.parse(it) as RunEvent)
+  const kept = events.filter(({ event }) => event !== 'copied').flatMap((it): object[] => ('step' in it ? (it.step === 0 ? [] : [{ ...it, step: it.step - 1 }]) : [it]))
+  const queues = `/api/queues/${project.vhost.vhost}`
+  for (const { name } of (await project.vhost.manage('GET', queues)) as { name: string }[]) if (name.startsWith('testops-admin.run.')) await project.vhost.manage('DELETE', `${queues}/${name}`)
+  await writeFile(journal, kept.map((it) => `${JSON.stringify(it)}\n`).join(''))
+}
+
+test.each(['resume', 'undo'] as const)('a run that a former version left half done: %s', async (way) => {
+  registryHas('linux/amd64')
+  await repair(apply, 'edit-values:written')
+  const id = await newest()
+  await asFormerVersion(id)
+  const { outcome, document } = await repair([way, id])
+  expect([outcome, document?.error, document?.plan?.steps.map(({ action }) => action.kind)]).toEqual(['done', undefined, ['stop-service', 'edit-values', 'start-service']])
+  expect([await text(), stand().runs]).toEqual([way === 'resume' ? edited() : before, 'running'])
+})
