@@ -1,47 +1,68 @@
-import { AdminError } from '../../core/error.ts'
+import { cancelled } from '../../core/error.ts'
 import { harmless } from '../../core/harmless.ts'
+import { wrap } from '../../output/text.ts'
+import type { KeptAnswers } from '../../runtime/index.ts'
+import { ask } from '../repair/confirm.ts'
+import type { Asking } from '../repair/confirm.ts'
+import { screenOf } from '../screen.ts'
+import { print } from '../write.ts'
 
-/** Who is asked for what cannot be found. Both throw INTERRUPTED where the question is not answered. */
+export interface TextOptions {
+  /** stands in the line already: Enter takes it, Ctrl-U clears it */
+  usual?: string | undefined
+  /** what is wrong with an answer; null: nothing */
+  problem?: (answer: string) => Promise<string | null> | string | null
+}
+
+/** Who is asked for what cannot be found. Both throw REFUSED where the question is not answered. */
 export interface Asker {
-  /** '' where it is left open; `problem` says what is wrong with an answer */
-  text(message: string, options?: { usual?: string; problem?: (answer: string) => string | null }): Promise<string>
-  choice<T>(message: string, choices: readonly { value: T; name: string }[]): Promise<T>
+  /** '' where it is left open. The answer is kept under `question`, and offered again the next time */
+  text(question: string, message: string, options?: TextOptions): Promise<string>
+  /** the same; null: the answer is not kept */
+  choice<T>(question: string | null, message: string, choices: readonly { value: T; name: string }[]): Promise<T>
 }
 
-interface Asking {
-  input: NodeJS.ReadableStream
-  output: NodeJS.WritableStream
-  signal: AbortSignal
-}
-
-/** Asks a person on a terminal. */
-export function personAt(context: Asking): Asker {
-  return {
-    async text(message, { usual, problem } = {}) {
-      const { default: input } = await import('@inquirer/input')
-      return (await answered(input({ message: harmless(message), ...(isShowable(usual) && { default: usual }), validate: (answer) => shownProblem(problem?.(answer.trim()) ?? null) }, context))).trim()
-    },
-    async choice(message, choices) {
-      const { default: select } = await import('@inquirer/select')
-      return answered(select({ message: harmless(message), choices: choices.map(({ value, name }) => ({ value, name: harmless(name) })) }, context))
-    },
+/** Asks a person on a terminal, and keeps each answer as soon as it is given. */
+export function personAt({ signal, ...asking }: Asking & { signal: AbortSignal }, kept: Pick<KeptAnswers, 'of' | 'keep'>): Asker {
+  const { output } = asking
+  const lines = (text: string): string[] => wrap(harmless(text), screenOf(output).columns)
+  const show = (all: readonly string[]): void => print(output, all.map((line) => `${line}\n`).join(''))
+  const answerTo = async (message: string, { usual = '', problem }: TextOptions): Promise<string> => {
+    const question = lines(message)
+    let offered = isShowable(usual) ? usual : ''
+    for (;;) {
+      show(question.slice(0, -1))
+      const answer = (await ask(`${question.at(-1)!} `, asking, signal, offered))?.trim()
+      if (answer === undefined) {
+        // Ctrl-D leaves the cursor behind the question
+        print(output, '\n')
+        throw cancelled()
+      }
+      const wrong = (await problem?.(answer)) ?? null
+      if (wrong === null) return answer
+      show(lines(wrong))
+      offered = ''
+    }
   }
-}
-
-async function answered<T>(asking: Promise<T>): Promise<T> {
-  try {
-    return await asking
-  } catch (error) {
-    // Ctrl-C, Ctrl-D, or the signal: the library tells each by an error of its own
-    throw new AdminError('INTERRUPTED', 'interrupted: nothing was written', [], { cause: error })
+  return {
+    async text(question, message, options = {}) {
+      const answer = await answerTo(message, { ...options, usual: kept.of(question) ?? options.usual })
+      await kept.keep(question, answer)
+      return answer
+    },
+    async choice(question, message, choices) {
+      show([...lines(message), ...choices.map(({ name }, at) => harmless(`  ${at + 1}  ${name}`))])
+      const before = question === null ? -1 : choices.findIndex(({ name }) => name === kept.of(question))
+      const chosen = (answer: string): (typeof choices)[number] | undefined => (/^\d{1,4}$/.test(answer) ? choices[Number(answer) - 1] : undefined)
+      const problem = (answer: string): string | null => (chosen(answer) ? null : `Type a number from 1 to ${choices.length}.`)
+      const { name, value } = chosen(await answerTo(`Which one (1 to ${choices.length})?`, { usual: String(Math.max(0, before) + 1), problem }))!
+      if (question !== null) await kept.keep(question, name)
+      return value
+    },
   }
 }
 
 /** What is offered as an answer is taken as it was shown, or not offered. */
-function isShowable(usual: string | undefined): usual is string {
-  return usual !== undefined && usual === harmless(usual)
-}
-
-function shownProblem(problem: string | null): string | true {
-  return problem === null ? true : harmless(problem)
+function isShowable(usual: string): boolean {
+  return usual === harmless(usual)
 }

@@ -1,9 +1,7 @@
-import { resolve } from 'node:path'
 import { Flags } from '@oclif/core'
 import type { PlatformName } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
-import type { Draft } from '../../runtime/index.ts'
-import { typed } from '../../core/typed.ts'
+import type { Draft, DraftValue, Environment, Path } from '../../runtime/index.ts'
 
 const secretHelp = 'env:NAME|file:PATH'
 
@@ -14,6 +12,9 @@ export const initFlags = {
   url: Flags.string({ summary: 'address of the web interface', helpValue: 'URL' }),
   'api-token': Flags.string({ summary: 'where the API token is kept', helpValue: secretHelp }),
   unit: Flags.string({ summary: 'systemd unit of the service', helpValue: 'UNIT' }),
+  'start-command': Flags.string({ summary: 'command that starts the service, where there is no unit', helpValue: 'COMMAND' }),
+  'stop-command': Flags.string({ summary: 'command that stops it', helpValue: 'COMMAND' }),
+  'status-command': Flags.string({ summary: 'command that exits with 0 if it runs, 3 if not', helpValue: 'COMMAND' }),
   'environment-file': Flags.string({ summary: "file with the service's settings", helpValue: 'FILE' }),
   'log-file': Flags.string({ summary: "file that the service's log is written to", helpValue: 'FILE' }),
   'compose-project': Flags.string({ summary: 'name of the compose project', helpValue: 'NAME' }),
@@ -41,37 +42,69 @@ export interface InitFlags {
   [flag: string]: string | number | boolean | undefined
 }
 
-/** Keys of a deployment's section, each within the one before. */
-export type Path = readonly [string, ...string[]]
+/** What is said of a deployment by a flag, or asked for. */
+export interface Field {
+  flag: string
+  /** where it goes in the deployment's section */
+  path: Path
+  /** left out: it is never asked for */
+  question?: string
+}
 
-/** Where each flag goes in a deployment's section; files and secrets are meant from where the command is typed. */
-const places: readonly (readonly [flag: string, path: Path, kind: 'text' | 'file' | 'secret'])[] = [
-  ['url', ['url'], 'text'],
-  ['api-token', ['apiToken'], 'secret'],
-  ['unit', ['host', 'unit'], 'text'],
-  ['environment-file', ['host', 'environmentFile'], 'file'],
-  ['log-file', ['host', 'logs', 'file'], 'file'],
-  ['compose-project', ['compose', 'project'], 'text'],
-  ['compose-file', ['compose', 'file'], 'file'],
-  ['compose-service', ['compose', 'service'], 'text'],
-  ['context', ['kubernetes', 'context'], 'text'],
-  ['namespace', ['kubernetes', 'namespace'], 'text'],
-  ['release', ['kubernetes', 'release'], 'text'],
-  ['database-url', ['database', 'url'], 'text'],
-  ['database-password', ['database', 'password'], 'secret'],
-  ['broker-url', ['broker', 'url'], 'text'],
-  ['broker-password', ['broker', 'password'], 'secret'],
-  ['sessions-url', ['sessions', 'url'], 'text'],
-  ['sessions-password', ['sessions', 'password'], 'secret'],
+const fields: readonly Field[] = [
+  { flag: 'url', path: ['url'], question: 'Address of the web interface (empty: leave it out):' },
+  { flag: 'api-token', path: ['apiToken'], question: 'Where an API token is kept: env:NAME or file:PATH (empty: none):' },
+  { flag: 'unit', path: ['host', 'unit'], question: 'Its systemd unit (empty: there is none):' },
+  { flag: 'start-command', path: ['host', 'commands', 'start'], question: 'Command that starts it (empty: none):' },
+  { flag: 'stop-command', path: ['host', 'commands', 'stop'], question: 'Command that stops it:' },
+  { flag: 'status-command', path: ['host', 'commands', 'status'], question: 'Command that exits with 0 if it runs, 3 if not:' },
+  { flag: 'environment-file', path: ['host', 'environmentFile'], question: 'File with its settings, NAME=value lines (empty: none):' },
+  { flag: 'log-file', path: ['host', 'logs', 'file'], question: 'File that its log is written to (empty: none):' },
+  { flag: 'compose-file', path: ['compose', 'file'], question: 'Its compose file (empty: name the project):' },
+  { flag: 'compose-project', path: ['compose', 'project'], question: 'Name of the compose project (empty: leave it out):' },
+  { flag: 'compose-service', path: ['compose', 'service'], question: "The service's name in it:" },
+  { flag: 'context', path: ['kubernetes', 'context'], question: 'Context of kubectl (empty: the current one):' },
+  { flag: 'namespace', path: ['kubernetes', 'namespace'], question: 'Its namespace (empty: the one of the context):' },
+  { flag: 'release', path: ['kubernetes', 'release'], question: 'Its release of Helm (empty: leave it out):' },
+  { flag: 'database-url', path: ['database', 'url'], question: 'Database, postgresql://user@host/database (empty: leave it out):' },
+  { flag: 'database-password', path: ['database', 'password'], question: "Where the database's password is kept: env:NAME or file:PATH (empty: none):" },
+  { flag: 'broker-url', path: ['broker', 'url'], question: 'Broker, amqp://user@host (empty: leave it out):' },
+  { flag: 'broker-password', path: ['broker', 'password'], question: "Where the broker's password is kept: env:NAME or file:PATH (empty: none):" },
+  { flag: 'sessions-url', path: ['sessions', 'url'], question: 'Session store, redis://host:6379/0 (empty: leave it out):' },
+  { flag: 'sessions-password', path: ['sessions', 'password'], question: "Where the session store's password is kept: env:NAME or file:PATH (empty: none):" },
 ]
 
-/** What the flags say of the deployment, laid over what was found. Throws USAGE. */
-export function withFlags(draft: Draft, flags: InitFlags, directory: string): Draft {
-  return places.reduce((all, [flag, path, kind]) => {
-    const value = flags[flag]
-    if (typeof value !== 'string') return all
-    return withValue(all, path, kind === 'secret' ? secretAt(value, `--${flag}`, directory) : kind === 'file' ? resolve(directory, value) : value)
-  }, draft)
+export function fieldOf(flag: string): Field {
+  return fields.find((it) => it.flag === flag)!
+}
+
+/** The flag that a key's value is from; undefined: none. */
+export function flagOf(path: readonly string[], flags: InitFlags): string | undefined {
+  return fields.find(({ flag, path: own }) => flags[flag] !== undefined && own.every((key, at) => path[at] === key))?.flag
+}
+
+/**
+ * What the flags say of the deployment, laid over what was found; `tell` hears what is doubtful in it. Throws USAGE and CONFIGURATION,
+ * naming the flag.
+ */
+export async function withFlags(draft: Draft, flags: InitFlags, around: { directory: string; environment: Environment; tell: (message: string) => void }): Promise<Draft> {
+  const { judge, together } = await import('../../runtime/index.ts')
+  const mistakes: AdminError[] = []
+  let all = draft
+  for (const { flag, path } of fields) {
+    const given = flags[flag]
+    if (typeof given !== 'string') continue
+    try {
+      const { value, doubt } = await judge(path, given, { ...around, subject: `--${flag}` })
+      if (doubt !== null) around.tell(`--${flag}: ${doubt}`)
+      all = withValue(all, path, value)
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error
+      mistakes.push(error)
+    }
+  }
+  if (mistakes.length > 0) throw together(mistakes)
+  return all
 }
 
 const platforms: readonly PlatformName[] = ['kubernetes', 'compose', 'host']
@@ -90,20 +123,30 @@ export function platformIn(flags: InitFlags): PlatformName | undefined {
 }
 
 function placesIn(flags: InitFlags): { flag: string; platform: PlatformName }[] {
-  return places.flatMap(([flag, [section]]) => platforms.filter((it) => it === section && flags[flag] !== undefined).map((platform) => ({ flag, platform })))
+  return fields.flatMap(({ flag, path: [section] }) => platforms.filter((it) => it === section && flags[flag] !== undefined).map((platform) => ({ flag, platform })))
 }
 
-export function withValue(draft: Draft, [key, ...rest]: Path, value: string | Draft): Draft {
+export function withValue(draft: Draft, [key, ...rest]: Path, value: DraftValue): Draft {
   const [next, ...further] = rest
   if (next === undefined) return { ...draft, [key]: value }
-  const inner = draft[key]
-  return { ...draft, [key]: withValue(typeof inner === 'object' ? inner : {}, [next, ...further], value) }
+  return { ...draft, [key]: withValue(sectionOf(draft[key]), [next, ...further], value) }
 }
 
-/** `env:NAME` or `file:PATH`. Throws USAGE, which never repeats what was given: it may be the secret itself. */
-export function secretAt(text: string, what: string, directory: string): Draft {
-  const [, form, place = ''] = /^(env|file):(.+)$/.exec(text) ?? []
-  if (form === 'env' && /^[A-Za-z_]\w*$/.test(place)) return { env: place }
-  if (form === 'file') return { file: resolve(directory, place) }
-  throw new AdminError('USAGE', `${what} names where the secret is kept, and never the secret itself: env:NAME or file:PATH`, [typed([what, 'env:NAME']), typed([what, 'file:PATH'])])
+/** What a draft says at a key; undefined: nothing. */
+export function valueAt(draft: Draft, path: Path): DraftValue | undefined {
+  return path.reduce<DraftValue | undefined>((value, key) => sectionOf(value)[key], draft)
+}
+
+function sectionOf(value: DraftValue | undefined): Draft {
+  return isSection(value) ? value : {}
+}
+
+function isSection(value: DraftValue | undefined): value is Draft {
+  return typeof value === 'object' && !Array.isArray(value)
+}
+
+/** One draft over another, section by section. */
+export function merged(under: Draft, over: Draft): Draft {
+  const shared = Object.keys(over).filter((key) => isSection(under[key]) && isSection(over[key]))
+  return { ...under, ...over, ...Object.fromEntries(shared.map((key) => [key, merged(sectionOf(under[key]), sectionOf(over[key]))])) }
 }

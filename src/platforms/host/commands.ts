@@ -63,6 +63,7 @@ export function ownCommands(commands: NonNullable<HostSettings['commands']>, opt
       status: typed(commands.status),
       logs: "# read the service's log",
       settings: "the service's settings",
+      edit: "# change the service's settings",
     },
     log: null,
   }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startedByOthers } from '../../core/by-others.ts'
 import { AdminError, codeOf } from '../../core/error.ts'
-import type { ServiceStatus } from '../../core/sources.ts'
+import type { ServiceInstance, ServiceStatus } from '../../core/sources.ts'
 import type { ServiceManager } from './manager.ts'
 
 interface ControlOptions {
@@ -30,14 +31,20 @@ export async function startService(manager: Started, options: ControlOptions): P
   throw new AdminError('FAILED', `the service was started and is not running: ${status.detail}`, [manager.commands.logs])
 }
 
-/** Stops the service and waits until it and its processes are gone. Throws as `startService`. Harmless where it does not run. */
+/**
+ * Stops the service and waits until it and its processes are gone. Throws as `startService`, and INTERRUPTED where something else starts it
+ * again meanwhile. Harmless where it does not run.
+ */
 export async function stopService(manager: Started, options: ControlOptions): Promise<ServiceStatus> {
   const end = performance.now() + options.timeoutMs
   const before = await manager.status()
   await manager.stop({ timeoutMs: options.timeoutMs })
   const pids = before.instances.flatMap(({ pid }) => pid ?? [])
-  const isGone = async ({ state }: ServiceStatus): Promise<boolean> =>
-    state !== 'running' && (await Promise.all(pids.map(isAlive))).every((alive) => !alive)
+  const former = new Set(before.instances.map(identityOf))
+  const isGone = async (status: ServiceStatus): Promise<boolean> => {
+    if (status.state === 'running' && status.instances.some((it) => !former.has(identityOf(it)))) throw startedByOthers(status)
+    return status.state !== 'running' && (await Promise.all(pids.map(isAlive))).every((alive) => !alive)
+  }
   return waitForService(manager, isGone, 'stopped', { ...options, timeoutMs: end - performance.now() })
 }
 
@@ -45,6 +52,11 @@ export async function restartService(manager: Started, options: ControlOptions):
   const end = performance.now() + options.timeoutMs
   await stopService(manager, options)
   return startService(manager, { ...options, timeoutMs: end - performance.now() })
+}
+
+/** Another after each start. */
+function identityOf({ name, pid, startedAt }: ServiceInstance): string {
+  return JSON.stringify([name, pid, startedAt])
 }
 
 /** Asks again and again until the state is as wanted. Throws TIMED_OUT with the last state, INTERRUPTED. */

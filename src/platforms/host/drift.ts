@@ -1,3 +1,4 @@
+import { command } from '../../core/shell-command.ts'
 import { readFile } from 'node:fs/promises'
 import { AdminError, codeOf } from '../../core/error.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -14,7 +15,7 @@ export async function driftOf(instance: ServiceInstance | undefined, declared: R
   const runs = await environmentOfProcess(instance.pid)
   // what came from elsewhere is not known to have been in its files
   const gone = [...runs.keys()].filter((name) => !declared.has(name) && isOfService(name, declared.keys()))
-  return { declaredIn, shown: `sudo tr '\\0' '\\n' < /proc/${instance.pid}/environ`, settings: differing([...declared.keys(), ...gone], declared, runs) }
+  return { declaredIn, shown: command`sudo tr '\\0' '\\n' < ${`/proc/${instance.pid}/environ`}`, settings: differing([...declared.keys(), ...gone], declared, runs) }
 }
 
 async function environmentOfProcess(pid: number): Promise<Map<string, string>> {

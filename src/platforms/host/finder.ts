@@ -1,16 +1,20 @@
 import { basename } from 'node:path'
 import { runProgram } from '../../adapters/process.ts'
 import { isOnPath } from '../../adapters/this-machine.ts'
+import { serviceName } from '../../knowledge/settings.ts'
 import type { Found, Finder, FinderOptions } from '../found.ts'
 import { parseProperties, one } from './properties.ts'
 import type { Properties } from './properties.ts'
 
-/** SPEC.md 1: the service runs as a service named so. */
-const serviceName = 'testops'
 const named = /^testops(?!-admin)[\w:.\\-]*(?:@[\w:.\\-]+)?\.service$/
 const mentions = /(?:^|[^\w-])testops(?!-admin)(?![\w])/i
 /** a unit that starts one of these is not where the service runs: that is told by its own platform */
 const starters = ['docker', 'podman', 'docker-compose', 'podman-compose', 'kubectl', 'helm', 'k3s', 'testops-admin']
+
+/** Whether a command or description names the service, and not this program. */
+export function mentionsService(text: string): boolean {
+  return mentions.test(text)
+}
 
 /**
  * Units of this machine's systemd that are the service: `testops.service`, else those whose name begins so, else those whose command or
@@ -58,7 +62,7 @@ function isStarter(unit: Properties): boolean {
 }
 
 function isMentioned(unit: Properties): boolean {
-  return mentions.test(one(unit, 'Description')) || mentions.test(one(unit, 'ExecStart'))
+  return mentionsService(one(unit, 'Description')) || mentionsService(one(unit, 'ExecStart'))
 }
 
 /** `{ path=/opt/testops/bin/service ; argv[]=… ; … }` */

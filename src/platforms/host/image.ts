@@ -3,7 +3,8 @@ import type { HostSettings } from './settings.ts'
 
 /** What the configuration declares to run, `registry:5000/repository/name:tag@digest` taken apart. */
 export function declaredImage({ image, build, declaredIn }: HostSettings): ServiceImage {
-  const last = image?.split('@')[0]?.split('/').at(-1) ?? ''
+  const whole = image?.split('@')[0] ?? ''
+  const last = whole.split('/').at(-1) ?? ''
   const [name, tag] = last.split(':')
-  return { name: name || null, tag: tag || null, build, declaredIn }
+  return { ...(name && { registry: whole.slice(0, whole.length - last.length) }), name: name || null, tag: tag || null, build, declaredIn }
 }

@@ -10,7 +10,7 @@ import { originsOf } from './origins.ts'
 import type { PlatformOptions } from '../platform.ts'
 import type { HostSettings } from './settings.ts'
 import { typed } from '../../core/typed.ts'
-import { asPath, command } from '../../core/shell-command.ts'
+import { asPath, command, editing } from '../../core/shell-command.ts'
 
 /** how long the answer that opening the platform took serves the first who asks: each question may start a program */
 const firstStatusLifeMs = 1000
@@ -84,7 +84,7 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
       ...(settings.logs && {
         logs: 'file' in settings.logs ? command`tail -n 200 ${asPath(settings.logs.file)}` : typed(settings.logs.command),
       }),
-      ...(settings.environmentFile !== null && { settings: typed([settings.environmentFile.path]) }),
+      ...(settings.environmentFile !== null && { settings: typed([settings.environmentFile.path]), edit: editing(settings.environmentFile.path) }),
     },
     settingsFiles: settings.environmentFile === null ? null : [settings.environmentFile.path],
   }
@@ -105,4 +105,5 @@ const unknownCommands = {
   status: "# ask for the service's state",
   logs: "# read the service's log",
   settings: "the service's settings",
+  edit: "# change the service's settings",
 } as const

@@ -91,6 +91,7 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       restart: typed([...as, 'systemctl', 'restart', short]),
       status: typed(['systemctl', 'status', short]),
       logs: typed([...as, 'journalctl', '-u', short, '-n', '200', '--no-pager']),
+      edit: typed([...as, 'systemctl', 'edit', short]),
       settings: sentence`the unit ${unit} (${nested(typed([...as, 'systemctl', 'edit', short]))})`,
     },
     // bare messages: the service writes its own times

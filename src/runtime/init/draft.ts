@@ -9,6 +9,7 @@ import type { Discovered } from '../discover.ts'
 
 /** A deployment as a configuration is going to say it: plain text, secrets by where they are kept. */
 export type Draft = DraftSection
+export type { DraftValue } from '../configuration/template.ts'
 
 /** What was found, as a configuration would say it. */
 export function draftOf({ settings: { platform = 'host', host, compose, kubernetes } }: Pick<Discovered, 'settings'>): Draft {
@@ -20,10 +21,12 @@ export function draftOf({ settings: { platform = 'host', host, compose, kubernet
   return { platform, ...sections }
 }
 
-/** The deployment that a configuration with this draft would have. Throws CONFIGURATION where the schema does not allow it. */
-export function selectedOf(name: string, draft: Draft, file: string): SelectedDeployment {
+/**
+ * The deployment that a configuration with this draft would have; `sourceOf` says where a key's value is from, since a draft has no lines
+ * yet that a person could look at. Throws CONFIGURATION where the schema does not allow it.
+ */
+export function selectedOf(name: string, draft: Draft, file: string, sourceOf: (path: readonly string[]) => string): SelectedDeployment {
   const { value } = parseYaml(configurationOf(name, draft))
-  // a draft has no lines yet that a person could look at
-  const settings = validate(schema, value, { at: () => 'what was given', directory: dirname(file) })
+  const settings = validate(schema, value, { at: (path) => sourceOf(path.slice(2).map(String)), directory: dirname(file) })
   return { name, settings: settings.deployments.get(name)!, file }
 }

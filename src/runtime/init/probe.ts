@@ -15,18 +15,18 @@ export type Probe = { part: ProbedPart } & (
   | { status: 'failed' | 'absent'; error: { code: ErrorCode; message: string; suggestions: readonly Suggestion[] } }
 )
 
-/** Opens every part of a deployment at once, and lets go of it. Throws SECRET_MISSING, CONFIGURATION, INTERRUPTED. */
-export async function probe(selected: SelectedDeployment, options: OpenOptions): Promise<Probe[]> {
+/** Opens parts of a deployment at once, and lets go of them. Throws SECRET_MISSING, CONFIGURATION, INTERRUPTED. */
+export async function probe(selected: SelectedDeployment, options: OpenOptions, parts: readonly ProbedPart[] = probedParts): Promise<Probe[]> {
   let opened: OpenedDeployment
   try {
     opened = await openDeployment(selected, options)
   } catch (error) {
     // nothing at all is known of how it is reached
     if (!(error instanceof AdminError) || ['SECRET_MISSING', 'INTERRUPTED'].includes(error.code)) throw error
-    return probedParts.map((part) => ({ part, status: part === 'service' ? 'failed' : 'absent', error: shown(error) }))
+    return parts.map((part) => ({ part, status: part === 'service' ? 'failed' : 'absent', error: shown(error) }))
   }
   try {
-    return await Promise.all(probedParts.map(async (part) => probeOf(part, opened)))
+    return await Promise.all(parts.map(async (part) => probeOf(part, opened)))
   } finally {
     await opened.close()
   }

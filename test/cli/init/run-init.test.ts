@@ -21,13 +21,13 @@ function person(answers: Readonly<Record<string, string>>): { asker: Asker; aske
   return {
     asked,
     asker: {
-      text: async (message, { usual = '', problem } = {}) => {
+      text: async (_question, message, { usual = '', problem } = {}) => {
         const answer = answerTo(message) ?? usual
-        const wrong = problem?.(answer)
+        const wrong = await problem?.(answer)
         if (wrong) throw new Error(wrong)
         return answer
       },
-      choice: async (message, choices) => {
+      choice: async (_question, message, choices) => {
         const answer = answerTo(message)
         return (choices.find(({ name }) => answer !== undefined && name.startsWith(answer)) ?? choices[0]!).value
       },
@@ -47,7 +47,7 @@ async function run(world: ComposeWorld, flags: Partial<InitFlags> = {}, asker: A
   const workingDirectory = join(world.folder, 'work')
   await mkdir(workingDirectory, { recursive: true })
   const said: string[] = []
-  const around = { environment: { PATH: join(world.folder, 'bin'), HOME: world.folder, ...environment }, workingDirectory, asker, progress: (it: string) => void said.push(it), signal: new AbortController().signal }
+  const around = { environment: { PATH: join(world.folder, 'bin'), HOME: world.folder, ...environment }, workingDirectory, ...(asker && { askerWith: () => asker }), progress: (it: string) => void said.push(it), signal: new AbortController().signal, processRoot: join(world.folder, 'proc') }
   const result = await initiated({ json: false, output: 'testops-admin.yaml', timeout: 2, ...flags }, around).catch((error: unknown) => error)
   if (!(result instanceof AdminError) && result instanceof Error) throw result
   const text = await readFile(join(workingDirectory, 'testops-admin.yaml'), 'utf8').catch(() => '')
@@ -127,8 +127,8 @@ test('a person is asked for the rest, and for nothing that is known', async () =
   const world = await composeWorld({ containers: [await recorded('testops', ({ Config }) => (Config.Env = ['SPRING_DATA_REDIS_HOST=127.0.0.1', 'SPRING_DATA_REDIS_PORT=1']))] }, {})
   const { asker, asked } = person({
     'Address of the web': 'http://127.0.0.1:1',
-    'Address of the database': 'postgresql://u@127.0.0.1:1/testops',
-    'Where its password': 'env:DB_PASSWORD',
+    'Database': 'postgresql://u@127.0.0.1:1/testops',
+    'Where the database': 'env:DB_PASSWORD',
     'Where an API token': 'file:token',
   })
   await mkdir(join(world.folder, 'work'), { recursive: true })
@@ -137,9 +137,11 @@ test('a person is asked for the rest, and for nothing that is known', async () =
   expect(asked.map((it) => it.replace(/[,(:].*/, '').trim())).toEqual([
     'Name of the deployment',
     'Address of the web interface',
-    'Address of the database',
-    'Where its password is kept',
-    'Address of the broker',
+    'Keep this answer?',
+    'Database',
+    'Keep this answer?',
+    'Where the database\'s password is kept',
+    'Broker',
     'Where an API token is kept',
   ])
   expect(ran.written).toBe(`deployments:
@@ -159,15 +161,53 @@ test('a person is asked for the rest, and for nothing that is known', async () =
 
 test('a password that is typed with an address is refused before it is anywhere', async () => {
   const world = await composeWorld({ containers: [await recorded('testops', without)] }, {})
-  const { asker } = person({ 'Address of the database': 'postgresql://u:p4ss@127.0.0.1/testops' })
-  await expect(run(world, {}, asker)).rejects.toThrow('leave the password out: it is asked for next, and never written here')
+  const { asker } = person({ 'Database': 'postgresql://u:p4ss@127.0.0.1/testops' })
+  await expect(run(world, {}, asker)).rejects.toThrow('The answer holds a password')
 })
 
 test('where nothing is found a person may know', async () => {
   const { asker, asked } = person({ 'Nothing was found': 'on this', 'Its systemd unit': 'tms', 'Name of': 'mine' })
   const ran = await run(await nothing(), {}, asker)
-  expect(asked.slice(0, 3)).toEqual(['Nothing was found by itself. Where does the service run?', 'Its systemd unit (empty: there is none):', 'Name of the deployment:'])
+  expect(asked.slice(0, 3)).toEqual(['Nothing was found by itself. Where does the service run?', 'Its systemd unit (empty: there is none):', 'Keep this answer?'])
   expect(ran.written).toBe('deployments:\n  mine:\n    platform: host\n    host:\n      unit: tms\n')
+})
+
+/** What the kernel shows of processes, by their numbers: command line, and environment where it may be read. */
+async function processes(world: ComposeWorld, all: Readonly<Record<string, { words: readonly string[]; environment?: readonly string[] }>>): Promise<ComposeWorld> {
+  for (const [pid, { words, environment }] of Object.entries(all)) {
+    const place = join(world.folder, 'proc', pid)
+    await mkdir(place, { recursive: true })
+    await writeFile(join(place, 'cmdline'), words.map((it) => `${it}\0`).join(''))
+    await writeFile(join(place, 'status'), 'Uid:\t0\t0\n')
+    if (environment) await writeFile(join(place, 'environ'), environment.map((it) => `${it}\0`).join(''))
+  }
+  return world
+}
+const service = ['/usr/bin/java', '-jar', '/opt/testops/testops.jar', '\u001b[2J']
+
+test('a Java process is found without a terminal, too; its password is nowhere', async () => {
+  const environment = ['SPRING_RABBITMQ_HOST=127.0.0.1', 'SPRING_RABBITMQ_PORT=1', 'SPRING_RABBITMQ_PASSWORD=hunter2', 'LOGGING_FILE_NAME=/var/log/t.log']
+  const ran = await run(await processes(await nothing(), { 812: { words: service, environment } }))
+  expect(ran.written).toBe('deployments:\n  testops:\n    platform: host\n    host:\n      logs:\n        file: /var/log/t.log\n    broker:\n      url: "amqp://127.0.0.1:1/%2F"\n      user: guest\n')
+  expect([ran.document?.found, outcome(ran)]).toEqual(['process 812 (java /opt/testops/testops.jar, user root)', { service: 'absent', database: 'absent', broker: 'failed', sessions: 'absent', api: 'absent' }])
+  expect(JSON.stringify([ran.document, ran.said])).not.toContain('hunter2')
+})
+
+test('of several Java processes one is named, or chosen, or none of them', async () => {
+  const two = async (): Promise<ComposeWorld> => processes(await nothing(), { 812: { words: service }, 813: { words: service, environment: ['X_REDIS_NAMESPACE=a'] } })
+  const { error } = await run(await two())
+  expect([error?.code, error?.suggestions]).toEqual(['CONFIGURATION', ['testops-admin init -d testops-812', 'testops-admin init -d testops-813']])
+  expect(error?.message).toContain('`testops-812`, the process 812 (java /opt/testops/testops.jar, user root), whose environment this user may not read')
+  const { asker, asked } = person({ 'Which deployment': 'testops-813', 'Name of': 'mine' })
+  expect((await run(await two(), {}, asker)).written).toBe('deployments:\n  mine:\n    platform: host\n    vendor:\n      prefix: X\n')
+  expect(asked).toContain('Command that starts it (empty: none):')
+  const none = person({ 'Which deployment': 'none', 'Nothing was found': 'on this', 'Its systemd unit': 'tms' })
+  expect((await run(await two(), { name: 'prod' }, none.asker)).written).toBe('deployments:\n  prod:\n    platform: host\n    host:\n      unit: tms\n')
+})
+
+test('several wrong flags are told together', async () => {
+  const { error } = await run(await nothing(), { unit: 'a b', url: 'x', 'environment-file': 'none.env' })
+  expect(error?.message).toMatch(/^there are 3 mistakes\n- --url must begin with [^\n]*\n- --unit is no name of a unit; for example: testops\n- --environment-file names a file that does not exist: /)
 })
 
 test('of several, one is named by a flag, or chosen', async () => {
@@ -189,8 +229,8 @@ test.each<[string, Partial<InitFlags>, string, RegExp]>([
   ['a platform and a flag of another', { platform: 'compose', unit: 'x' }, 'USAGE', /^--unit is for platform `host`, and --platform compose for `compose`: a deployment is on one$/],
   ['flags of two platforms', { unit: 'x', namespace: 'y' }, 'USAGE', /^--namespace is for platform `kubernetes`, and --unit for `host`/],
   ['a secret in clear', { unit: 'x', 'api-token': 'hunter2' }, 'USAGE', /^--api-token names where the secret is kept, and never the secret itself: env:NAME or file:PATH$/],
-  ['a password in an address', { 'database-url': 'postgresql://u:hunter2@h/d' }, 'CONFIGURATION', /^`database\.url` at what was given holds a password; leave it out/],
-  ['an address that is none', { unit: 'x', url: 'testops.example.org' }, 'CONFIGURATION', /^`url` at what was given must begin with http:\/\/ or https:\/\//],
+  ['a password in an address', { 'database-url': 'postgresql://u:hunter2@h/d' }, 'CONFIGURATION', /^--database-url holds a password; leave it out/],
+  ['an address that is none', { unit: 'x', url: 'testops.example.org' }, 'CONFIGURATION', /^--url must begin with http:\/\/ or https:\/\//],
   ['a name that no deployment may have', { unit: 'x', name: 'a b' }, 'CONFIGURATION', /must be letters, digits, dots, dashes or underscores$/],
   ['a secret that is not there', { unit: 'x', 'api-token': 'env:TESTOPS_TOKEN' }, 'SECRET_MISSING', /the environment variable TESTOPS_TOKEN is not set$/],
   ['a folder that is not there', { unit: 'x', output: 'none/x.yaml' }, 'UNAVAILABLE', /none\/x\.yaml cannot be written: there is no such folder$/],

@@ -13,13 +13,13 @@ test.each([
   [{}, { name: null, tag: null, build: null }],
   [
     { image: 'testops:527u01', build: '527u01' },
-    { name: 'testops', tag: '527u01', build: '527u01' },
+    { registry: '', name: 'testops', tag: '527u01', build: '527u01' },
   ],
   [
     { image: 'registry.example.org:5000/a/b/testops-legacy:527u01@sha256:abc' },
-    { name: 'testops-legacy', tag: '527u01', build: null },
+    { registry: 'registry.example.org:5000/a/b/', name: 'testops-legacy', tag: '527u01', build: null },
   ],
-  [{ image: 'registry.example.org:5000/testops' }, { name: 'testops', tag: null, build: null }],
+  [{ image: 'registry.example.org:5000/testops' }, { registry: 'registry.example.org:5000/', name: 'testops', tag: null, build: null }],
 ])('image of %j', async (some, expected) => {
   expect(await (await serviceOf(some)).image()).toEqual({ ...expected, declaredIn: 'testops-admin.yaml' })
 })

@@ -1,0 +1,136 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { openUnheld } from '../../adapters/open-file.ts'
+import { isOnPath } from '../../adapters/this-machine.ts'
+import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { harmless } from '../../core/harmless.ts'
+import { sentence } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
+import { wordsOf } from '../../platforms/index.ts'
+import { requireApiToken } from '../configuration/api-token.ts'
+import type { Node } from '../configuration/nodes.ts'
+import { schema } from '../configuration/schema.ts'
+import { secretReader } from '../configuration/secrets.ts'
+import type { Environment } from '../paths.ts'
+import type { DraftValue } from './draft.ts'
+
+/** Keys of a deployment's section, each within the one before. */
+export type Path = readonly [string, ...string[]]
+
+export interface JudgeOptions {
+  /** as errors name what is judged: `--url`, `the answer` */
+  subject: string
+  /** files are meant from here, absolute */
+  directory: string
+  environment: Environment
+}
+
+interface Judged {
+  value: DraftValue
+  /** what may keep it from being used, and does not show it to be wrong */
+  doubt: string | null
+}
+
+/** nothing that a configuration says is longer */
+const mostCharacters = 1000
+
+/**
+ * What an answer stands for at a key of a deployment. Throws CONFIGURATION, for a secret USAGE, with what is wrong and what is expected;
+ * an answer that may be a secret is never repeated.
+ */
+export async function judge(path: Path, answer: string, options: JudgeOptions): Promise<Judged> {
+  const { subject, directory } = options
+  const node = nodeAt(path)
+  const wrong = (problem: string): AdminError => new AdminError('CONFIGURATION', `${subject} ${problem}`, 'example' in node && node.example !== '' ? [sentence`for example: ${exampleOf(node)}`] : [])
+  const flaw = flawIn(answer)
+  if (flaw !== null) throw wrong(flaw)
+  switch (node.kind) {
+    case 'secret':
+      return { value: secretAt(answer, subject, directory), doubt: null }
+    case 'file': {
+      const { problem, doubt } = await judgeFile(resolve(directory, answer))
+      if (problem !== null) throw wrong(problem)
+      return { value: resolve(directory, answer), doubt }
+    }
+    case 'list': {
+      const words = wordsOf(answer)
+      const problem = await problemOfCommand(words, options)
+      if (problem !== null) throw wrong(problem)
+      return { value: words, doubt: null }
+    }
+    default: {
+      const problem = problemAt(path, answer)
+      // how a configuration would say it is for who writes one
+      if (problem !== null) throw wrong(problem.replace(/(?<=^holds a password; leave it out) and write .*/, subject.startsWith('--') ? `, and say with --${path[0]}-password where it is kept` : ', and you are asked next where it is kept'))
+      return { value: answer, doubt: null }
+    }
+  }
+}
+
+/** What is wrong with the name of a deployment; null: nothing. */
+export function problemOfName(name: string): string | null {
+  return flawIn(name) ?? schema.keys.deployments.problem(name)
+}
+
+/** What is wrong with a text at a key of a deployment, in a few words that never repeat it; null: nothing. */
+export function problemAt(path: Path, text: string): string | null {
+  const node = nodeAt(path)
+  return flawIn(text) ?? (node.kind === 'text' ? (node.problem?.(text) ?? null) : null)
+}
+
+/** `env:NAME` or `file:PATH`. Throws USAGE, which never repeats what was given: it may be the secret itself. */
+function secretAt(text: string, subject: string, directory: string): { env: string } | { file: string } {
+  const [, form, place = ''] = /^(env|file):(.+)$/.exec(text) ?? []
+  if (form === 'env' && /^[A-Za-z_]\w*$/.test(place)) return { env: place }
+  if (form === 'file') return { file: resolve(directory, place) }
+  throw new AdminError('USAGE', `${subject} names where the secret is kept, and never the secret itself: env:NAME or file:PATH`, [typed([subject, 'env:NAME']), typed([subject, 'file:PATH'])])
+}
+
+/** Reads a secret from where an answer says that it is kept, and forgets it. Throws SECRET_MISSING. */
+export async function assertSecret(path: Path, answer: string, { directory, environment }: JudgeOptions, timeoutMs: number): Promise<void> {
+  const place = secretAt(answer, 'the answer', directory)
+  const reference = 'env' in place ? ({ at: answer, form: 'env', variable: place.env } as const) : ({ at: answer, form: 'file', path: place.file } as const)
+  const secret = await secretReader({ environment, timeoutMs })(reference)
+  if (path[0] === 'apiToken') requireApiToken(secret, reference)
+}
+
+function flawIn(text: string): string | null {
+  if (text.trim() === '') return 'is empty'
+  if (text.length > mostCharacters) return `is longer than ${mostCharacters} characters`
+  return text === harmless(text) ? null : 'has a character that cannot be shown'
+}
+
+async function judgeFile(path: string): Promise<{ problem: string | null; doubt: string | null }> {
+  try {
+    const handle = await openUnheld(path)
+    const isFile = await handle.stat().then((it) => it.isFile()).finally(async () => handle.close())
+    return { problem: isFile ? null : `names no plain file: ${path}`, doubt: null }
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'EACCES') return { problem: null, doubt: `this user may not read ${path}` }
+    return { problem: code === 'ENOENT' || code === 'ENOTDIR' ? `names a file that does not exist: ${path}` : `names a file that cannot be read: ${messageOf(error)}`, doubt: null }
+  }
+}
+
+/** A command is run without a shell, and begins with a program that has to be there. */
+async function problemOfCommand(words: readonly string[], { directory, environment }: JudgeOptions): Promise<string | null> {
+  const [program = ''] = words
+  if (words.some((word) => /^(?:[|;&<>]+|\d?>.*)$|\$\(|`/.test(word))) return 'needs a shell, and is run without one: put it into a script'
+  const isThere = program.includes('/') ? await access(resolve(directory, program), constants.X_OK).then(() => true, () => false) : program !== '' && (await isOnPath(program, environment['PATH']))
+  return isThere ? null : `starts a program that cannot be run here: ${program}`
+}
+
+function exampleOf(node: Node): string {
+  const example = 'example' in node ? node.example : ''
+  return node.kind === 'list' ? example.replace(/^\[(.*)\]$/, '$1').replaceAll(', ', ' ') : example
+}
+
+function nodeAt(path: Path): Node {
+  return path.reduce<Node>((outer, key) => {
+    const node = outer.kind === 'list' ? outer.of : outer
+    const inner = node.kind === 'section' ? node.keys[key] : undefined
+    if (!inner) throw new TypeError(`the schema has no key ${path.join('.')}`)
+    return inner
+  }, schema.keys.deployments.of)
+}

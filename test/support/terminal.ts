@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../bin/run.js', import.meta.url))
+
+/** What is typed once the terminal shows a text; each once, in this order. */
+export type Answer = readonly [shown: RegExp, keys: string | ((shown: string) => string)]
+
+export interface Terminal {
+  cwd?: string
+  env?: Readonly<Record<string, string>>
+  columns?: number
+  answers?: readonly Answer[]
+}
+
+export interface Shown {
+  exitCode: number | null
+  /** all that the terminal showed, both streams, without colours */
+  text: string
+}
+
+/** Types a line into a shell on a terminal of its own, where `testops-admin` is this program, and gives what was shown. */
+export async function onTerminal(line: string, { cwd, env = {}, columns = 80, answers = [] }: Terminal = {}): Promise<Shown> {
+  const shell = spawn('script', ['-qefc', `stty cols ${columns}; ${line}`, '/dev/null'], {
+    ...(cwd !== undefined && { cwd }),
+    env: { ...process.env, SHELL: '/bin/bash', TERM: 'xterm', NO_COLOR: '1', ...env, PATH: `${binFolder()}:${process.env.PATH ?? ''}` },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const waiting = [...answers]
+  let text = ''
+  let seen = 0
+  const read = (bytes: Buffer): void => {
+    text += bytes.toString()
+    const [next] = waiting
+    const shown = text.slice(seen)
+    if (next?.[0].test(shown)) {
+      waiting.shift()
+      seen = text.length
+      shell.stdin.write(typeof next[1] === 'string' ? next[1] : next[1](shown))
+    }
+  }
+  shell.stdout.on('data', read)
+  shell.stderr.on('data', read)
+  // it may have ended by then
+  shell.stdin.on('error', () => undefined)
+  const exitCode = await new Promise<number | null>((resolve) => shell.once('close', resolve))
+  return { exitCode, text: text.replaceAll('\r', '').replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '') }
+}
+
+let folder: string | null = null
+
+/** A folder in which the program has its name. */
+function binFolder(): string {
+  if (folder !== null) return folder
+  folder = mkdtempSync(join(tmpdir(), 'testops-admin-bin-'))
+  writeFileSync(join(folder, 'testops-admin'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 })
+  return folder
+}
