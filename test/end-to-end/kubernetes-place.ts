@@ -11,14 +11,14 @@ interface KubernetesPlace {
   run(...words: string[]): Promise<Ended>
 }
 
-/** For each test of a file a cluster whose service is ready, and a folder of its own whose configuration says no more than the platform. */
-export function kubernetesPlace(): KubernetesPlace {
+/** For each test of a file a cluster whose service is ready, and a folder of its own whose configuration says no more than the platform. `settings`: of the service. */
+export function kubernetesPlace(settings: Readonly<Record<string, string>> = {}): KubernetesPlace {
   let world: KubernetesWorld
   let place: Place
   beforeEach(async () => {
     place = await freshPlace()
     await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
-    world = await kubernetesWorld()
+    world = await kubernetesWorld(settings)
     await expect.poll(world.isReady, { timeout: 20_000 }).toBe(true)
   })
   afterEach(async () => {

@@ -25,8 +25,8 @@ test('a service of which a newer pod cannot start is not stopped while the one o
   await expect.poll(() => here.world.cluster.pods.some(({ status }) => status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'ImagePullBackOff'))).toBe(true)
   for (const words of [['service', 'restart'], ['set-env', 'TZ=Europe/Berlin'], ['service', 'stop']]) {
     const refused = await here.run(...words, '--confirm', 'prod')
-    expect([refused.exitCode, flat(refused.stdout)]).toEqual([4, expect.stringContaining('the service may not come back once it is stopped: container testops-testops of pod `testops-testops-')])
-    expect(flat(refused.stdout)).toContain('--accept-risk stuck-rollout')
+    expect([refused.exitCode, flat(refused.stderr)]).toEqual([4, expect.stringContaining('the service may not come back once it is stopped: container testops-testops of pod `testops-testops-')])
+    expect(flat(refused.stderr)).toContain('--accept-risk stuck-rollout')
   }
   expect(scalings()).toEqual([])
 })
@@ -42,6 +42,39 @@ test('a setting of a Deployment that is paused is not called done while its pods
   expect([back.exitCode, here.world.isReady()], back.stdout + back.stderr).toEqual([0, true])
   const own = deployment().spec.template.spec.containers.find((it) => it.name === 'testops-testops')
   expect(own?.env?.filter((it) => it.name === 'TZ').map(({ value }) => value)).toEqual(['UTC'])
+}, 120_000)
+
+test('a setting that a policy of the cluster sets back on the way into pods is not called done, and undo brings back what was', async () => {
+  here.world.cluster.hooks.admitting = (pod) => {
+    pod.spec.containers = pod.spec.containers.map((it) => ({ ...it, env: (it.env ?? []).map((entry) => (entry.name === 'TZ' ? { ...entry, value: 'Asia/Tokyo' } : entry)) }))
+    return null
+  }
+  const failed = await here.run('set-env', 'TZ=Europe/Berlin', '--json', '--confirm', 'prod', '--patience', '10')
+  const { run: name, error } = JSON.parse(failed.stdout) as RepairDocument
+  expect([failed.exitCode, error?.message]).toEqual([1, expect.stringMatching(/^the service answers, but not as it is declared: pod `testops-testops-\S+` serves with another value of TZ than Deployment `testops-testops` in namespace `testops` declares$/)])
+  const again = await here.run('resume', '--confirm', 'prod', '--patience', '10')
+  expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('serves with another value of TZ')])
+  const back = await here.run('undo', name ?? '', '--confirm', 'prod')
+  expect([back.exitCode, here.world.isReady()], back.stdout + back.stderr).toEqual([0, true])
+  // what is changed in all pods, and by no run, is none of a restart's
+  const restarted = await here.run('service', 'restart', '--confirm', 'prod')
+  expect(restarted.exitCode, restarted.stdout + restarted.stderr).toBe(0)
+}, 120_000)
+
+test('whoever scales the service up while it is being stopped ends the run with 6; resume stops it, and undo starts it again', async () => {
+  here.world.cluster.hooks.scaled = (_, replicas) => {
+    if (replicas > 0) return
+    delete here.world.cluster.hooks.scaled
+    edit(({ spec }) => void (spec.replicas = 1))
+  }
+  const stopped = await here.run('service', 'stop', '--json', '--confirm', 'prod')
+  const { run: name, error } = JSON.parse(stopped.stdout) as RepairDocument
+  expect([stopped.exitCode, error?.message]).toEqual([6, expect.stringMatching(/^something else has started the service, which is to be stopped meanwhile: /)])
+  await expect.poll(here.world.isReady, { timeout: 20_000 }).toBe(true)
+  const resumed = await here.run('resume', '--confirm', 'prod')
+  expect([resumed.exitCode, deployment().spec.replicas], resumed.stdout + resumed.stderr).toEqual([0, 0])
+  const back = await here.run('undo', name ?? '', '--confirm', 'prod')
+  expect([back.exitCode, deployment().spec.replicas, here.world.isReady()], back.stdout + back.stderr).toEqual([0, 1, true])
 }, 120_000)
 
 test('a run that was killed is found again under another name of the deployment, and one of a workload that was made again is told', async () => {

@@ -11,10 +11,13 @@ import { localPrograms } from '../kubernetes/exec.ts'
 import { kubeconfigFor } from '../kubernetes/passing-kubeconfig.ts'
 import type { Pod, Workload } from '../kubernetes/resources.ts'
 import { startApiServer } from '../kubernetes/server.ts'
+import type { ApiServer } from '../kubernetes/server.ts'
 import { forwardPorts, upgraded } from '../kubernetes/streams.ts'
 import { freshDatabase, freshRedisDatabase, freshVhost, rabbitmqctlOf, servers } from '../servers/index.ts'
 import type { FreshDatabase, FreshVhost } from '../servers/index.ts'
 import { freePort } from '../../src/lab/servers/local/ports.ts'
+import { proxyTo } from '../repairs/support/proxy.ts'
+import type { Proxy } from '../repairs/support/proxy.ts'
 
 const deployment = 'testops-testops'
 const namespace = 'testops'
@@ -28,6 +31,9 @@ export interface KubernetesWorld {
   /** of kubectl */
   kubeconfig: string
   requests: readonly string[]
+  api: ApiServer
+  /** the way of forwards to the broker's AMQP port, and to the database */
+  ways: { broker: Proxy; database: Proxy }
   /** cuts every connection through the API server that is open now */
   breakForwards: () => void
   /** pods to which streams are opened, and break at once */
@@ -41,15 +47,16 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
   const [database, vhost, redis] = await Promise.all([freshDatabase(), freshVhost('3'), freshRedisDatabase()])
   const cluster = recordedCluster()
   const server = await startApiServer(cluster)
-  const port = await freePort()
   const running = new Map<string, PracticeService>()
+  /** of the pods' services, by name */
+  const ports = new Map<string, number>()
   const [host] = database.endpoint.hosts
+  const ways = { broker: await proxyTo(vhost.endpoint), database: await proxyTo(host!) }
   const places: Readonly<Record<string, { host: string; port: number }>> = {
-    'testops-postgresql:5432': host!,
-    'testops-rabbitmq:5672': vhost.endpoint,
+    'testops-postgresql:5432': { host: '127.0.0.1', port: ways.database.port },
+    'testops-rabbitmq:5672': { host: '127.0.0.1', port: ways.broker.port },
     ...(management && { 'testops-rabbitmq:15672': { host: new URL(vhost.endpoint.managementUrl!).hostname, port: Number(new URL(vhost.endpoint.managementUrl!).port) } }),
     'testops-redis-master:6379': redis.endpoint,
-    'testops-testops:8080': { host: '127.0.0.1', port },
   }
   const inCluster: Record<string, string> = {
     SPRING_DATASOURCE_URL: `jdbc:postgresql://${outside ? outsideName : 'testops-postgresql'}:5432/${database.endpoint.database}`,
@@ -71,7 +78,7 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
   const container = (it: Workload): Workload['spec']['template']['spec']['containers'][number] => it.spec.template.spec.containers.find(({ name }) => name === deployment)!
 
   /** What the pod's own container sees: the same settings, by the addresses that lead there from here. */
-  const environmentOf = (pod: Pod): Record<string, string> => {
+  const environmentOf = (pod: Pod, port: number): Record<string, string> => {
     const env = pod.spec.containers.find(({ name }) => name === deployment)?.env ?? []
     const own = Object.fromEntries(env.map(({ name, value = '' }) => [name, value]))
     return {
@@ -88,12 +95,15 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
     const { name } = pod.metadata
     if (!name.startsWith(`${deployment}-`)) return 'ready'
     const write = (text: string): void => text.trimEnd().split('\n').forEach((line) => cluster.print(name, deployment, line))
-    running.set(name, await startPracticeService(environmentOf(pod), practiceMachine({ hostName: name, brokerRetryMs: 300 }), { write }))
+    const port = await freePort()
+    ports.set(name, port)
+    running.set(name, await startPracticeService(environmentOf(pod, port), practiceMachine({ hostName: name, brokerRetryMs: 300 }), { write }))
     return 'ready'
   }
   cluster.hooks.stopping = async ({ metadata: { name } }) => {
     await running.get(name)?.stop()
     running.delete(name)
+    ports.delete(name)
   }
   // what is called so in a pod is here
   const run = localPrograms('sh', 'sleep')
@@ -107,6 +117,8 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
     socket.once('close', () => streams.delete(socket))
     forwardPorts(request, socket, head, {
       connect(wanted): Socket | null {
+        const own = ports.get(asked.name ?? '')
+        if (own !== undefined && wanted === 8080) return connect({ host: '127.0.0.1', port: own })
         const [, place] = Object.entries(places).find(([key]) => key.endsWith(`:${wanted}`) && asked.name?.startsWith(key.split(':')[0]!)) ?? []
         return place ? connect({ host: place.host, port: place.port }) : null
       },
@@ -140,6 +152,8 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
     vhost,
     kubeconfig: await kubeconfigFor(server.url),
     requests: server.requests,
+    api: server,
+    ways,
     breakForwards() {
       for (const stream of streams) stream.destroy()
     },
@@ -148,6 +162,7 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
     async close() {
       for (const service of running.values()) await service.stop()
       await server.close()
+      await Promise.all([ways.broker.close(), ways.database.close()])
       await Promise.all([database.cleanup(), vhost.cleanup(), redis.cleanup()])
     },
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Compared, Controls, DatabaseControl, ServiceControl } from '../../src/core/controls.ts'
-import type { ChangelogLockRow, Sources } from '../../src/core/sources.ts'
+import type { ChangelogLockRow, Sources, WantedImage } from '../../src/core/sources.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { fakeApiControl } from './api-control.ts'
 import type { FakeApiControl } from './api-control.ts'
@@ -32,6 +32,8 @@ export interface FakeDeployment {
   readonly sources: Pick<Sources, 'database' | 'service' | 'broker' | 'sessions' | 'files' | 'release'>
   readonly files: FileWorld
   readonly release: ReleaseWorld
+  /** that its engine has */
+  readonly images: Set<string>
   /** how often its instances are still seen to be replaced */
   rollsOut: number
   readonly store: ReturnType<typeof fakeSessionStore>
@@ -53,6 +55,7 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
     files: fileWorld(),
     release: releaseWorld(),
     rollsOut: 0,
+    images: new Set(),
     ...of,
     notes: [],
     kept: new Map(),
@@ -68,7 +71,7 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
     },
     sources: {
       database: [fakeDatabase({ changelogLocks: () => [lockTable([...deployment.rows])], backends: [] })],
-      service: fakeService({ status: () => (deployment.service === 'running' ? running(deployment.rollsOut-- > 0 ? { isRollingOut: true } : {}) : stopped()), environment: () => new Map(deployment.settings) }),
+      service: fakeService({ status: () => (deployment.service === 'running' ? running(deployment.rollsOut-- > 0 ? { isRollingOut: true } : {}) : stopped()), environment: () => new Map(deployment.settings), hasImage: ({ image }: WantedImage) => deployment.images.has(image) }),
       get sessions() {
         return deployment.store.source
       },
@@ -86,7 +89,7 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
   return deployment
 }
 
-function fakeServiceControl(of: () => Pick<FakeDeployment, 'service' | 'settings'>): ServiceControl {
+function fakeServiceControl(of: () => Pick<FakeDeployment, 'service' | 'settings' | 'images'>): ServiceControl {
   const become = async (state: FakeDeployment['service'], { signal }: Parameters<ServiceControl['stop']>[0]): ReturnType<ServiceControl['stop']> => {
     of().service = state
     if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while waiting for the service to be ${state}`)
@@ -95,6 +98,7 @@ function fakeServiceControl(of: () => Pick<FakeDeployment, 'service' | 'settings
   return {
     stop: async (options) => become('stopped', options),
     start: async (options) => become('running', options),
+    fetchImage: async ({ image }) => void of().images.add(image),
     async trySetting({ name, from, to }) {
       const value = of().settings.get(name) ?? null
       return value === from || value === to ? 'set' : 'changed'

@@ -5,7 +5,7 @@ import { AdminError } from '../../src/core/error.ts'
  * arguments that gives either; for each property its value.
  */
 export type Answers<S> = {
-  [K in keyof S]?: S[K] extends (...input: infer Input) => Promise<infer Value>
+  [K in keyof S]?: NonNullable<S[K]> extends (...input: infer Input) => Promise<infer Value>
     ? Value | AdminError | ((...input: Input) => Value | AdminError | Promise<Value | AdminError>)
     : S[K]
 }

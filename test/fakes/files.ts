@@ -44,6 +44,14 @@ export function fileWorld(of: Readonly<Record<string, Readonly<Record<string, st
       included: async (file) => ({ files: [file], others: [] }),
       extended: async () => null,
       secret: async (file) => new Secret(valuesOf(file).get('') ?? ''),
+      places: async (file, below, signs) => {
+        const maps = [...valuesOf(file).keys()].flatMap((key) => key.split('.').map((_, at, all) => all.slice(0, at)))
+        const all = [...new Set(maps.map((it) => JSON.stringify(it)))].map((it) => JSON.parse(it) as string[])
+        const inside = all.filter((path) => below.every((key, at) => path[at] === key) && signs.some((sign) => look(file, [...path, ...sign]).found === path.length + sign.length))
+        return inside.sort((a, b) => a.length - b.length)
+      },
+      names: async (file) => [...valuesOf(file).keys()].flatMap((key) => key.split('.')),
+      rendered: async ({ chart }) => Promise.reject(new AdminError('UNAVAILABLE', `there is no helm for ${chart}`)),
       variable: async (file, name) => valuesOf(file).get(`$${name}`) ?? null,
     },
     control: {

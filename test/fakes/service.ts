@@ -1,5 +1,5 @@
 import type { Secret } from '../../src/core/secret.ts'
-import type { DriftingSetting, InstanceHealth, Machine, ServiceCommands, ServiceHealth, ServiceImage, ServiceSource, ServiceStatus, SettingsDrift } from '../../src/core/sources.ts'
+import type { ComposedImage, DriftingSetting, InstanceHealth, Machine, ServiceCommands, ServiceHealth, ServiceImage, ServiceSource, ServiceStatus, SettingsDrift } from '../../src/core/sources.ts'
 import { ago, fake } from './fake.ts'
 import type { Answers } from './fake.ts'
 
@@ -16,6 +16,7 @@ export const commands: ServiceCommands = {
   status: 'systemctl status testops',
   logs: 'journalctl -u testops',
   settings: '/etc/testops/testops.env',
+  edit: '${EDITOR:-vi} /etc/testops/testops.env',
 }
 
 /** A running service of build 527u01 on one machine with x86-64-v3, unless told otherwise. */
@@ -29,6 +30,10 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       resolve: true,
       controllers: [],
       startObstacles: [],
+      lacks: [],
+      operator: null,
+      composed: () => composed(),
+      hasImage: true,
       health: health(),
       origins: [],
       hasEnded: false,
@@ -38,7 +43,7 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       commands,
       settingsFiles: ['/etc/testops/testops.env'],
     },
-    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'startObstacles', 'health', 'origins', 'hasEnded', 'lastWords', 'drift', 'proxies'],
+    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'startObstacles', 'lacks', 'operator', 'composed', 'hasImage', 'health', 'origins', 'hasEnded', 'lastWords', 'drift', 'proxies'],
     answers,
   )
 }
@@ -78,6 +83,11 @@ export function settings(of: Readonly<Record<string, string | Secret | undefined
 
 export function image(of: Partial<ServiceImage> = {}): ServiceImage {
   return { name: 'testops', tag: '527u01', build: '527u01', declaredIn: 'testops-admin.yaml', ...of }
+}
+
+/** Of a compose project whose service runs the standard image, unless told otherwise. */
+export function composed(of: Partial<ComposedImage> = {}): ComposedImage {
+  return { now: 'r/testops:527u01', then: 'r/testops-legacy:527u01', platform: null, isBuilt: false, others: [], ...of }
 }
 
 export function machine(of: Partial<Machine> = {}): Machine {

@@ -69,11 +69,16 @@ export class Workloads {
     if (deployment.spec['paused'] === true) return this.#settlePaused(deployment, sets, same)
     const current = same ?? this.#newSet(deployment)
     const others = sets.filter((it) => it !== current)
+    if (isRecreated(deployment) && others.some((set) => this.#lasting(set).length > 0)) {
+      // none is made while one of before is there, be it Terminating (kubernetes, pkg/controller/deployment/recreate.go)
+      for (const old of others) this.#resize(old, 0, deployment)
+      return this.#report('deployments', deployment, [current, ...others])
+    }
     // no more at once than maxSurge allows, and those of before go as new ones are ready
     const former = others.reduce((sum, set) => sum + this.#podsOf(set).length, 0)
     const most = Math.max(0, replicas + surgeOf(deployment) - former)
     this.#resize(current, former === 0 ? replicas : Math.min(replicas, Math.max(most, this.#podsOf(current).length)), deployment)
-    let left = Math.max(0, replicas - this.#podsOf(current).filter(isReady).length)
+    let left = Math.max(0, replicas - unavailableOf(deployment) - this.#podsOf(current).filter(isReady).length)
     for (const old of others) {
       const kept = Math.min(left, this.#podsOf(old).length)
       left -= kept
@@ -136,7 +141,9 @@ export class Workloads {
       status: pending(set.spec.template.spec),
     }
     const refusal = this.#cluster.hooks.admitting?.(wanted) ?? null
-    this.#noteRefusal(workload, refusal === null ? null : `pods "${wanted.metadata.name}" is forbidden: ${refusal}`)
+    const said = refusal === null ? null : `pods "${wanted.metadata.name}" is forbidden: ${refusal}`
+    if (index === null) this.#noteRefusal(workload, said)
+    else this.#tellOfPod(workload, wanted.metadata.name, said)
     if (refusal !== null) {
       this.#after(refusedMs, () => this.settle())
       return false
@@ -151,7 +158,22 @@ export class Workloads {
     return true
   }
 
-  /** A StatefulSet's controller tells of it by events alone. */
+  /** A StatefulSet's controller tells of it by events alone (kubernetes, pkg/controller/statefulset/stateful_pod_control.go, `recordPodEvent`). */
+  #tellOfPod({ metadata: { namespace, name, uid } }: Workload, pod: string, error: string | null): void {
+    const at = timestamp(new Date())
+    const what = `create Pod ${pod} in StatefulSet ${name}`
+    const told = error === null ? { type: 'Normal', reason: 'SuccessfulCreate', message: `${what} successful` } : { type: 'Warning', reason: 'FailedCreate', message: `${what} failed error: ${error}` }
+    this.#cluster.create('events', {
+      metadata: { name: `${name}.${randomBytes(8).toString('hex')}`, ...(namespace !== undefined && { namespace }) },
+      involvedObject: { kind: 'StatefulSet', namespace, name, uid, apiVersion: 'apps/v1' },
+      ...told,
+      source: { component: 'statefulset-controller' },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+    })
+  }
+
   #noteRefusal(workload: Workload, message: string | null): void {
     const now = this.#cluster.find('deployments', workload.metadata.namespace, workload.metadata.name)
     if (!now) return
@@ -212,6 +234,11 @@ export class Workloads {
     return this.#cluster.list(plural, metadata.namespace ?? null).filter((it) => it.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid))
   }
 
+  /** Those that are told to end, too. */
+  #lasting(set: Workload): Pod[] {
+    return this.#owned('pods', set) as Pod[]
+  }
+
   /** Those that are not told to end. */
   #podsOf(set: Workload): Pod[] {
     return (this.#owned('pods', set) as Pod[]).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -234,8 +261,26 @@ export class Workloads {
 
 /** of a quarter of them, where the strategy says nothing else */
 function surgeOf({ spec }: Workload): number {
-  const { maxSurge = '25%' } = (spec['strategy'] as { rollingUpdate?: { maxSurge?: number | string } } | undefined)?.rollingUpdate ?? {}
-  return typeof maxSurge === 'number' ? maxSurge : Math.ceil(((spec.replicas ?? 1) * Number.parseInt(maxSurge, 10)) / 100)
+  const { maxSurge = '25%' } = rollingIn(spec)
+  return typeof maxSurge === 'number' ? maxSurge : Math.ceil(partOf(spec, maxSurge))
+}
+
+/** as many may be missing meanwhile; none where nothing is said, which of a few is what a quarter comes to */
+function unavailableOf({ spec }: Workload): number {
+  const { maxUnavailable = 0 } = rollingIn(spec)
+  return typeof maxUnavailable === 'number' ? maxUnavailable : Math.floor(partOf(spec, maxUnavailable))
+}
+
+function rollingIn(spec: Workload['spec']): { maxSurge?: number | string; maxUnavailable?: number | string } {
+  return (spec['strategy'] as { rollingUpdate?: object } | undefined)?.rollingUpdate ?? {}
+}
+
+function partOf({ replicas = 1 }: Workload['spec'], share: string): number {
+  return (replicas * Number.parseInt(share, 10)) / 100
+}
+
+function isRecreated({ spec }: Workload): boolean {
+  return (spec['strategy'] as { type?: string } | undefined)?.type === 'Recreate'
 }
 
 function revisionOf({ metadata }: Workload): number {

@@ -10,6 +10,9 @@ import { readKubeconfig } from './kubeconfig-file.ts'
 import type { KubeconfigFile } from './kubeconfig-file.ts'
 import type { KubernetesSettings } from './settings.ts'
 
+/** Nothing leads to a cluster from this machine. */
+export class NoCluster extends AdminError {}
+
 /** A cluster, and as whom it is asked. */
 export interface Access {
   /** null: in a pod of it, by its service account */
@@ -93,7 +96,7 @@ function nowhere(files: readonly string[], contexts: readonly Context[]): never 
       'kubectl config use-context NAME',
     ])
   }
-  throw new AdminError('UNAVAILABLE', `no cluster is known here: there is no configuration of kubectl in ${files.join(', ')}, and this is no pod`, [
+  throw new NoCluster('UNAVAILABLE', `no cluster is known here: there is no configuration of kubectl in ${files.join(', ')}, and this is no pod`, [
     'kubectl config get-contexts',
     'export KUBECONFIG=FILE',
   ])

@@ -76,6 +76,8 @@ export interface KubernetesClient {
 const methods = { create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
 const patchTypes = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json', json: 'application/json-patch+json', apply: 'application/apply-patch+yaml' } as const
 const pageSize = 500
+/** less than the time between two looks at a service that is to stay stopped */
+const sharedMs = 1000
 
 /** Throws CONFIGURATION (a wrong context, a broken kubeconfig), UNAVAILABLE (no cluster is known). Asks the cluster nothing yet. */
 export async function openClient(settings: Pick<KubernetesSettings, 'context'>, options: PlatformOptions): Promise<KubernetesClient> {
@@ -144,7 +146,7 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
     throw notKubernetes({ status: answer.statusCode ?? 0, text, contentType: answer.headers['content-type'] ?? '' }, connection.peer.where, kubectl)
   }
 
-  const answers = sharedAnswers()
+  const answers = sharedAnswers({ forMs: sharedMs })
   async function* pagesBy<T>(ask: ReturnType<typeof askUntil>, asked: Asked): AsyncGenerator<readonly T[]> {
     for (let next: string | undefined; ; ) {
       const query = { limit: pageSize, ...asked.query, ...(next !== undefined && { continue: next }) }

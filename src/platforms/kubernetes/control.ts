@@ -1,8 +1,6 @@
 import type { ServiceControl } from '../../core/controls.ts'
 import type { KubernetesClient } from './client.ts'
 import { giveUpFields, ownsFields, withoutOwning } from './fields.ts'
-import type { Workload } from './objects.ts'
-import { podsOf } from './pods.ts'
 import { scaleDown, scaleUp, tryScale } from './scale.ts'
 import type { ClusterService } from './service.ts'
 import { patchSetting } from './setting.ts'
@@ -15,7 +13,7 @@ export function clusterControl(given: KubernetesClient, service: Pick<ClusterSer
   const client = withoutOwning(given, workload)
   /** What a process that was killed has left. */
   const giveUp = async (): Promise<void> => giveUpFields(given, workload)
-  const scaled = { client, workload, pollMs, status: async () => service.status(), pods: async (now: Workload) => podsOf(given, workload, now) }
+  const scaled = { client, workload, pollMs, status: async () => service.status() }
   const settings = { client, workload, container }
   /** one that fails may have been carried out */
   const written = async <T>(writing: Promise<T>): Promise<T> => {

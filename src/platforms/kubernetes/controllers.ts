@@ -1,6 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import type { Controller } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
+import { fullKind } from './owners.ts'
 import type { Asked } from './resources.ts'
 import type { WorkloadRef } from './scale.ts'
 import { command, nested } from '../../core/shell-command.ts'
@@ -132,12 +133,6 @@ function operators(client: KubernetesClient, { metadata: { namespace = '', owner
       paused: null,
       pause: [command`${nested(client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml'))}   # pause its operator as its own documentation says`],
     }))
-}
-
-/** `TestOps.v1.vendor.example.org`, which kubectl knows whatever else has that name. */
-function fullKind({ apiVersion = '', kind }: { apiVersion?: string; kind: string }): string {
-  const [group, version] = apiVersion.split('/')
-  return version === undefined || group === undefined ? kind : `${kind}.${version}.${group}`
 }
 
 function isAimedAt({ resource, name }: Omit<WorkloadRef, 'namespace'>, target: Target | undefined): boolean {

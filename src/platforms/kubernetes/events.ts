@@ -22,16 +22,27 @@ export async function eventsOf(client: KubernetesClient, namespace: string, pods
 }
 
 async function warningsAbout(client: KubernetesClient, namespace: string, pod: string): Promise<string[]> {
+  const { newest, read, isCut } = await newestEvents(client, namespace, `involvedObject.name=${pod},type=Warning`, { most: maxEvents })
+  if (newest.length === 0) return []
+  const more = isCut ? [`(the newest of ${grouped(read)} warnings; there may be more)`] : []
+  return [client.kubectl('-n', namespace, 'describe', 'pod', pod), ...newest.map(line), ...more]
+}
+
+/** The newest events of a selection, `most` of them, as far as pages of it are read; `isCut`: there may be more. Throws as the client does. */
+export async function newestEvents(client: KubernetesClient, namespace: string, fieldSelector: string, { most, order = newestFirst }: { most: number; order?: typeof newestFirst }): Promise<{ newest: readonly Event[]; read: number; isCut: boolean }> {
   let newest: Event[] = []
-  let [pages, seen] = [0, 0]
-  for await (const events of client.pages<Event>({ resource: 'events', namespace, query: { fieldSelector: `involvedObject.name=${pod},type=Warning` } })) {
-    newest = [...newest, ...events].sort((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1)).slice(0, maxEvents)
-    seen += events.length
+  let [pages, read] = [0, 0]
+  for await (const events of client.pages<Event>({ resource: 'events', namespace, query: { fieldSelector } })) {
+    newest = [...newest, ...events].sort(order).slice(0, most)
+    read += events.length
     if ((pages += 1) === maxPages) break
   }
-  if (newest.length === 0) return []
-  const more = pages === maxPages ? [`(the newest of ${grouped(seen)} warnings; there may be more)`] : []
-  return [client.kubectl('-n', namespace, 'describe', 'pod', pod), ...newest.map(line), ...more]
+  return { newest, read, isCut: pages === maxPages }
+}
+
+export function newestFirst(one: Event, other: Event): number {
+  const [first, second] = [timeOf(one), timeOf(other)]
+  return first === second ? 0 : first < second ? 1 : -1
 }
 
 function line(event: Event): string {

@@ -1,11 +1,12 @@
 import { AdminError } from '../../core/error.ts'
+import { chartLabel } from '../../knowledge/chart.ts'
 import { images } from '../../knowledge/images.ts'
 import type { KubernetesClient } from './client.ts'
-import { serviceContainer } from './image.ts'
+import { imagedContainer, namedContainer, serviceContainer } from './image.ts'
 import type { Container, Workload } from './objects.ts'
 import { isRefusal } from './refusal.ts'
 import type { KubernetesSettings } from './settings.ts'
-import { command } from '../../core/shell-command.ts'
+import { command, sentence } from '../../core/shell-command.ts'
 
 /** What runs the service in a cluster. */
 export interface FoundService {
@@ -21,41 +22,48 @@ export interface FoundService {
 }
 
 /**
- * The one Deployment or StatefulSet whose pods have a container of the service's image; names and labels differ from chart to chart.
+ * The one Deployment or StatefulSet of that name, else whose pods have a container of the service's image, else that the chart has labelled.
  * Looks in the configured namespace, else in the context's own, and where it is not there in all that may be seen.
  * Throws UNAVAILABLE where there is none, CONFIGURATION where there are several, and as the client does: none is passed over for want
  * of an answer.
  */
-export async function findService(client: KubernetesClient, settings: Pick<KubernetesSettings, 'namespace' | 'release'>): Promise<FoundService> {
-  const { namespace, release } = settings
+export async function findService(client: KubernetesClient, settings: Pick<KubernetesSettings, 'namespace' | 'release' | 'workload'>): Promise<FoundService> {
+  const { namespace, release, workload = null } = settings
   const first = namespace ?? client.namespace
-  const near = await candidatesIn(client, first)
+  const near = await candidatesIn(client, first, workload)
   const chosen = ofRelease(near, release)
   if (chosen.length > 0) return only(chosen, client, namespace === null ? `the context's namespace \`${first}\`` : `namespace \`${first}\``)
-  if (namespace !== null) throw none(near, client, `namespace \`${first}\``, release)
+  if (namespace !== null) throw none(near, client, `namespace \`${first}\``, settings)
 
-  const elsewhere = await candidatesIn(client, null).catch((error: unknown) => {
+  const elsewhere = await candidatesIn(client, null, workload).catch((error: unknown) => {
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
-    throw none(near, client, `namespace \`${first}\``, release, error)
+    throw none(near, client, `namespace \`${first}\``, settings, error)
   })
   const found = ofRelease(elsewhere, release)
-  if (found.length === 0) throw none(elsewhere, client, 'any namespace', release)
+  if (found.length === 0) throw none(elsewhere, client, 'any namespace', settings)
   return only(found, client, `all namespaces, since there is none in the context's own, \`${first}\``)
 }
 
 /** One that may be the service, before it is known to be the only one. */
 export type Candidate = Omit<FoundService, 'why'>
 
-/** Throws as the client does: where one kind cannot be listed, what the other shows may not be all. */
-export async function candidatesIn(client: KubernetesClient, namespace: string | null): Promise<Candidate[]> {
+/**
+ * Those of that name, else those with an image of the service's, else those that the chart has labelled as its own. Throws as the client
+ * does: where one kind cannot be listed, what the other shows may not be all. CONFIGURATION where the container cannot be told.
+ */
+export async function candidatesIn(client: KubernetesClient, namespace: string | null, name: string | null = null): Promise<Candidate[]> {
+  const all = await workloadsIn(client, namespace, name)
+  const imaged = all.filter(({ workload }) => imagedContainer(workload.spec.template.spec) !== null)
+  return name !== null || imaged.length === 0 ? all : imaged
+}
+
+async function workloadsIn(client: KubernetesClient, namespace: string | null, wanted: string | null): Promise<Candidate[]> {
   const lists = await Promise.allSettled(
     (['deployments', 'statefulsets'] as const).map(async (resource) => {
-      const all = await client.list<Workload>({ resource, namespace })
-      return all.flatMap((workload): Candidate[] => {
-        const container = serviceContainer(workload.spec.template.spec)
-        const { name, namespace: its = namespace ?? '' } = workload.metadata
-        return container ? [{ resource, namespace: its, name, workload, container }] : []
-      })
+      const found: Candidate[] = []
+      // a cluster may have thousands of others
+      for await (const all of client.pages<Workload>({ resource, namespace })) found.push(...all.flatMap((workload) => candidateFrom(resource, workload, { namespace, wanted })))
+      return found
     }),
   )
   const found = lists.flatMap((it) => (it.status === 'fulfilled' ? it.value : []))
@@ -64,6 +72,24 @@ export async function candidatesIn(client: KubernetesClient, namespace: string |
   const grave = found.length === 0 ? failures : failures.filter((it) => !isRefusal(it, 403) && !isRefusal(it, 404))
   if (grave.length > 0) throw grave[0]
   return found
+}
+
+function candidateFrom(resource: Candidate['resource'], workload: Workload, { namespace, wanted }: { namespace: string | null; wanted: string | null }): Candidate[] {
+  const container = containerOf(workload, wanted)
+  const { name, namespace: its = namespace ?? '' } = workload.metadata
+  return container ? [{ resource, namespace: its, name, workload, container }] : []
+}
+
+/** Null: it is not the service. Throws CONFIGURATION where it is told to be, and which of its containers is meant cannot be seen. */
+function containerOf({ metadata: { name, labels = {} }, spec: { template: { spec } } }: Workload, wanted: string | null): Container | null {
+  if (wanted === null) return imagedContainer(spec) ?? (chartLabel.value.test(labels[chartLabel.name] ?? '') ? namedContainer(spec) : null)
+  if (name !== wanted) return null
+  const container = serviceContainer(spec)
+  if (container !== null) return container
+  const names = spec.containers.map((it) => `\`${it.name}\` (image ${it.image ?? 'unknown'})`)
+  throw new AdminError('CONFIGURATION', `${name} has ${names.length} containers, and none shows that it is the service: ${names.join(', ')}`, [
+    sentence`name the service's container as the chart does, ${name}: a name that ends in testops shows it`,
+  ])
 }
 
 function ofRelease(all: readonly Candidate[], release: string | null): readonly Candidate[] {
@@ -99,9 +125,9 @@ function several(all: readonly Candidate[], client: KubernetesClient, where: str
   return new AdminError('CONFIGURATION', `the service runs ${all.length} times in ${client.cluster}, looked for in ${where}: ${names}. Say in the configuration which is meant`, suggestions)
 }
 
-function none(others: readonly Candidate[], client: KubernetesClient, where: string, release: string | null, refused: AdminError | null = null): AdminError {
+function none(others: readonly Candidate[], client: KubernetesClient, where: string, { release, workload }: Pick<KubernetesSettings, 'release' | 'workload'>, refused: AdminError | null = null): AdminError {
   const names = Object.values(images).map((name) => `\`${name}\``)
-  const what = `no Deployment or StatefulSet with an image named ${names.join(' or ')}`
+  const what = `no Deployment or StatefulSet ${workload === undefined ? `with an image named ${names.join(' or ')}` : `named \`${workload}\``}`
   const which = release === null ? '' : ` and release \`${release}\``
   const more = refused === null ? '' : `; other namespaces were not looked at: ${refused.message}`
   const seen = others.length === 0 ? '' : `; there is ${others.map(placeOf).join(', ')}`
@@ -110,6 +136,7 @@ function none(others: readonly Candidate[], client: KubernetesClient, where: str
     `${client.cluster} has ${what}${which} in ${where}${seen}${more}`,
     [
       'set `kubernetes.namespace`, or `kubernetes.context` for another cluster',
+      ...(workload === undefined && others.length === 0 ? ['set `kubernetes.workload` to its name, where its image has a name of your own' as const] : []),
       client.kubectl('get', 'deployments,statefulsets', '--all-namespaces', '-o', 'wide'),
       ...(refused?.suggestions ?? []),
       'kubectl config get-contexts',

@@ -1,7 +1,7 @@
 import { AdminError } from '../../core/error.ts'
-import type { ErrorCode } from '../../core/error.ts'
 import { images } from '../../knowledge/images.ts'
 import type { Found, Finder } from '../found.ts'
+import { NoCluster } from './access.ts'
 import { openClient } from './client.ts'
 import type { KubernetesClient } from './client.ts'
 import { candidatesIn, only, placeOf, releaseOf } from './find.ts'
@@ -9,16 +9,10 @@ import type { Candidate } from './find.ts'
 import { isRefusal } from './refusal.ts'
 import { SeenService } from './seen.ts'
 
-/** Nothing leads to a cluster from here: there is none to ask. */
-const nowhere: readonly ErrorCode[] = ['UNAVAILABLE', 'CONFIGURATION']
-
 /** Deployments and StatefulSets of the current cluster that run the product: in the context's namespace, else in all that may be seen. */
 export const findReleases: Finder = async (options) => {
-  const client = await openClient({ context: null }, options).catch((error: unknown) => {
-    if (error instanceof AdminError && nowhere.includes(error.code)) return error
-    throw error
-  })
-  if (client instanceof AdminError) return { found: [], looked: client.message }
+  const client = await openClient({ context: null }, options).catch(unlessInterrupted)
+  if (client instanceof AdminError) return client instanceof NoCluster ? { found: [], looked: client.message } : failed(client)
   let isKept = false
   try {
     const at = performance.now()
@@ -34,12 +28,21 @@ export const findReleases: Finder = async (options) => {
     if (!(all instanceof AdminError)) return { found, looked: `${none} any namespace` }
     return { found, looked: `${none} namespace ${client.namespace}; ${all.message}`, unseen: all.message }
   } catch (error) {
-    // this context is what kubectl works on: that it is dead, or refuses who asks, is not that nothing is there
-    if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
-    return { found: [], looked: error.message, unseen: error.message, next: error.suggestions, failure: error }
+    return failed(unlessInterrupted(error))
   } finally {
     if (!isKept) client.close()
   }
+}
+
+/** What is told first: this context is what kubectl works on. That it is broken, dead, or refuses who asks is not that nothing is there. */
+function failed(failure: AdminError): Awaited<ReturnType<Finder>> {
+  const { message, suggestions } = failure
+  return { found: [], looked: message, unseen: message, next: suggestions, failure }
+}
+
+function unlessInterrupted(error: unknown): AdminError {
+  if (error instanceof AdminError && error.code !== 'INTERRUPTED') return error
+  throw error
 }
 
 /** The error where only the context's own namespace may be seen. */

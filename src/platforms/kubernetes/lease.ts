@@ -20,6 +20,8 @@ interface Times {
 }
 
 const name = 'testops-admin'
+/** characters of what a holder says of itself, which anybody may have written */
+const mostSaid = 255
 const usual: Times = { leaseMs: 30_000, renewMs: 8000 }
 const annotation = { who: 'testops-admin/who', what: 'testops-admin/what', process: 'testops-admin/process' } as const
 
@@ -135,6 +137,25 @@ export async function leaseLock(
   }
 }
 
+/**
+ * Who holds the Lease of a deployment now, as far as this machine's clock tells: one that was not renewed for as long as it is valid counts as
+ * free, and so does that of a process of this machine that is gone. Null: nobody, or it may not be read. Takes nothing; throws as the client does.
+ */
+export async function leaseHolder(client: KubernetesClient, namespace: string): Promise<Holder | null> {
+  const lease = await client.get<Lease>({ resource: 'leases', namespace, name }).catch((error: unknown) => {
+    if (isRefusal(error, 404) || isRefusal(error, 403)) return null
+    throw error
+  })
+  if (!lease?.spec?.holderIdentity || Math.abs(ageOf(lease)) >= validityOf(lease, usual)) return null
+  if ((await livesHere(lease.metadata.annotations?.[annotation.process])) === false) return null
+  const { who, what, since } = holderOf(lease)
+  return { who: who?.slice(0, mostSaid) ?? null, what: what?.slice(0, mostSaid) ?? null, since: since && !Number.isNaN(since.getTime()) ? since : null }
+}
+
+function validityOf({ spec: { leaseDurationSeconds } = {} }: Lease, { leaseMs }: Times): number {
+  return leaseDurationSeconds === undefined ? leaseMs : leaseDurationSeconds * 1000
+}
+
 /** A moment by the two clocks of this machine: the steady one stands still while it sleeps, the other may be set. */
 interface Moment {
   wall: number
@@ -157,7 +178,7 @@ function since({ wall, steady }: Moment): number {
 async function isFree(lease: Lease, read: () => Promise<Lease | null>, { times, signal, tell }: { times: Times; signal: AbortSignal | undefined; tell: LockOwner['tell'] }): Promise<boolean> {
   if (!lease.spec?.holderIdentity) return true
   if ((await livesHere(lease.metadata.annotations?.[annotation.process])) === false) return true
-  const validMs = lease.spec.leaseDurationSeconds === undefined ? times.leaseMs : lease.spec.leaseDurationSeconds * 1000
+  const validMs = validityOf(lease, times)
   const age = ageOf(lease)
   if (age >= 0 && age < validMs) return false
   tell?.(`${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment and has not renewed it: it is watched for ${Math.ceil(validMs / 1000)} s, and taken over where nothing is heard`)

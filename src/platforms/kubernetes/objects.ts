@@ -10,7 +10,7 @@ interface Metadata {
   deletionTimestamp?: string
   labels?: Readonly<Record<string, string>>
   annotations?: Readonly<Record<string, string>>
-  ownerReferences?: readonly { kind: string; name: string; uid: string; controller?: boolean }[]
+  ownerReferences?: readonly { apiVersion?: string; kind: string; name: string; uid: string; controller?: boolean }[]
 }
 
 /** A Deployment or a StatefulSet. */

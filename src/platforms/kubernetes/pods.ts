@@ -1,13 +1,23 @@
 import type { ServiceInstance, ServiceOrigin } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import type { FoundService } from './find.ts'
-import { serviceContainer } from './image.ts'
+import { namedContainer, serviceContainer } from './image.ts'
 import type { ContainerStatus, LabelSelector, Pod, Workload } from './objects.ts'
 
-/** All pods of a workload, those of older replica sets and those that are Terminating too. */
-export async function podsOf(client: KubernetesClient, { resource, namespace }: Pick<FoundService, 'resource' | 'namespace'>, workload: Workload): Promise<readonly Pod[]> {
-  const pods = await client.list<Pod>({ resource: 'pods', namespace, query: { labelSelector: selectorText(workload.spec.selector) } })
-  return pods.filter((pod) => (resource === 'statefulsets' ? isOfSet(pod, workload) : isOfDeployment(pod, workload)))
+type Place = Pick<FoundService, 'resource' | 'namespace'>
+
+/**
+ * All pods of a workload, those of older replica sets and those that are Terminating too; and those that its selector matches, run the
+ * service and have not ended, whoever owns them.
+ */
+export async function podsOf(client: KubernetesClient, place: Place, workload: Workload): Promise<readonly Pod[]> {
+  const pods = await client.list<Pod>({ resource: 'pods', namespace: place.namespace, query: { labelSelector: selectorText(workload.spec.selector) } })
+  return pods.filter((pod) => isOwnPod(place, workload, pod) || (namedContainer(pod.spec) !== null && !isOver(pod)))
+}
+
+/** Whether a pod that the selector matches is the workload's own, so that it comes and goes with its replicas. */
+export function isOwnPod({ resource }: Pick<Place, 'resource'>, workload: Workload, pod: Pod): boolean {
+  return resource === 'statefulsets' ? isOfSet(pod, workload) : isOfDeployment(pod, workload)
 }
 
 /** The state of the service's container in a pod; null where the pod has none, or has not told yet. */

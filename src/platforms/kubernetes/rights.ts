@@ -43,9 +43,13 @@ const looking: readonly Right[] = [
   { resource: 'events', verbs: ['list'] },
   // what a container said before it ended
   { resource: 'pods/log', verbs: ['get'] },
+  // what owns pods that are not the workload's own
+  { resource: 'replicasets', verbs: ['get'] },
   // what an Ingress before it lets through
   { resource: 'ingresses', verbs: ['list'] },
   { resource: 'services', verbs: ['get'] },
+  // who repairs the deployment
+  { resource: 'leases', verbs: ['get'] },
   { resource: 'nodes', verbs: ['list'], isElsewhere: true },
 ]
 
@@ -90,6 +94,7 @@ const toChange: { readonly [K in ActionKind]: readonly Right[] } = {
   'set-secret': patching,
   'edit-values': [],
   'upgrade-release': finding,
+  'fetch-image': [],
   'await-rollout': looking,
   'release-lock': reaching,
   'insert-lock-row': reaching,

@@ -5,6 +5,7 @@ import { placeOf } from './find.ts'
 import type { FoundService } from './find.ts'
 import type { Node, Pod, Workload } from './objects.ts'
 import { isEnding, isOver } from './pods.ts'
+import { refusalOf } from './refused-pods.ts'
 import { isRefusal } from './refusal.ts'
 import { isHeld, isRolledOut, isServing } from './rollout-state.ts'
 import { isStuck, unscheduledIn } from './status.ts'
@@ -24,7 +25,7 @@ export async function startObstaclesOf(client: KubernetesClient, place: Place, w
   const own = alive.filter((pod) => !isEnding(pod))
   return [
     ...holding(place, workload, here, which),
-    ...refusing(workload, here, which),
+    ...refusing(await refusalOf(client, place, workload, pods), here, which),
     ...own.flatMap((pod) => (unscheduledIn(pod) === null ? [] : [{ kind: 'lasting' as const, message: `no node takes pod \`${pod.metadata.name}\` (${unscheduledIn(pod)})`, proof: about(pod) }])),
     ...own.flatMap((pod) => unstartable(pod).map((it) => ({ ...it, proof: about(pod) }))),
     ...(await lostNodes(client, alive)),
@@ -43,10 +44,8 @@ function holding(place: Place, workload: Workload, here: Here, which: string): S
 }
 
 /** A quota, or an admission policy. */
-function refusing({ status }: Workload, here: Here, which: string): StartObstacle[] {
-  const failure = status?.conditions?.find(({ type, status: it }) => type === 'ReplicaFailure' && it === 'True')
-  if (!failure) return []
-  return [{ kind: 'lasting', message: `the cluster refuses to make pods (${failure.reason ?? failure.type}: ${oneLine(failure.message ?? '').slice(0, 300)})`, proof: [here('describe', which)] }]
+function refusing(refusal: string | null, here: Here, which: string): StartObstacle[] {
+  return refusal === null ? [] : [{ kind: 'lasting', message: `the cluster refuses to make pods (${refusal})`, proof: [here('describe', which)] }]
 }
 
 /** What a kubelet says of an image that it cannot get (pkg/kubelet/images). */

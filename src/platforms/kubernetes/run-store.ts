@@ -41,7 +41,7 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
     assertRunName(run)
     return client.get<ConfigMap>(of(run)).catch((error: unknown) => {
       if (!isRefusal(error, 404)) throw error
-      throw new AdminError('USAGE', `there is no journal of run \`${run}\` in the ${where}`, ['testops-admin history -d {deployment}'], { cause: error })
+      throw new AdminError('USAGE', `there is no run \`${run}\` in the ${where}`, ['testops-admin history -d {deployment}'], { cause: error })
     })
   }
   const historyIn = (run: string, { data = {} }: ConfigMap): RunHistory => {
@@ -115,7 +115,7 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
       const { name } = isRunName(run) ? of(run) : { name: run }
       const { data = {}, metadata } = await client.get<ConfigMap>({ ...all, name }).catch((error: unknown) => {
         if (!isRefusal(error, 404)) throw error
-        throw new AdminError('USAGE', `there is no journal of run \`${run}\` in the ${where}`, [], { cause: error })
+        throw new AdminError('USAGE', `there is no run \`${run}\` in the ${where}`, [], { cause: error })
       })
       // any other ConfigMap of that namespace is the service's
       if (metadata.labels?.[labels.purpose] !== 'run') throw new AdminError('USAGE', `ConfigMap \`${name}\` in namespace \`${namespace}\` is no journal`, look)

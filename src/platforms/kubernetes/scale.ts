@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { seconds } from '../../adapters/failure.ts'
 import type { WaitOptions } from '../../core/controls.ts'
+import { refuseOwnedByOthers, startedByOthers, stoppedByOthers } from '../../core/by-others.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import { placeOf } from './find.ts'
 import { replicasAnnotation, replicasIn } from './former-replicas.ts'
-import type { Pod, Workload } from './objects.ts'
+import type { Workload } from './objects.ts'
 import { isRefusal } from './refusal.ts'
-import { isHeld, isRolledOut, staleAmong } from './rollout-state.ts'
+import { isHeld, isObserved, isRolledOut } from './rollout-state.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** Which object runs the service. */
@@ -24,23 +25,26 @@ export interface Scaled {
   workload: WorkloadRef
   /** as the platform tells it */
   status: () => Promise<ServiceStatus>
-  /** all of it; absent: what is declared is taken for what they have */
-  pods?: (workload: Workload) => Promise<readonly Pod[]>
   pollMs: number
 }
 
 interface WorkloadState {
   metadata: { resourceVersion?: string; generation?: number; annotations?: Record<string, string> }
   spec: { replicas?: number }
+  status?: NonNullable<Workload['status']>
 }
 
 const annotation = replicasAnnotation
 const attempts = 5
 const onTrial = { query: { dryRun: 'All' } }
 
-/** Scales to zero, and waits until no pod is left in which it may run; one that is Terminating on a node that is silent counts (DESIGN.md 6.8). */
+/**
+ * Scales to zero, and waits until no pod is left in which it may run; one that is Terminating on a node that is silent counts (DESIGN.md
+ * 6.8). Throws INTERRUPTED where something else scales it up meanwhile, REFUSED where something else owns pods of it.
+ */
 export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note, tell }: WaitOptions): Promise<ServiceStatus> {
   const end = performance.now() + timeoutMs
+  refuseOwnedByOthers(await scaled.status())
   await unlessChanged(async () => {
     const { metadata, spec } = await read(scaled)
     const replicas = spec.replicas ?? 1
@@ -49,11 +53,19 @@ export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note, tell 
     const marked = await change(scaled, { metadata: { ...versionOf(metadata), annotations: { [annotation]: String(replicas) } } })
     await setReplicas(scaled, 0, marked.metadata)
   })
-  return waitUntil(scaled, async (status) => status.state === 'stopped', { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) }, async (status) => notGone(scaled, status, timeoutMs))
+  let isUnseen = false
+  const isGone = async (status: ServiceStatus): Promise<boolean> => {
+    // one that has not looked yet may make pods of what it saw last
+    if (status.state === 'stopped') return (isUnseen = !isObserved(await read(scaled))) === false
+    if (status.ownedByOthers !== undefined || ((await read(scaled)).spec.replicas ?? 1) > 0) throw startedByOthers(status)
+    return false
+  }
+  return waitUntil(scaled, isGone, { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) }, async (status) => (isUnseen ? notSeen(scaled, timeoutMs) : notGone(scaled, status, timeoutMs)))
 }
 
-/** Whether both could be done is asked of the API server, which changes nothing (`dryRun`). Throws FORBIDDEN, and what an admission webhook says. */
+/** Whether both could be done is asked of the API server, which changes nothing (`dryRun`). Throws FORBIDDEN, REFUSED as `scaleDown`, and what an admission webhook says. */
 export async function tryScale(scaled: Scaled): Promise<void> {
+  refuseOwnedByOthers(await scaled.status())
   await unlessChanged(async () => {
     const { metadata, spec } = await read(scaled)
     const replicas = spec.replicas ?? 1
@@ -62,15 +74,20 @@ export async function tryScale(scaled: Scaled): Promise<void> {
   })
 }
 
-/** Scales to as many replicas as there were, and waits until they are ready. */
+/** Scales to as many replicas as there were, and waits until they are ready. Throws INTERRUPTED where something else scales it to zero meanwhile, REFUSED as `scaleDown`. */
 export async function scaleUp(scaled: Scaled, { timeoutMs, signal, notes = [], tell }: WaitOptions): Promise<ServiceStatus> {
   const end = performance.now() + timeoutMs
+  refuseOwnedByOthers(await scaled.status())
   await unlessChanged(async () => {
     const { metadata, spec } = await read(scaled)
     if ((spec.replicas ?? 1) > 0) return
     await setReplicas(scaled, replicasIn(metadata.annotations?.[annotation]) ?? notedIn(scaled.workload, notes) ?? 1, metadata)
   })
-  const isUp = async (status: ServiceStatus): Promise<boolean> => status.state === 'running' && (await isUpToDate(scaled))
+  const isUp = async (status: ServiceStatus): Promise<boolean> => {
+    const now = await scaled.client.get<Workload>(scaled.workload)
+    if (now.spec.replicas === 0) throw stoppedByOthers(status)
+    return status.state === 'running' && isUpToDate(scaled, now)
+  }
   const status = await waitUntil(scaled, isUp, { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) }, async ({ detail }) =>
     new AdminError('TIMED_OUT', `the service is not ready within ${seconds(timeoutMs)}: ${detail}`, [shown(scaled, 'describe'), logs(scaled)]),
   )
@@ -114,10 +131,9 @@ async function unlessChanged(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Whether what serves is what is declared. Throws FAILED where it never will be, since its controller leaves pods as they are. */
-async function isUpToDate(scaled: Scaled): Promise<boolean> {
-  const workload = await scaled.client.get<Workload>(scaled.workload)
-  if (isRolledOut(workload)) return staleAmong((await scaled.pods?.(workload)) ?? [], workload).length === 0
+/** Whether its controller counts all pods as of what is declared. Throws FAILED where it never will be, since its controller leaves pods as they are. */
+function isUpToDate(scaled: Scaled, workload: Workload): boolean {
+  if (isRolledOut(workload)) return true
   const { spec, status } = workload
   if (!isHeld(workload) || (status?.readyReplicas ?? 0) < (spec.replicas ?? 1)) return false
   const { resource, namespace, name } = scaled.workload
@@ -159,6 +175,14 @@ async function answerOf<T>(asking: () => Promise<T>): Promise<T | { failure: Adm
     if (error instanceof AdminError && passing.includes(error.code)) return { failure: error }
     throw error
   }
+}
+
+function notSeen(scaled: Scaled, timeoutMs: number): AdminError {
+  const { resource, namespace, name } = scaled.workload
+  return new AdminError('TIMED_OUT', `no pod of the service is left, and the cluster's controller has not seen within ${seconds(timeoutMs)} that ${placeOf(scaled.workload)} is scaled to 0: it may still start one`, [
+    scaled.client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`, '-o', 'yaml'),
+    scaled.client.kubectl('-n', 'kube-system', 'get', 'pods'),
+  ])
 }
 
 async function notGone(scaled: Scaled, { detail, instances }: ServiceStatus, timeoutMs: number): Promise<AdminError> {

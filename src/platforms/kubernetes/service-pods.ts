@@ -41,7 +41,7 @@ export async function backendOf(client: KubernetesClient, service: Service, name
   if (!ready) {
     const who = wanted === null ? `service \`${name}\` in namespace \`${namespace}\`` : `\`${wanted}\` of service \`${name}\` in namespace \`${namespace}\``
     const why = meant.length === 0 ? 'has no pod' : meant.length === 1 ? 'has one pod, which is not ready' : `has ${meant.length} pods, none of which is ready`
-    throw new AdminError('UNAVAILABLE', `${who} ${why}`, [client.kubectl('-n', namespace, 'get', 'pods', '-l', labelSelector), client.kubectl('-n', namespace, 'describe', 'pods', '-l', labelSelector)], { obstacle: { kind: 'pods' } })
+    throw new AdminError('UNAVAILABLE', `${who} ${why}`, [client.kubectl('-n', namespace, 'get', 'pods', '-l', labelSelector), client.kubectl('-n', namespace, 'describe', 'pods', '-l', labelSelector)], { obstacle: { kind: 'instances' } })
   }
   // a headless service leads to the pod itself, whatever its ports say
   const target = clusterIP === 'None' ? port : (declared?.targetPort ?? port)

@@ -13,13 +13,17 @@ import { healthOf, isUnwell } from './health.ts'
 import { imageOf, serviceContainer } from './image.ts'
 import { ingressesBefore } from './ingress.ts'
 import { lastWordsOf } from './last-words.ts'
+import { leaseHolder } from './lease.ts'
 import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
 import { resolvesIn } from './names.ts'
+import { refusalOf } from './refused-pods.ts'
 import { isRefusal } from './refusal.ts'
-import { canRun, hasEnded, isPodOf, originsOf, podsOf } from './pods.ts'
+import { ownersOf } from './owners.ts'
+import { canRun, hasEnded, isOwnPod, isPodOf, originsOf, podsOf } from './pods.ts'
 import type { WorkloadRef } from './scale.ts'
 import type { KubernetesSettings } from './settings.ts'
+import { lackingAmong } from './rollout-state.ts'
 import { startObstaclesOf } from './rollout.ts'
 import { failingOf, statusOf } from './status.ts'
 
@@ -50,6 +54,8 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
   const placeIn = (pod: Pod): ExecPlace => ({ namespace, pod: pod.metadata.name, container: serviceContainer(pod.spec)?.name ?? found.container.name })
   const declaredIn = `${placeOf(found)} (${client.cluster})`
   const place: WorkloadRef = { resource, namespace, name }
+  const ownOf = (now: Workload, pods: readonly Pod[]): readonly Pod[] => pods.filter((pod) => isOwnPod(place, now, pod))
+  const othersOf = (now: Workload, pods: readonly Pod[]): readonly Pod[] => pods.filter((pod) => !isOwnPod(place, now, pod))
   const warnings = sharedAnswers()
   const warningsAbout = async (pods: readonly Pod[]): Promise<readonly string[]> => warnings.to(pods.map(({ metadata }) => metadata.uid ?? metadata.name).join(), async () => eventsOf(client, namespace, pods))
   return {
@@ -61,7 +67,8 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
     async status() {
       const now = await client.get<Workload>({ resource, namespace, name })
       const pods = await podsOf(client, found, now)
-      const status = statusOf(now, pods)
+      const [own, others] = [ownOf(now, pods), othersOf(now, pods)]
+      const status = statusOf(now, pods, await refusalOf(client, place, now, own), await ownersOf(client, namespace, others))
       const evidence = await warningsAbout(failingOf(pods))
       return { ...status, ...(evidence.length > 0 && { evidence }) }
     },
@@ -79,7 +86,7 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
       const now = await workload()
       const pods = await podsOf(client, found, now)
       const instances = healthOf(pods)
-      return { wanted: now.spec.replicas ?? 1, instances, said: await warningsAbout(pods.filter(({ metadata }) => isUnwell(metadata, instances))) }
+      return { wanted: (now.spec.replicas ?? 1) + othersOf(now, pods).length, instances, said: await warningsAbout(pods.filter(({ metadata }) => isUnwell(metadata, instances))) }
     },
     async lastWords(instance) {
       const pod = (await podsOf(client, found, await workload())).find(({ metadata }) => metadata.name === instance)
@@ -104,8 +111,16 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
     controllers: async () => controllersOf(client, place),
     async startObstacles() {
       const now = await client.get<Workload>({ resource, namespace, name })
-      return startObstaclesOf(client, place, now, await podsOf(client, found, now))
+      return startObstaclesOf(client, place, now, ownOf(now, await podsOf(client, found, now)))
     },
+    async lacks(settings) {
+      const now = await client.get<Workload>({ resource, namespace, name })
+      return lackingAmong(ownOf(now, await podsOf(client, found, now)), now, settings).map(({ pod, lacks }) => ({
+        message: `pod \`${pod}\` serves with ${lacks.map((it) => (it === 'image' ? 'another image' : `another value of ${it}`)).join(' and ')} than ${placeOf(found)} declares`,
+        proof: [client.kubectl('-n', namespace, 'get', 'pod', pod, '-o', 'yaml'), client.kubectl('get', 'mutatingwebhookconfigurations')],
+      }))
+    },
+    operator: async () => leaseHolder(client, namespace),
     commands: commandsFor(client, found),
     settingsFiles: null,
     forget() {

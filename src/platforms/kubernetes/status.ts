@@ -1,24 +1,29 @@
 import { oneLine } from '../../adapters/failure.ts'
-import type { ServiceStatus } from '../../core/sources.ts'
+import type { InstanceOwner, ServiceStatus } from '../../core/sources.ts'
 import { replicasAnnotation, replicasIn } from './former-replicas.ts'
 import type { ContainerStatus, Pod, Terminated, Workload } from './objects.ts'
 import { instancesOf, isEnding, isOver, isReady, statusIn } from './pods.ts'
 import { isHeld, isRolledOut } from './rollout-state.ts'
 
-/** What a workload and its pods come to. */
-export function statusOf(workload: Workload, pods: readonly Pod[]): ServiceStatus {
+/**
+ * What a workload and its pods come to. `refusal`: why the cluster makes no pods of it, null: it makes them. `ownedByOthers`: whose those of
+ * `pods` are that are not its own.
+ */
+export function statusOf(workload: Workload, pods: readonly Pod[], refusal: string | null, ownedByOthers: readonly InstanceOwner[] = []): ServiceStatus {
   const wanted = workload.spec.replicas ?? 1
   const instances = instancesOf(pods)
-  const ready = pods.filter(isUp).length
-  const ending = pods.filter(isEnding).length
+  const foreign = new Set(ownedByOthers.flatMap((it) => it.instances))
+  const own = pods.filter(({ metadata }) => !foreign.has(metadata.name))
+  const ending = own.filter(isEnding).length
   const problems = pods.flatMap((pod) => problemOf(pod) ?? [])
   // one that waits to be started again may run in a moment, until its pod has been told to end and has ended
-  const state = wanted === 0 ? (pods.every(isOver) ? 'stopped' : 'running') : isFailing(pods) ? 'failed' : 'running'
+  const state = wanted === 0 && foreign.size === 0 ? (pods.every(isOver) ? 'stopped' : 'running') : isFailing(pods) ? 'failed' : 'running'
   const detail = [
-    wanted === 0 ? 'scaled to 0' : `${ready} of ${wanted} replicas ready`,
+    wanted === 0 ? 'scaled to 0' : `${own.filter(isUp).length} of ${wanted} replicas ready`,
+    ...ownedByOthers.map(({ name, instances: its }) => `${pods.filter((pod) => its.includes(pod.metadata.name) && isUp(pod)).length} of ${its.length} pods of ${name} ready`),
     ending > 0 ? `${ending} Terminating` : '',
     isHeld(workload) && wanted > 0 && !isRolledOut(workload) ? 'its update is held' : '',
-    wanted > pods.length - ending ? whyMissing(workload, pods.length === ending) : '',
+    wanted > own.length - ending ? (refusal ?? (own.length === ending ? 'no pods' : '')) : '',
     ...problems,
   ]
   const former = replicasIn(workload.metadata.annotations?.[replicasAnnotation])
@@ -29,6 +34,7 @@ export function statusOf(workload: Workload, pods: readonly Pod[]): ServiceStatu
     ...(state === 'failed' && pods.some(isRestarting) && { startsAgain: true }),
     ...(state === 'running' && !isRolledOut(workload) && { isRollingOut: true }),
     ...(former !== null && { formerReplicas: former }),
+    ...(ownedByOthers.length > 0 && { ownedByOthers }),
   }
 }
 
@@ -108,10 +114,4 @@ function endOf(ended: Terminated | undefined): string {
   if (!ended) return 'ended'
   const reason = ended.reason && ended.reason !== 'Error' ? ` (${ended.reason})` : ''
   return `ended with ${ended.exitCode}${reason}${ended.finishedAt ? ` at ${ended.finishedAt}` : ''}`
-}
-
-/** Why there are fewer pods than there should be: a quota, an admission webhook. */
-function whyMissing({ status }: Workload, none: boolean): string {
-  const failure = status?.conditions?.find(({ type, status: it }) => type === 'ReplicaFailure' && it === 'True')
-  return failure ? `${failure.reason ?? 'ReplicaFailure'}: ${oneLine(failure.message ?? '')}` : none ? 'no pods' : ''
 }

@@ -51,7 +51,7 @@ async function unseen(client: KubernetesClient, { namespace, pod }: Place, error
     const { nodeName } = found.spec
     const node = nodeName === undefined ? 'its node' : `node \`${nodeName}\``
     if (nodeName !== undefined && (await isLost(client, nodeName)) === true) {
-      return new AdminError('UNAVAILABLE', `pod \`${pod}\` is on ${node}, which is not Ready: ${error.message}`, [client.kubectl('describe', 'node', nodeName)], { cause: error, obstacle: { kind: 'pods' } })
+      return new AdminError('UNAVAILABLE', `pod \`${pod}\` is on ${node}, which is not Ready: ${error.message}`, [client.kubectl('describe', 'node', nodeName)], { cause: error, obstacle: { kind: 'instances' } })
     }
     return new AdminError('UNREACHABLE', `${client.cluster} calls pod \`${pod}\` Ready, and ${finds} (${node}): ${error.message}`, [...ways(nodeName ?? 'its node'), ...error.suggestions], { cause: error, obstacle: { kind: 'beyond' } })
   } catch (failure) {

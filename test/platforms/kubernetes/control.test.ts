@@ -100,6 +100,21 @@ describe('stopping and starting', () => {
     expect(deployment().spec.replicas).toBe(replicas)
   })
 
+  test('nothing is scaled where another controller owns pods of the service', async () => {
+    const owned = async (): Promise<ServiceStatus> => ({ ...(await status()), ownedByOthers: [{ name: 'Rollout `testops`', instances: ['a', 'b'], proof: ['look'] }] })
+    const refused = { ...scaled(), status: owned }
+    for (const work of [async () => scaleDown(refused, { timeoutMs }), async () => tryScale(refused), async () => scaleUp(refused, { timeoutMs })]) {
+      expect(await errorOf(work())).toMatchObject({ code: 'REFUSED', message: 'Rollout `testops` owns 2 instances of the service (a, b): this program neither stops those nor starts others beside them' })
+    }
+    expect(writes()).toEqual([])
+  })
+
+  test('pods of another controller that appear while the service is being stopped end the wait for it', async () => {
+    let asked = 0
+    const owned = async (): Promise<ServiceStatus> => ({ ...(await status()), state: 'running', ...(asked++ > 0 && { ownedByOthers: [{ name: 'Rollout `testops`', instances: ['a'], proof: [] }] }) })
+    expect(await errorOf(scaleDown({ ...scaled(), status: owned }, { timeoutMs }))).toMatchObject({ code: 'INTERRUPTED' })
+  })
+
   test('a conflict with who else writes the workload is no failure', async () => {
     let left = 2
     server.instead = (request) => {
@@ -175,6 +190,26 @@ describe('stopping and starting', () => {
     const over = new AbortController()
     server.cluster.hooks.stopping = () => new Promise(() => over.abort())
     expect(await failureOf(scaleDown(scaled(), { timeoutMs, signal: over.signal }))).toBe('INTERRUPTED interrupted while waiting for the pods of the service')
+  })
+
+  const scaledByOthers = (from: (replicas: number) => boolean, to: number): void => {
+    server.cluster.hooks.scaled = (_, replicas) => void (from(replicas) && edit((it) => void (it.spec.replicas = to)))
+  }
+
+  test('who is scaled up by somebody else on the way down is not waited for', async () => {
+    server.cluster.settle()
+    scaledByOthers((replicas) => replicas === 0, 1)
+    expect(await failureOf(scaleDown(scaled(), { timeoutMs: 600_000 }))).toMatch(/^INTERRUPTED something else has started the service, which is to be stopped meanwhile: \d pods of 1$/)
+    expect(deployment().spec.replicas).toBe(1)
+  })
+
+  test('who is scaled to zero by somebody else on the way up is not waited for', async () => {
+    server.cluster.settle()
+    await scaleDown(scaled(), { timeoutMs })
+    scaledByOthers((replicas) => replicas > 0, 0)
+    expect(await failureOf(scaleUp(scaled(), { timeoutMs: 600_000 }))).toMatch(/^INTERRUPTED something else has stopped the service, which is to be started: \d pods of 0$/)
+    // a later start has to know how many there were
+    expect(deployment().metadata.annotations?.['testops-admin/replicas']).toMatch(/^\d$/)
   })
 
   test.each([

@@ -9,6 +9,7 @@ const anywhere = { namespace: null, release: null }
 const cluster = 'the cluster of context `test`'
 const everything = 'kubectl --context test get deployments,statefulsets --all-namespaces -o wide'
 const choose = 'set `kubernetes.namespace`, or `kubernetes.context` for another cluster'
+const workload = 'set `kubernetes.workload` to its name, where its image has a name of your own'
 const contexts = 'kubectl config get-contexts'
 
 /** A copy of the recorded deployment under another name, changed. */
@@ -23,14 +24,14 @@ function another(world: Cluster, name: string, change: (workload: Workload) => v
 const image = (name: string) => (workload: Workload): void => workload.spec.template.spec.containers.forEach((it) => void (it.image = name))
 const gone = (world: Cluster): void => world.remove('deployments', { metadata: { name: 'testops-testops', namespace: 'testops' } })
 
-async function found(prepare: (world: Cluster) => void, settings: { namespace: string | null; release: string | null } = anywhere): Promise<unknown> {
+async function found(prepare: (world: Cluster) => void, settings: { namespace: string | null; release: string | null; workload?: string } = anywhere): Promise<unknown> {
   const { cluster: world, environment } = await startCluster()
   prepare(world)
   const { resource, namespace, name, container, why } = await findService(await clientFor(environment), settings)
   return { resource, namespace, name, container: container.name, why }
 }
 
-async function refused(prepare: (world: Cluster) => void, settings: { namespace: string | null; release: string | null } = anywhere): Promise<unknown> {
+async function refused(prepare: (world: Cluster) => void, settings: { namespace: string | null; release: string | null; workload?: string } = anywhere): Promise<unknown> {
   const { cluster: world, environment } = await startCluster()
   prepare(world)
   return told(findService(await clientFor(environment), settings))
@@ -92,7 +93,7 @@ describe('what runs the service is found by its image', () => {
     expect(await refused(move, { namespace: 'testops', release: null })).toEqual({
       code: 'UNAVAILABLE',
       message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in namespace \`testops\``,
-      suggestions: [choose, everything, contexts],
+      suggestions: [choose, workload, everything, contexts],
     })
   })
 
@@ -143,7 +144,7 @@ describe('where there is none', () => {
     expect(await refused(gone)).toEqual({
       code: 'UNAVAILABLE',
       message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in any namespace`,
-      suggestions: [choose, everything, contexts],
+      suggestions: [choose, workload, everything, contexts],
     })
   })
 
@@ -155,7 +156,7 @@ describe('where there is none', () => {
     expect(await refused(alone)).toEqual({
       code: 'UNAVAILABLE',
       message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in namespace \`testops\`; other namespaces were not looked at: user tester may not list deployments in all namespaces of ${cluster}`,
-      suggestions: [choose, everything, 'kubectl --context test auth can-i list deployments.apps --all-namespaces', contexts],
+      suggestions: [choose, workload, everything, 'kubectl --context test auth can-i list deployments.apps --all-namespaces', contexts],
     })
   })
 
@@ -201,5 +202,45 @@ describe('where there is none', () => {
       message: `user tester may not list deployments in namespace \`testops\` of ${cluster}`,
       suggestions: ['kubectl --context test auth can-i list deployments.apps -n testops'],
     })
+  })
+})
+
+describe('an image of a private name', () => {
+  const usual = { resource: 'deployments', namespace: 'testops', name: 'testops-testops', container: 'testops-testops' }
+  const renamed = image('harbor.example.org/tools/qa-platform:526')
+  const labelled = (world: Cluster): void => world.deployments.forEach((it) => {
+    renamed(it)
+    it.metadata.labels = { ...it.metadata.labels, chart: 'testops-5.27.2' }
+  })
+
+  it('is found by the label of the chart', async () => {
+    expect(await found(labelled)).toMatchObject(usual)
+  })
+  it('is not, where another workload has an image of the service', async () => {
+    expect(await found((world) => {
+      labelled(world)
+      another(world, 'second')
+    })).toMatchObject({ ...usual, name: 'second' })
+  })
+  it('is no reason to take another chart for ours', async () => {
+    expect(JSON.stringify(await refused((world) => world.deployments.forEach((it) => {
+      renamed(it)
+      it.metadata.labels = { ...it.metadata.labels, chart: 'rabbitmq-12.14.0' }
+    })))).toContain('UNAVAILABLE')
+  })
+  it('is found by the name of its workload', async () => {
+    const own = (world: Cluster): void => {
+      gone(world)
+      another(world, 'qa', (it) => {
+        renamed(it)
+        it.spec.template.spec.containers.forEach((container) => void (container.name = 'main'))
+      })
+    }
+    expect(await found(own, { ...anywhere, workload: 'qa' })).toMatchObject({ ...usual, name: 'qa', container: 'main' })
+    expect(JSON.stringify(await refused(own, { ...anywhere, workload: 'other' }))).toContain('named `other`')
+    expect(JSON.stringify(await refused((world) => {
+      own(world)
+      world.deployments.forEach((it) => void it.spec.template.spec.containers.unshift({ name: 'proxy', image: 'envoy:1' }))
+    }, { ...anywhere, workload: 'qa' }))).toContain('none shows that it is the service')
   })
 })

@@ -1,7 +1,10 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findReleases } from '../../../src/platforms/kubernetes/finder.ts'
 import { recordedCluster } from '../../kubernetes/cluster.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
+import { passingFolder } from '../../support/passing-folder.ts'
 import { startCluster } from './cluster.ts'
 
 async function found(prepare: (world: Cluster) => void): Promise<unknown> {
@@ -51,6 +54,19 @@ describe('releases are found without a configuration', () => {
   it('no cluster is known', async () => {
     const work = findReleases({ timeoutMs: 3000, environment: { KUBECONFIG: '/nowhere/config', HOME: '/nowhere' }, folder: '/' })
     expect(await work).toEqual({ found: [], looked: expect.stringContaining('/nowhere/config') as string })
+  })
+
+  it.each<[what: string, text: string | null, code: string, message: RegExp]>([
+    ['is broken', 'apiVersion: v1\nclusters: [', 'CONFIGURATION', /config:\d+ is no configuration of kubectl: /],
+    ['leads nowhere', 'apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: gone, user: u}}]\n', 'CONFIGURATION', /^the context `a` in .* leads nowhere: /],
+    ['is a folder', null, 'UNAVAILABLE', / cannot be read: /],
+  ])('a configuration of kubectl that %s is a failure, and not that nothing is there', async (_, text, code, message) => {
+    const folder = await passingFolder()
+    const file = join(folder, 'config')
+    await (text === null ? mkdir(file) : writeFile(file, text, { mode: 0o600 }))
+    const search = await findReleases({ timeoutMs: 3000, environment: { KUBECONFIG: file, HOME: folder }, folder: '/' })
+    expect([search.found, search.failure?.code, search.failure?.message]).toEqual([[], code, expect.stringMatching(message)])
+    expect(search.unseen).toBe(search.failure?.message)
   })
 
   it.each<[string, (world: Cluster) => void, string, RegExp]>([

@@ -3,7 +3,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { AdminError } from '../../../src/core/error.ts'
 import type { LockOwner, RepairLock } from '../../../src/core/lock.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
-import { leaseLock } from '../../../src/platforms/kubernetes/lease.ts'
+import { leaseHolder, leaseLock } from '../../../src/platforms/kubernetes/lease.ts'
+import { processName } from '../../../src/platforms/kubernetes/process-name.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import type { ApiServer } from '../../kubernetes/server.ts'
 import type { Stored } from '../../kubernetes/resources.ts'
@@ -17,6 +18,7 @@ interface Place {
   server: ApiServer
   cluster: Cluster
   lockOf: (own: LockOwner, options?: { signal?: AbortSignal; times?: typeof times }) => Promise<RepairLock>
+  client: () => ReturnType<typeof clientFor>
   lease: () => (Stored & { spec: Record<string, unknown> }) | null
 }
 
@@ -32,6 +34,7 @@ async function place(): Promise<Place> {
       held.push(lock)
       return lock
     },
+    client: async () => clientFor(environment, { timeoutMs: 500 }),
     lease: () => cluster.find('leases', 'testops', 'testops-admin') as ReturnType<Place['lease']>,
   }
 }
@@ -245,4 +248,19 @@ test.each([
     message: `this user may not ${verb} leases in namespace \`testops\` of the cluster of context \`test\``,
     suggestions: [`kubectl --context test auth can-i ${canI} leases.coordination.k8s.io -n testops`],
   })
+})
+
+test.each([
+  { what: 'nobody has held it', lease: null, holder: null },
+  { what: 'it was renewed a moment ago', lease: { agoMs: 1000, seconds: 30 }, holder: carl },
+  { what: 'it was not renewed for as long as it is valid', lease: { agoMs: 40_000, seconds: 30 }, holder: null },
+  { what: 'it was renewed by a clock that is far ahead', lease: { agoMs: -3_600_000, seconds: 30 }, holder: null },
+  { what: 'its holder was a process of this machine that is gone', lease: { agoMs: 1000, seconds: 30, isGone: true }, holder: null },
+  { what: 'it may not be read', lease: { agoMs: 1000, seconds: 30, isForbidden: true }, holder: null },
+])('who only looks is told who holds it, and takes nothing: $what', async ({ lease, holder }) => {
+  const it = await place()
+  if (lease) leave(it, { ...lease, ...('isGone' in lease && { annotations: { 'testops-admin/process': (await processName())!.replace(/ \d+ \d+$/, ` ${spawnSync('true').pid} 1`) } }) })
+  if (lease && 'isForbidden' in lease) it.cluster.forbidden.push({ resource: 'leases' })
+  expect(await leaseHolder(await it.client(), 'testops')).toEqual(holder)
+  expect(writesOf(it.server)).toEqual([])
 })

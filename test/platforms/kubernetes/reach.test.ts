@@ -220,7 +220,7 @@ test.each([
   // who may see nodes sees that this one is lost
   lose(nodeOf())
   const lost = await errorOf(reach('testops-rabbitmq', 5672))
-  expect([lost?.code, lost?.obstacle, lost?.suggestions]).toEqual(['UNAVAILABLE', { kind: 'pods' }, [`kubectl --context test describe node ${nodeOf()}`]])
+  expect([lost?.code, lost?.obstacle, lost?.suggestions]).toEqual(['UNAVAILABLE', { kind: 'instances' }, [`kubectl --context test describe node ${nodeOf()}`]])
   server.cluster.forbidden.push({ resource: 'nodes' })
   expect((await errorOf(reach('testops-rabbitmq', 5672)))?.obstacle).toEqual({ kind: 'beyond' })
 })

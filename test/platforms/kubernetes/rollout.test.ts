@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { StartObstacle } from '../../../src/core/sources.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
@@ -37,6 +38,16 @@ function recorded(of: string) {
   }
 }
 
+const statefulSet = (cluster: Cluster): Workload => cluster.get('statefulsets', 'testops', name) as Workload
+
+/** The service in a StatefulSet of one replica, in place of its Deployment. */
+function asStatefulSet(cluster: Cluster): void {
+  const { metadata: { labels }, spec: { selector, template } } = deployment(cluster)
+  cluster.remove('deployments', deployment(cluster))
+  for (const pod of podsOf(cluster)) cluster.remove('pods', pod)
+  cluster.create('statefulsets', { metadata: { name, namespace: 'testops', ...(labels && { labels }) }, spec: { replicas: 1, serviceName: name, selector, template, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } }, status: {} })
+}
+
 /** Pods that are there, and ready. */
 async function up(cluster: Cluster): Promise<void> {
   cluster.settle()
@@ -72,6 +83,29 @@ describe('what keeps pods from coming back', () => {
     expect(found[0]?.message).toMatch(message)
     expect(found[0]?.proof).toContain(proof)
     expect(await (await platform.service()).status()).toMatchObject({ state: 'running', isRollingOut: true })
+  })
+
+  test.each<[what: string, forbid: boolean, kinds: string[]]>([
+    ['of which events tell', false, ['lasting']],
+    ['of which nothing may be seen', true, []],
+  ])('a quota that refuses pods of a StatefulSet, %s', async (_, forbid, kinds) => {
+    const refusal = 'exceeded quota: compute, requested: memory=2Gi, used: memory=9Gi, limited: memory=10Gi'
+    const { cluster, platform } = await opened(async (it) => {
+      asStatefulSet(it)
+      await expect.poll(() => podsOf(it).filter(isReady).length).toBe(1)
+      it.hooks.admitting = () => refusal
+      it.update('statefulsets', statefulSet(it), (set) => void ((set as Workload).spec.replicas = 2))
+      await expect.poll(() => it.list('events').some(({ reason }) => reason === 'FailedCreate')).toBe(true)
+      if (forbid) it.forbidden.push({ resource: 'events' })
+    })
+    const found = await obstacles(platform)
+    expect(found.map(({ kind }) => kind)).toEqual(kinds)
+    const told = `FailedCreate: create Pod testops-testops-1 in StatefulSet testops-testops failed error: pods "testops-testops-1" is forbidden: ${refusal}`
+    if (!forbid) expect([found[0]?.message, (await (await platform.service()).status()).detail]).toEqual([`the cluster refuses to make pods (${told})`, `1 of 2 replicas ready; ${told}`])
+    // what was refused and is made by now is over
+    delete cluster.hooks.admitting
+    await expect.poll(() => podsOf(cluster).filter(isReady).length, { timeout: 5000 }).toBe(2)
+    expect(await obstacles(platform)).toEqual([])
   })
 
   test('an image that cannot be pulled, while the pods of before serve', async () => {
@@ -150,6 +184,90 @@ describe('the risk', () => {
   })
 })
 
+/** As a controller that does not look any more: what is declared changes nothing, and is not on record as seen. */
+async function unattended(cluster: Cluster): Promise<void> {
+  cluster.isFrozen = true
+  // what it was about to do
+  await sleep(50)
+  edit(cluster, ({ metadata }) => void (metadata.generation = (metadata.generation ?? 1) + 1))
+}
+
+describe('a Deployment at which its controller has not looked yet', () => {
+  test('is not stopped, though it has no pod: one may come of what was declared before', async () => {
+    const { cluster, platform } = await opened(async (it) => {
+      it.hooks.admitting = () => 'exceeded quota'
+      for (const pod of podsOf(it)) it.remove('pods', pod)
+      it.settle()
+      await expect.poll(() => deployment(it).status?.['observedGeneration']).toBe(deployment(it).metadata.generation)
+      it.isFrozen = true
+    })
+    const control = await platform.control()
+    const error = await errorOf(control.stop({ timeoutMs: 300 }))
+    expect([error?.code, error?.message]).toEqual(['TIMED_OUT', "no pod of the service is left, and the cluster's controller has not seen within 0.3 s that Deployment `testops-testops` in namespace `testops` is scaled to 0: it may still start one"])
+    cluster.isFrozen = false
+    cluster.settle()
+    expect((await control.stop(waiting)).state).toBe('stopped')
+  })
+
+  test('is not started, though its pods are ready', async () => {
+    const { cluster, platform } = await opened(async (it) => {
+      await up(it)
+      await unattended(it)
+    })
+    expect(await (await platform.service()).status()).toMatchObject({ state: 'running', isRollingOut: true })
+    const control = await platform.control()
+    expect((await errorOf(control.start({ timeoutMs: 300 })))?.code).toBe('TIMED_OUT')
+    cluster.isFrozen = false
+    cluster.settle()
+    expect((await control.start(waiting)).state).toBe('running')
+  })
+})
+
+describe.each([
+  { what: 'Recreate', strategy: { type: 'Recreate' } },
+  { what: 'maxUnavailable 100 %', strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: '100%' } } },
+])('with strategy $what', ({ strategy }) => {
+  const prepared = async (it: Cluster): Promise<void> => {
+    edit(it, ({ spec }) => void (spec['strategy'] = strategy))
+    await up(it)
+  }
+
+  test('a stop, a setting and a start end with pods that have it', async () => {
+    const { cluster, platform } = await opened(prepared)
+    const control = await platform.control()
+    expect((await control.stop(waiting)).state).toBe('stopped')
+    expect(await control.writeSetting(setting)).toBe('set')
+    expect(await (await platform.service()).status()).toMatchObject({ state: 'stopped', formerReplicas: 2 })
+    expect((await control.start(waiting)).state).toBe('running')
+    expect(podsOf(cluster).map(({ spec }) => spec.containers[0]?.env?.findLast(({ name: it }) => it === setting.name)?.value)).toEqual(['true', 'true'])
+  })
+
+  test('a rollout in which no pod serves is over only once all are new', async () => {
+    const { cluster, platform } = await opened(prepared)
+    const service = await platform.service()
+    renewed(cluster)
+    const seen: { isOver: boolean; isNew: boolean; serving: number }[] = []
+    await expect.poll(async () => {
+      const { state, isRollingOut } = await service.status()
+      const pods = podsOf(cluster).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      seen.push({ isOver: state === 'running' && isRollingOut !== true, isNew: pods.length === 2 && pods.every(({ spec }) => spec.containers[0]!.image.endsWith(':nopull')), serving: pods.filter(isReady).length })
+      return seen.at(-1)!.isOver
+    }, { interval: 5, timeout: 5000 }).toBe(true)
+    expect(seen.filter(({ isOver, isNew }) => isOver && !isNew)).toEqual([])
+    expect(Math.min(...seen.map(({ serving }) => serving))).toBe(0)
+  })
+
+  test('one whose new pods cannot start is a risk', async () => {
+    const { cluster, platform } = await opened(async (it) => {
+      await prepared(it)
+      it.hooks.starting = () => ({ waiting: 'ImagePullBackOff', message: 'Back-off pulling image' })
+      renewed(it)
+    })
+    await expect.poll(() => podsOf(cluster).filter(({ status }) => status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'ImagePullBackOff')).length).toBe(2)
+    expect((await obstacles(platform)).map(({ kind }) => kind)).toEqual(['image', 'image'])
+  })
+})
+
 describe('a start is over', () => {
   test('once all pods have what is declared', async () => {
     const { cluster, platform } = await opened(up)
@@ -185,21 +303,32 @@ describe('a start is over', () => {
     expect((await control.start(waiting)).state).toBe('running')
   })
 
-  test('not while pods of another image or with another value serve, whatever is counted', async () => {
+  test('what pods that serve lack is told, whatever is counted', async () => {
     const { cluster, platform } = await opened(async (it) => {
+      edit(it, ({ spec }) => void spec.template.spec.containers[0]!.env?.push({ name: 'JAVA_TOOL_OPTIONS', value: '-Xmx2g' }, { name: 'TZ', value: 'UTC' }))
+      for (const pod of podsOf(it)) it.remove('pods', pod)
       await up(it)
       it.isFrozen = true
     })
-    const control = await platform.control()
+    const service = await platform.service()
+    const changed = ['SPRING_DATA_REDIS_HOST', 'JAVA_TOOL_OPTIONS', 'VENDOR_RABBIT_DURABLE']
+    const lacks = async (): Promise<string[]> => ((await service.lacks?.(changed)) ?? []).map(({ message }) => message)
     const change = (pod: Pod, how: (container: Pod['spec']['containers'][number]) => void): void => cluster.update('pods', pod, (it) => how((it as Pod).spec.containers[0]!))
     const [first] = podsOf(cluster)
-    expect((await control.start(waiting)).state).toBe('running')
-    // put before and behind it on the way
-    change(first!, (it) => void (it.image = `mirror.example.org/${it.image}@sha256:${'0'.repeat(64)}`))
-    change(first!, (it) => void it.env?.push({ name: 'JAVA_TOOL_OPTIONS', value: '-javaagent:other.jar' }))
-    expect((await control.start(waiting)).state).toBe('running')
-    change(first!, (it) => void (it.env = (it.env ?? []).map((entry) => (entry.name === 'SPRING_DATA_REDIS_HOST' ? { ...entry, value: 'other' } : entry))))
-    expect((await errorOf(control.start({ timeoutMs: 300 })))?.code).toBe('TIMED_OUT')
+    const withValue = (name: string, to: (value: string) => string) => (it: Pod['spec']['containers'][number]): void => void (it.env = (it.env ?? []).map((entry) => (entry.name === name ? { ...entry, value: to(entry.value ?? '') } : entry)))
+    expect(await lacks()).toEqual([])
+    // put before and behind it on the way into the pod, or in place of its tag
+    const { image } = first!.spec.containers[0]!
+    const digest = `@sha256:${'0'.repeat(64)}`
+    change(first!, (it) => void (it.image = `mirror.example.org/${image}${digest}`))
+    change(first!, withValue('JAVA_TOOL_OPTIONS', (value) => `${value} -javaagent:other.jar`))
+    expect(await lacks()).toEqual([])
+    change(first!, (it) => void (it.image = `${image.replace(/:[^:/]*$/, '')}${digest}`))
+    change(first!, withValue('TZ', () => 'of others, and none that was changed'))
+    expect(await lacks()).toEqual([])
+    change(first!, withValue('SPRING_DATA_REDIS_HOST', () => 'other'))
+    change(first!, (it) => void (it.image = `${image}u99`))
+    expect(await lacks()).toEqual([`pod \`${first!.metadata.name}\` serves with another image and another value of SPRING_DATA_REDIS_HOST than Deployment \`testops-testops\` in namespace \`testops\` declares`])
   })
 
   test.each(['deployment-stuck-rollout', 'deployment-updated-replicas-missing'])('never as of %s', async (recording) => {

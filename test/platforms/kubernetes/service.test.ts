@@ -193,7 +193,7 @@ describe('the status', () => {
     expect(await (await platform.service()).status()).toEqual(expected)
   })
 
-  it('counts pods of older replica sets, and nothing that has the same labels', async () => {
+  it('counts pods of older replica sets, and those of others that run the service with the same labels', async () => {
     const platform = await platformOf((world) => {
       const [pod] = world.pods.filter(({ metadata }) => metadata.name === first)
       if (!pod) return
@@ -201,10 +201,75 @@ describe('the status', () => {
         ...pod,
         metadata: { ...pod.metadata, name: 'old', labels: { ...pod.metadata.labels, 'pod-template-hash': '1' }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'testops-testops-1', uid: 'u' }] },
       })
-      world.load('pods', { ...pod, metadata: { ...pod.metadata, name: 'other', ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'other-8c5b7486b', uid: 'v' }] } })
+      world.load('pods', { ...pod, metadata: { ...pod.metadata, name: 'other', ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'other-8c5b7486b', uid: 'v', controller: true }] } })
+      world.load('pods', { ...pod, metadata: { ...pod.metadata, name: 'proxy' }, spec: { ...pod.spec, containers: [{ name: 'proxy', image: 'proxy:1' }] } })
     })
-    const { instances } = await (await platform.service()).status()
-    expect(instances.map(({ name }) => name)).toEqual(['old', first, second])
+    const { instances, ownedByOthers } = await (await platform.service()).status()
+    expect(instances.map(({ name }) => name)).toEqual(['old', 'other', first, second])
+    expect(ownedByOthers?.map(({ name, instances: its }) => [name, its])).toEqual([['ReplicaSet `other-8c5b7486b`', ['other']]])
+  })
+
+  describe('of a Deployment at zero whose pods another controller keeps', () => {
+    const pod = 'testops-6c9d7b5f4-x2k4p'
+    const owned = (owner: { kind: string; name: string; apiVersion: string } | null, change: (pod: Pod, status: ContainerStatus) => void = () => undefined) => (world: Cluster): void => {
+      const [own] = world.pods.filter(({ metadata }) => metadata.name === first)
+      const { 'pod-template-hash': _, ...labels } = own!.metadata.labels!
+      const set = owner && { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'testops-6c9d7b5f4', uid: 's', controller: true }
+      const copy = structuredClone({ ...own!, metadata: { ...own!.metadata, name: pod, labels: { ...labels, 'rollouts-pod-template-hash': '6c9d7b5f4' }, ownerReferences: set ? [set] : [] } })
+      change(copy, copy.status.containerStatuses![0]!)
+      world.isFrozen = true
+      scale(0)(world)
+      world.load('pods', copy)
+      if (owner) world.load('replicasets', { metadata: { name: 'testops-6c9d7b5f4', namespace: 'testops', uid: 's', ownerReferences: [{ ...owner, uid: 'r', controller: true }] } })
+    }
+    // Argo Rollouts, "Migrating to Rollouts": a Deployment is scaled down to zero and referenced by `workloadRef`
+    const rollout = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', name: 'testops' }
+    const list = 'kubectl --context test -n testops get pod testops-6c9d7b5f4-x2k4p -o yaml'
+
+    it.each<[string, (world: Cluster) => void, object]>([
+      [
+        'it runs',
+        owned(rollout),
+        {
+          state: 'running',
+          detail: `scaled to 0; 1 of 1 pods of Rollout \`testops\` ready`,
+          instances: [instance(pod)],
+          ownedByOthers: [{ name: 'Rollout `testops`', instances: [pod], proof: [list, 'kubectl --context test -n testops get Rollout.v1alpha1.argoproj.io testops -o yaml'] }],
+        },
+      ],
+      [
+        'its owner may not be seen',
+        both(owned(rollout), (world) => void world.forbidden.push({ resource: 'replicasets' })),
+        {
+          state: 'running',
+          detail: `scaled to 0; 1 of 1 pods of ReplicaSet \`testops-6c9d7b5f4\` ready`,
+          instances: [instance(pod)],
+          ownedByOthers: [{ name: 'ReplicaSet `testops-6c9d7b5f4`', instances: [pod], proof: [list, 'kubectl --context test -n testops get ReplicaSet.v1.apps testops-6c9d7b5f4 -o yaml'] }],
+        },
+      ],
+      [
+        'they crash',
+        owned(rollout, (it, status) => {
+          unready(it)
+          crash(it, status)
+        }),
+        { state: 'failed', startsAgain: true, detail: expect.stringContaining('scaled to 0; 0 of 1 pods of Rollout `testops` ready; testops-6c9d7b5f4-x2k4p: CrashLoopBackOff') as unknown, instances: [], ownedByOthers: [{ name: 'Rollout `testops`' }] },
+      ],
+      ['no controller has it', owned(null), { state: 'running', detail: 'scaled to 0; 1 of 1 pods of no controller ready', ownedByOthers: [{ name: 'no controller', instances: [pod], proof: [list] }] }],
+      [
+        'they have ended',
+        owned(rollout, (it) => void Object.assign(it.status, { phase: 'Succeeded' })),
+        { state: 'stopped', detail: 'scaled to 0', instances: [] },
+      ],
+    ])('%s', async (_, prepare, expected) => {
+      const service = await (await platformOf(prepare)).service()
+      expect(await service.status()).toMatchObject(expected)
+    })
+
+    it('is asked for its health, and how many of them are to be ready', async () => {
+      const { wanted, instances } = await (await (await platformOf(owned(rollout))).service()).health()
+      expect([wanted, instances.map(({ name }) => name)]).toEqual([1, [pod]])
+    })
   })
 
   it('has the warnings about failing pods as evidence, and the right that is missing for them', async () => {
@@ -245,7 +310,7 @@ describe('what is declared', () => {
 
   it.each([
     ['testops-legacy@sha256:1234', { name: 'testops-legacy', tag: null, build: null }],
-    ['localhost:5000/testops:26.2.1', { name: 'testops', tag: '26.2.1', build: '26.2.1' }],
+    ['localhost:5000/testops:26.2.1', { name: 'testops', tag: '26.2.1', build: null }],
     ['testops:latest', { name: 'testops', tag: 'latest', build: null }],
   ])('as %s', async (image, expected) => {
     const platform = await platformOf((world) => world.deployments.forEach(({ spec }) => spec.template.spec.containers.forEach((it) => void (it.image = image))))
@@ -263,7 +328,9 @@ describe('what is declared', () => {
       restart: `${kubectl} rollout restart deployment/testops-testops`,
       status: `${kubectl} get pods -l app=testops-testops,version=v1 -o wide`,
       logs: `${kubectl} logs deployment/testops-testops -c testops-testops --tail=200`,
+      edit: `${kubectl} edit deployment/testops-testops`,
       settings: `the environment of deployment testops-testops (${kubectl} edit deployment/testops-testops), and the values of its release (helm get values testops -n testops --kube-context test)`,
+      values: 'helm get values testops -n testops --kube-context test',
     })
   })
 })

@@ -42,6 +42,7 @@ const kinds: Readonly<Record<string, ResourceName>> = {
 }
 /** who writes so gives its fields up before helm is run (`fields.ts`) */
 const ourselves = 'testops-admin'
+/** as which helm applies, whatever its program is called (helm, cmd/helm/helm.go); programs built upon its library have names of their own */
 const helm = 'helm'
 const mostObjects = 500
 
