@@ -21,6 +21,7 @@ import { foreignClients } from './reset-queues/foreign-clients.ts'
 import { refuseToLeave, refuseUnlessHeldSafely, refuseUntold } from './reset-queues/refusals.ts'
 import { declarationOf, exchangeOf, stepsOf } from './reset-queues/steps.ts'
 import { rolloutRisks } from './rollout-risks.ts'
+import { vendorToWrite } from './set-env/vendor.ts'
 import { controllerRisks, settingNotes, startStep, stopStep, unaskedNotes } from './service-steps.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
@@ -59,7 +60,10 @@ export const resetQueues = defineRepair({
     const chosen = choose(situation, { exchanges, bindings, policies: policies ?? [], records, readByOthers }, broker.vhost, patterns)
     const written = settings.value(setting.name)
     const change = setting.durable ? null : { name: setting.name, from: written, to: 'true' }
-    if (change) refuseToLeave(chosen.leftOut, setting.name)
+    if (change) {
+      vendorToWrite([{ known: 'rabbitDurable', to: change.to }], { given: undefined, deployment, names: (await service.environment()).keys(), lookedIn: "the service's settings", next: () => ['testops-admin set-env --durable-queues true --vendor-prefix PREFIX --no-restart -d {deployment}   # then the same command again', 'vendor: {prefix: PREFIX}   # in the configuration'] })
+      refuseToLeave(chosen.leftOut, setting.name)
+    }
     const isTouched = chosen.queues.length + chosen.exchanges.length > 0
     const names = chosen.queues.map(({ queue }) => queue.name)
     if (!discard && names.length > 0) await refuseUnlessHeldSafely(broker, names.map(holdingOf).flatMap((holding) => [holding, aheadOf(holding)]), { policies: policies ?? [], there: situation.all })

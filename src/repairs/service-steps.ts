@@ -1,3 +1,4 @@
+import { refuseOwnedByOthers } from '../core/by-others.ts'
 import type { Wanted } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError, isForbidden } from '../core/error.ts'
@@ -5,8 +6,12 @@ import type { Risk, Step } from '../core/plan.ts'
 import type { ApiSource, ServiceSource, ServiceStatus } from '../core/sources.ts'
 import { valuesKey } from '../knowledge/helm.ts'
 
-/** That something may start the service while a plan has it stopped. One that is paused is none. Throws as the source does. */
+/**
+ * That something may start the service while a plan has it stopped. One that is paused is none. Throws REFUSED where it owns instances of
+ * the service, and as the source does.
+ */
 export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
+  refuseOwnedByOthers(await service.status())
   const atWork = (await service.controllers()).filter(({ paused }) => paused !== true)
   if (atWork.length === 0) return []
   return [

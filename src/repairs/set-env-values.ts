@@ -1,19 +1,26 @@
 import { AdminError } from '../core/error.ts'
 import { defineRepair } from '../core/repair.ts'
 import { typed } from '../core/typed.ts'
-import { chartKeys } from '../knowledge/chart.ts'
-import { defaultVendor, isSecretSetting, parseBoolean, settingDefaults, settingNames, vendorIn } from '../knowledge/settings.ts'
+import { chartKeys, ownKeyOf } from '../knowledge/chart.ts'
+import { isSecretSetting, parseBoolean, settingDefaults } from '../knowledge/settings.ts'
 import { withUpgrade } from './apply/release.ts'
 import type { ChartOptions } from './apply/release.ts'
-import { applyReads, needed } from './apply/surroundings.ts'
-import { assertPath, chooseFile, refuseUmbrella } from './files/choose.ts'
+import { applyReads, installedChart, needed } from './apply/surroundings.ts'
+import { chooseFile } from './files/choose.ts'
 import type { Chosen } from './files/choose.ts'
-import { editImpact, editSteps, helmNote } from './files/steps.ts'
+import { containersOf } from './files/effect.ts'
+import { effectOfSteps, otherChanges, unknownChart, valuesWith } from './files/known-chart.ts'
+import { placeOfValues } from './files/layout.ts'
+import { editImpact, editSteps, effectNote } from './files/steps.ts'
 import { assertValue, typoNote, wordsOf } from './set-env/change.ts'
 import type { SettingWish } from './set-env/change.ts'
+import { refuseOtherSettings, refuseTwice } from './set-env/effect.ts'
 import { queuesWouldDiffer } from './set-env/queues.ts'
+import { vendorFlag, vendorToWrite } from './set-env/vendor.ts'
+import type { GivenVendor } from './set-env/vendor.ts'
+import { chartWords } from './use-legacy-image.ts'
 import { command } from '../core/shell-command.ts'
-import type { ShellCommand } from '../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
 export interface ValuesOptions {
   settings: readonly SettingWish[]
@@ -25,6 +32,10 @@ export interface ValuesOptions {
   path: readonly string[]
   /** of --apply */
   apply?: ChartOptions
+  /** of --chart, without --apply */
+  chart?: ChartOptions
+  /** of flags, and of the deployment that -d names */
+  vendor?: GivenVendor
 }
 
 /** Sets or removes settings in a chart's values, where Helm hands them to the service; no deployment is needed for it. */
@@ -33,50 +44,70 @@ export const setEnvInValues = defineRepair({
   title: "set or remove the service's settings in the chart's values",
   reads: ['files'],
   wants: applyReads,
-  async plan({ files, ...sources }, deployment, { settings, values, path: prefix, apply }: ValuesOptions) {
-    const chart = apply ? ['-d', deployment.name, '--apply', '--chart', apply.chart, ...(apply.chartVersion === null ? [] : ['--chart-version', apply.chartVersion])] : []
-    const below = (key: string): ShellCommand => typed(['testops-admin', 'set-env', ...chart, ...values.flatMap((file) => ['--values', file]), '--path', key, ...settings.flatMap(wordsOf)])
-    await assertPath(files, values, prefix, below)
-    if (prefix.length === 0) await refuseUmbrella(files, values, [chartKeys.imageName, chartKeys.version, chartKeys.openSettings], below)
-    const open = [...prefix, ...chartKeys.openSettings]
+  async plan({ files, ...sources }, deployment, { settings, values, path, apply, chart: named, vendor: given }: ValuesOptions) {
+    const chart = (apply && (await installedChart(apply, { sources, deployment }))) ?? named ?? null
+    const again = (...more: string[]): ShellCommand => {
+      const before = [...(apply ? [['-d', deployment.name], ['--apply']] : []), ...chartWords(apply ?? named), ...values.map((file) => ['--values', file]), ...(path.length > 0 ? [['--path', path.join('.')]] : [])]
+      return typed(['testops-admin', 'set-env', ...before.filter(([flag]) => !more.includes(flag!)).flat(), ...more, ...settings.flatMap(wordsOf), ...vendorWords(given)])
+    }
+    const place = await placeOfValues(files, { files: values, path, keys: [chartKeys.openSettings], applies: apply !== undefined, again: (it) => again('--path', it) })
+    const known = { files: values, place }
+    const open = [...place.own, ...chartKeys.openSettings]
     const present = (await Promise.all(values.map(async (file) => files.keys(file, open)))).flat()
-    const vendor = vendorIn(present, apply ? deployment.vendor : defaultVendor)
-    const names = settingNames(vendor)
-    const wishes = settings.map(({ to, secret, ...wish }) => ({ to, secret, name: 'name' in wish ? wish.name : names[wish.known] }))
+    const rendered = chart && containersOf(await files.rendered(chart, valuesWith(known, [])))
+    const names = [...(await Promise.all(values.map(async (file) => files.names(file)))).flat(), ...(rendered ?? []).flatMap(({ environment }) => [...environment.keys()]), ...(apply ? (await needed(sources.service).environment()).keys() : [])]
+    const isOfOwnKey = (wish: SettingWish): boolean => 'known' in wish && wish.known === 'tokenValiditySeconds' && !present.some((name) => name.endsWith('_JWT_ACCESS_TOKEN_VALIDITY_SECONDS'))
+    const lookedIn = [...values, ...(chart ? [`chart ${chart.chart}`] : []), ...(apply ? [`the settings of ${deployment.name}`] : [])].join(', ')
+    const next = (part: keyof GivenVendor): Suggestion[] => [vendorFlag[part], ...(chart ? [] : [again('--chart', 'CHART')]), ...(apply ? [] : ['-d NAME   # a deployment that has such settings'])]
+    const { vendor, names: own } = vendorToWrite(settings.filter((wish) => !isOfOwnKey(wish)), { given, deployment, names, lookedIn, next })
+    const wishes = settings.map(({ to, secret, ...wish }) => ({ to, secret, name: 'name' in wish ? wish.name : own[wish.known] }))
     const twice = wishes.find(({ name }, index) => wishes.findIndex((it) => it.name === name) !== index)
     if (twice) throw new AdminError('USAGE', `${twice.name} is named twice: once is enough`)
 
     const chosen: (Chosen & { path: readonly string[]; name: string; to: string | null })[] = []
     for (const { name, to, secret } of wishes) {
-      assertValue(name, to, names)
+      assertValue(name, to, own)
       // the chart's own key makes a setting before `env.open` does, of which the last wins
-      const path = name === names.tokenValiditySeconds && !present.includes(name) ? [...prefix, ...chartKeys.tokenValiditySeconds] : [...open, name]
-      const it = await chooseFile(files, values, path)
+      const key = present.includes(name) ? null : ownKeyOf(name, own)
+      const isRendered = rendered?.some(({ environment }) => environment.has(name)) ?? key !== null
+      if (rendered && chart && isRendered && key === null && !present.includes(name)) throw refuseTwice(name, chart)
+      const at = isRendered && key !== null ? [...place.own, ...key] : [...open, name]
+      const it = await chooseFile(files, values, at)
       if (secret || isSecretSetting(name, it.look.text ?? '')) throw inValues(name, it)
-      chosen.push({ ...it, path, name, to })
+      chosen.push({ ...it, path: at, name, to })
     }
     const wanted = chosen.filter(({ look, to }) => look.text !== to).map(({ file, path, to }) => ({ file, path, to }))
-    const isDurable = ({ name, to }: { name: string; to: string | null }): boolean => name === names.rabbitDurable && to !== null
+    const steps = await editSteps(files, wanted)
+    const effect = chart && (await effectOfSteps(files, chart, known, steps))
+    if (chart && effect) refuseOtherSettings(effect, chosen.filter(({ look, to }) => look.text !== to), chart)
+    const keyOf = (it: readonly string[]): readonly string[] => (it.length > open.length ? chartKeys.openSettings : it.slice(place.own.length))
+    const added = chosen.filter(({ look, to }) => to !== null && look.text !== to).map((it) => keyOf(it.path))
+    const chartRisk = chart === null ? await unknownChart(files, known, added, again) : effect && otherChanges(chart, effect.others)
+    const isDurable = ({ name, to }: { name: string; to: string | null }): boolean => name === own.rabbitDurable && to !== null
     const durable = wishes.find(isDurable)
     const queues = durable && apply ? await queuesWouldDiffer({ ...sources, service: needed(sources.service) }, deployment, parseBoolean(durable.to!) ?? settingDefaults.rabbitDurable) : {}
     const draft = {
       target: Object.fromEntries([...new Set(chosen.map(({ file }) => file))].map((file, index) => [index === 0 ? 'values' : `values ${index + 1}`, file])),
       impact: editImpact(wanted),
-      evidence: chosen.map(({ file, path, look }) => `${file}${look.text === null || look.line === null ? '' : ` line ${look.line}`}: ${path.join('.')}${look.text === null ? ' is not set' : `: ${look.text}`}`),
+      evidence: chosen.map(({ file, path: at, look }) => `${file}${look.text === null || look.line === null ? '' : ` line ${look.line}`}: ${at.join('.')}${look.text === null ? ' is not set' : `: ${look.text}`}`),
       notes: [
         ...wishes.flatMap(({ name, to }) => (to === null ? [] : (typoNote(name, vendor, present) ?? []))),
-        ...chosen.filter(({ look, to, path }) => look.text === to && to !== null && !look.isText && path.length > prefix.length + 1).map(({ path }) => `${path.join('.')} is no text in the file, and Kubernetes takes nothing else as a setting: put it in quotes`),
+        ...chosen.filter(({ look, to, path: at }) => look.text === to && to !== null && !look.isText && at.length > open.length).map(({ path: at }) => `${at.join('.')} is no text in the file, and Kubernetes takes nothing else as a setting: put it in quotes`),
         ...(queues.note === undefined ? [] : [queues.note]),
-        ...(!apply && wanted.some(({ path }) => path.at(-1) === names.rabbitDurable) ? ['the queues that are there have to fit, or the service fails at them: testops-admin reset-queues makes them'] : []),
-        ...(wanted.length === 0 ? [`all is set so already${apply ? ' in the files' : ''}`] : apply ? [] : [helmNote(values)]),
+        ...(!apply && wanted.some(({ path: at }) => at.at(-1) === own.rabbitDurable) ? ['the queues that are there have to fit, or the service fails at them: testops-admin reset-queues makes them'] : []),
+        ...(wanted.length === 0 ? [`all is set so already${apply ? ' in the files' : ''}`] : apply ? [] : [effectNote(values, place)]),
       ],
-      risks: queues.risk ? [queues.risk] : [],
-      steps: await editSteps(files, wanted),
+      risks: [queues.risk ?? null, chartRisk].filter((risk) => risk !== null),
+      steps,
       verifiedBy: [],
     }
     return apply ? withUpgrade(draft, chosen, values, apply, { sources, deployment }) : draft
   },
 })
+
+function vendorWords(given: GivenVendor | undefined): string[] {
+  return [...(given?.prefix === undefined ? [] : ['--vendor-prefix', given.prefix]), ...(given?.package === undefined ? [] : ['--vendor-package', given.package])]
+}
 
 function inValues(name: string, { file }: Chosen): AdminError {
   return new AdminError('REFUSED', `${name} is a secret, and ${file} is no place for one: nothing was changed`, [

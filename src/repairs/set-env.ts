@@ -1,4 +1,3 @@
-import { readSettings } from '../checks/support/service.ts'
 import { settingLines } from '../checks/support/evidence.ts'
 import { AdminError } from '../core/error.ts'
 import { fingerprint } from '../core/fingerprint.ts'
@@ -11,6 +10,8 @@ import { settingNotes, startStep, stopStep } from './service-steps.ts'
 import { assertValue, typoNote } from './set-env/change.ts'
 import type { SettingWish } from './set-env/change.ts'
 import { queuesWouldDiffer } from './set-env/queues.ts'
+import { vendorFlag, vendorToWrite } from './set-env/vendor.ts'
+import type { GivenVendor } from './set-env/vendor.ts'
 import { command } from '../core/shell-command.ts'
 
 export interface SetEnvOptions {
@@ -19,6 +20,8 @@ export interface SetEnvOptions {
   restart: boolean
   /** of fingerprints */
   salt: string
+  /** of --vendor-prefix and --vendor-package */
+  vendor?: GivenVendor
 }
 
 /** Sets or removes settings where the service reads them, all in one restart. */
@@ -27,9 +30,10 @@ export const setEnv = defineRepair({
   title: "set or remove the service's settings",
   reads: ['service'],
   wants: ['database', 'broker', 'logs', 'api'],
-  async plan(sources, deployment, { settings, restart, salt }: SetEnvOptions) {
+  async plan(sources, deployment, { settings, restart, salt, vendor: given }: SetEnvOptions) {
     const { service } = sources
-    const [{ names, vendor }, environment, seen] = await Promise.all([readSettings(service, deployment), service.environment(), lookAtService(sources, deployment)])
+    const [environment, seen] = await Promise.all([service.environment(), lookAtService(sources, deployment)])
+    const { names, vendor } = vendorToWrite(settings, { given, deployment, names: environment.keys(), lookedIn: "the service's settings", next: (part) => [vendorFlag[part], service.commands.settings] })
     const wishes = settings.map((wish) => ({ ...wish, name: 'name' in wish ? wish.name : names[wish.known] }))
     const twice = wishes.find(({ name }, index) => wishes.findIndex((it) => it.name === name) !== index)
     if (twice) throw new AdminError('USAGE', `${twice.name} is named twice: once is enough`)

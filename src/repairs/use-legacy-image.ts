@@ -1,6 +1,7 @@
 import { defineRepair } from '../core/repair.ts'
 import { typed } from '../core/typed.ts'
 import { withRestart } from './apply/compose.ts'
+import { installedChart } from './apply/surroundings.ts'
 import type { ChartOptions } from './apply/release.ts'
 import { applyReads } from './apply/surroundings.ts'
 import { wantedName } from './legacy-image/build.ts'
@@ -15,6 +16,8 @@ export interface LegacyOptions {
   main?: string
   /** of --apply: the chart, for values; true, for a compose file */
   apply?: ChartOptions | true
+  /** of --chart, without --apply */
+  chart?: ChartOptions
   /** of -d, where commands that are proposed name it */
   deployment?: string
   /** in Helm's order: the later wins */
@@ -35,16 +38,25 @@ export const useLegacyImage = defineRepair({
   wants: applyReads,
   async plan({ files, ...sources }, deployment, options: LegacyOptions) {
     const { values = [], path = [], compose, service = null, build, revert, apply } = options
-    const asked: Asked = { build, revert, again: (...more) => again(options, more) }
+    const asked: Asked = { build, revert, isApplied: apply !== undefined, again: (...more) => again(options, more) }
     const around = { sources, deployment }
-    if (compose === undefined) return planForValues(files, values, path, asked, typeof apply === 'object' ? { chart: apply, around } : null)
+    if (compose === undefined) {
+      const applying = typeof apply === 'object' ? { chart: apply, around } : null
+      return planForValues(files, values, path, asked, applying === null ? (options.chart ?? null) : await installedChart(applying.chart, around), applying)
+    }
     const { draft, service: edited } = await planForCompose(files, compose, service, asked)
     return apply === undefined ? draft : withRestart(draft, { file: compose, service: edited, name: wantedName(asked) }, files, around)
   },
 })
 
+/** The flags that name a chart. */
+export function chartWords(chart: ChartOptions | undefined): string[][] {
+  if (chart === undefined) return []
+  return [['--chart', chart.chart], ...(chart.chartVersion === null ? [] : [['--chart-version', chart.chartVersion]])]
+}
+
 /** `more` stands above what was given. */
-function again({ values = [], path = [], compose, service, build, revert, apply, deployment }: LegacyOptions, more: readonly string[]): ShellCommand {
+function again({ values = [], path = [], compose, service, build, revert, apply, chart, deployment }: LegacyOptions, more: readonly string[]): ShellCommand {
   const given = [
     ...values.map((file) => ['--values', file]),
     ...(path.length > 0 ? [['--path', path.join('.')]] : []),
@@ -53,8 +65,7 @@ function again({ values = [], path = [], compose, service, build, revert, apply,
     ...(build === null ? [] : [['--build', build]]),
     ...(revert ? [['--revert']] : []),
     ...(apply === undefined ? [] : [['--apply']]),
-    ...(typeof apply === 'object' ? [['--chart', apply.chart]] : []),
-    ...(typeof apply === 'object' && apply.chartVersion !== null ? [['--chart-version', apply.chartVersion]] : []),
+    ...chartWords(typeof apply === 'object' ? apply : chart),
     ...(deployment === undefined ? [] : [['-d', deployment]]),
   ].filter(([flag]) => !more.includes(flag!))
   return typed(['testops-admin', 'use-legacy-image', ...given.flat(), ...more])

@@ -65,6 +65,7 @@ async function witnessed(): Promise<Witnessed> {
     apiToken: secret('api-token'),
     platform: 'host',
     host: service.host,
+    vendor: { package: 'VENDOR_PACKAGE' },
     database: { url: `postgresql://${at('database')}/${database.name}?sslmode=disable`, user, password: secret(password!.reveal()) },
     sessions: {
       url: `redis://${at('sessions')}/${redis.database}`,
@@ -143,12 +144,13 @@ describe('a dry run', () => {
           "basic.publish",
           "basic.qos",
           "confirm.select",
-          "exchange.bind",
           "exchange.declare",
           "exchange.delete",
+          "exchange.unbind",
           "queue.bind",
           "queue.declare",
           "queue.delete",
+          "queue.unbind",
         ],
         "database": [
           "BEGIN;",

@@ -1,7 +1,8 @@
-import type { ValueEdit } from '../../core/sources.ts'
+import type { ValueEdit, ValueLook } from '../../core/sources.ts'
 import { editYaml, YamlEditError } from '../yaml/edit.ts'
 import { YamlError } from '../yaml/index.ts'
 import { lookAt, parsedYaml } from '../yaml/look.ts'
+import type { ParsedYaml } from '../yaml/look.ts'
 import { refused } from './read.ts'
 
 /** The text with these edits made, each with what it comes to. Throws REFUSED. */
@@ -9,7 +10,7 @@ export function planEdits(file: string, text: string, wanted: readonly Pick<Valu
   const edits: ValueEdit[] = []
   let now = text
   for (const { path, to } of wanted) {
-    const { text: from, line } = lookAt(parsedYaml(now), path)
+    const { text: from, line } = lookedAt(file, parsedYaml(now), path)
     if (from?.includes('{{')) throw refused(file, line, `${path.join('.')} is a template: what it comes to is not known here`)
     const next = edited(file, now, path, to)
     edits.push({ path, from, to, ...spliceOf(now, next) })
@@ -23,7 +24,22 @@ export function planEdits(file: string, text: string, wanted: readonly Pick<Valu
  * way back leads forward again to just this text. Throws REFUSED.
  */
 export function revertEdits(file: string, text: string, edits: readonly ValueEdit[]): string {
-  return edits.reduceRight((now, edit) => (lookAt(parsedYaml(now), edit.path).text === edit.from && edit.from !== edit.to ? now : reverted(file, now, edit)), text)
+  return edits.reduceRight((now, edit) => (lookedAt(file, parsedYaml(now), edit.path).text === edit.from && edit.from !== edit.to ? now : reverted(file, now, edit)), text)
+}
+
+/** What stands at a path. Throws REFUSED where a text within the file is not YAML. */
+export function lookedAt(file: string, parsed: ParsedYaml, path: readonly string[]): ValueLook {
+  return orRefused(file, () => lookAt(parsed, path))
+}
+
+/** Throws REFUSED where it throws an error about the text. */
+export function orRefused<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof YamlEditError || error instanceof YamlError) throw refused(file, error.line, error.message, error)
+    throw error
+  }
 }
 
 /** places that are tried, so that a short text in a large file does not take minutes */
@@ -53,12 +69,7 @@ function leadsTo(before: string, { path, from, to }: ValueEdit, after: string): 
 }
 
 function edited(file: string, text: string, path: readonly string[], to: string | null): string {
-  try {
-    return editYaml(text, [{ path, to }])
-  } catch (error) {
-    if (error instanceof YamlEditError || error instanceof YamlError) throw refused(file, error.line, error.message, error)
-    throw error
-  }
+  return orRefused(file, () => editYaml(text, [{ path, to }]))
 }
 
 /** The characters between what both have at their beginning and at their end. */

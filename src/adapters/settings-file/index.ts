@@ -6,26 +6,36 @@ import type { FilesSource, ValueEdit } from '../../core/sources.ts'
 import { composeFilesIn, extendedBy } from '../compose-file.ts'
 import { plainFile } from '../open-file.ts'
 import { assertReplaceable, replaceFile } from '../replace-file.ts'
-import { keysAt, lookAt } from '../yaml/look.ts'
+import { keysAt, parsedYaml, placesIn, valueAt } from '../yaml/look.ts'
 import type { ParsedYaml } from '../yaml/look.ts'
-import { planEdits, revertEdits } from './edits.ts'
+import { lookedAt, orRefused, planEdits, revertEdits } from './edits.ts'
+import { namesIn } from './names.ts'
 import { bytesOf, mostBytes, settingsFiles, watchFiles } from './read.ts'
 import { own } from '../../core/own.ts'
+import { renderChart } from './render.ts'
+import type { HelmOptions } from './render.ts'
 
 /** as `--timeout` is where nobody says another */
 const usualMs = 10_000
 
 interface FilesOptions {
-  /** so long at most is a file's text taken apart and put together; by default, as long as `--timeout` is */
+  /** so long at most is a file's text taken apart and put together, or helm waited for; by default, as long as `--timeout` is */
   timeoutMs?: number
 }
 
-export function filesSource({ timeoutMs = usualMs }: FilesOptions = {}): FilesSource {
+export function filesSource({ timeoutMs = usualMs, ...program }: FilesOptions & Omit<HelmOptions, 'timeoutMs'> = {}): FilesSource {
   const watch = watchFiles(timeoutMs)
   const read = settingsFiles(watch)
   return {
-    look: async (file, path) => lookAt(await read(file), path),
-    keys: async (file, path) => keysAt(await read(file), path),
+    look: async (file, path) => lookedAt(file, await read(file), path),
+    async keys(file, path) {
+      const parsed = await read(file)
+      return orRefused(file, () => keysAt(parsed, path))
+    },
+    async places(file, below, signs) {
+      const parsed = await read(file)
+      return watch(file, () => orRefused(file, () => placesIn(parsed, below, signs)))
+    },
     async edits(file, wanted) {
       const { text } = await read(file)
       return watch(file, () => planEdits(file, text, wanted).edits)
@@ -49,7 +59,21 @@ export function filesSource({ timeoutMs = usualMs }: FilesOptions = {}): FilesSo
       const text = await plainFile(join(dirname(file), '.env'), mostBytes).then(String, () => '')
       return own(parseEnv(text), name) ?? null
     },
+    names: async (file) => namesIn((await read(file)).value),
+    async rendered(chart, files) {
+      const values: string[] = []
+      for (const { file, below, edits } of files) {
+        const { text } = await read(file)
+        values.push(watch(file, () => orRefused(file, () => valuesText(edits.length === 0 ? text : planEdits(file, text, edits).text, below))))
+      }
+      return renderChart(chart, values, files.map(({ file }) => file), { timeoutMs, ...program })
+    },
   }
+}
+
+/** A part of a text as Helm takes it: YAML has all of JSON. */
+function valuesText(text: string, below: readonly string[]): string {
+  return below.length === 0 ? text : JSON.stringify(valueAt(parsedYaml(text), below) ?? {})
 }
 
 function serviceIn(value: unknown, service: string): unknown {
@@ -61,7 +85,7 @@ export function filesControl({ timeoutMs = usualMs }: FilesOptions = {}): FilesC
   const read = settingsFiles(watch)
   const tried = async (file: string, edits: readonly ValueEdit[], make: (file: string, text: string, edits: readonly ValueEdit[]) => unknown): Promise<Compared> => {
     const is = await read(file)
-    if (!isAsSeen(is, edits)) return 'changed'
+    if (!isAsSeen(file, is, edits)) return 'changed'
     watch(file, () => make(file, is.text, edits))
     await assertReplaceable(file)
     return 'set'
@@ -69,12 +93,12 @@ export function filesControl({ timeoutMs = usualMs }: FilesOptions = {}): FilesC
   return {
     async apply(file, edits) {
       const { bytes, ...is } = await read(file)
-      if (!isAsSeen(is, edits)) return 'changed'
+      if (!isAsSeen(file, is, edits)) return 'changed'
       return replaced(file, bytes, watch(file, () => planEdits(file, is.text, edits).text))
     },
     async takeBack(file, edits) {
       const { bytes, ...is } = await read(file)
-      if (!isAsSeen(is, edits)) return 'changed'
+      if (!isAsSeen(file, is, edits)) return 'changed'
       return replaced(file, bytes, watch(file, () => revertEdits(file, is.text, edits)))
     },
     try: async (file, edits) => tried(file, edits, planEdits),
@@ -82,9 +106,9 @@ export function filesControl({ timeoutMs = usualMs }: FilesOptions = {}): FilesC
   }
 }
 
-function isAsSeen(is: ParsedYaml, edits: readonly ValueEdit[]): boolean {
+function isAsSeen(file: string, is: ParsedYaml, edits: readonly ValueEdit[]): boolean {
   return edits.every(({ path, from, to }) => {
-    const { text: now } = lookAt(is, path)
+    const { text: now } = lookedAt(file, is, path)
     return now === from || now === to
   })
 }

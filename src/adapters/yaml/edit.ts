@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Schema } from 'js-yaml'
-import { loadYaml, parseYaml } from './index.ts'
+import { loadYaml, parseYaml, YamlError } from './index.ts'
+import { innerAt, withInner } from './inner.ts'
+import type { InnerYaml } from './inner.ts'
 import { yaml11, yaml12 } from './schemas.ts'
 import { candidatesFor } from './splices.ts'
 import type { YamlNode } from './tree.ts'
@@ -36,6 +38,8 @@ export function editYaml(text: string, edits: readonly YamlEdit[]): string {
 
 function edited(text: string, { path, to }: YamlEdit): string {
   const document = documentOf(text)
+  const inner = innerAt(text, document, path)
+  if (inner) return editedWithin(text, inner, to)
   const readings = schemas.map((schema) => ({ schema, wanted: changed(valueOf(text, schema), path, to) }))
   const now = readings.every(({ schema, wanted }) => isDeepStrictEqual(valueOf(text, schema), wanted))
   if (now) return text
@@ -45,6 +49,24 @@ function edited(text: string, { path, to }: YamlEdit): string {
     if (readings.every(({ schema, wanted }) => isDeepStrictEqual(tried(next, schema), wanted))) return next
   }
   throw new YamlEditError(obstacle.reason, text.slice(0, obstacle.offset).split('\n').length)
+}
+
+/** The outer text is taken where it has just the inner one that was made, and all else as it was. */
+function editedWithin(text: string, inner: InnerYaml, to: string | null): string {
+  const { at, rest, line } = inner
+  const made = attempted(() => editYaml(inner.text, [{ path: rest, to }]), line)
+  const next = withInner(text, inner, made)
+  if (schemas.every((schema) => isDeepStrictEqual(tried(next, schema), changed(valueOf(text, schema), at, made)))) return next
+  throw new YamlEditError(`${[...at, ...rest].join('.')} cannot be changed without changing something else`, line)
+}
+
+function attempted<T>(work: () => T, line: number): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof YamlEditError || error instanceof YamlError) throw new YamlEditError(error.message, line + error.line - 1)
+    throw error
+  }
 }
 
 const schemas = [yaml11, yaml12]

@@ -1,4 +1,4 @@
-import { load } from 'js-yaml'
+import { load, loadAll } from 'js-yaml'
 import type { Schema } from 'js-yaml'
 import { reading } from './failure.ts'
 import { positionAt } from './position.ts'
@@ -40,6 +40,15 @@ export function parseYaml(text: string): YamlDocument {
 /** The value of a text in one of YAML's versions: what one takes another may refuse. Throws `YamlError`. */
 export function loadYaml(text: string, schema: Schema): unknown {
   return reading(text, () => load(text, { schema }))
+}
+
+/** The values of all documents of a text, in YAML 1.1. Throws `YamlError`. */
+export function yamlDocuments(text: string): unknown[] {
+  return reading(text, () => {
+    // refuses aliases that stand for too much
+    yamlTrees(text)
+    return loadAll(text, { schema: yaml11 })
+  })
 }
 
 function offsetsOf(document: YamlNode | null): Map<string, number> {

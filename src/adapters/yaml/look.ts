@@ -1,7 +1,9 @@
 import type { ValueLook } from '../../core/sources.ts'
 import { isEmptyYaml } from './edit.ts'
 import { reading } from './failure.ts'
-import { loadYaml } from './index.ts'
+import { loadYaml, YamlError } from './index.ts'
+import { innerAt } from './inner.ts'
+import type { InnerYaml } from './inner.ts'
 import { yaml11 } from './schemas.ts'
 import { yamlTrees } from './tree.ts'
 import type { YamlNode } from './tree.ts'
@@ -21,8 +23,13 @@ export function parsedYaml(text: string): ParsedYaml {
   return { text, value: loadYaml(text, yaml11), tree }
 }
 
-/** What stands at a path of keys. */
+/** What stands at a path of keys. Throws `YamlError` where that leads into an inner text which is none. */
 export function lookAt({ text, value: all, tree }: ParsedYaml, path: readonly string[]): ValueLook {
+  const inner = innerAt(text, tree, path)
+  if (inner) {
+    const look = lookAt(parsedInner(inner), inner.rest)
+    return { ...look, found: inner.at.length + look.found, line: inner.line - 1 + (look.line ?? 0) }
+  }
   const values = [all]
   for (const key of path) {
     const last = values.at(-1)
@@ -43,9 +50,43 @@ export function lookAt({ text, value: all, tree }: ParsedYaml, path: readonly st
 }
 
 /** The keys of the map at that path. */
-export function keysAt({ value: all }: ParsedYaml, path: readonly string[]): string[] {
-  const value = path.reduce<unknown>((from, key) => (isMap(from) && Object.hasOwn(from, key) ? from[key] : undefined), all)
+export function keysAt(parsed: ParsedYaml, path: readonly string[]): string[] {
+  const value = valueAt(parsed, path)
   return isMap(value) ? Object.keys(value) : []
+}
+
+/** The value at that path; undefined where it leads nowhere. */
+export function valueAt({ text, value: all, tree }: ParsedYaml, path: readonly string[]): unknown {
+  // a key that is nowhere leads into the inner text that the path ends at
+  const inner = innerAt(text, tree, [...path, ''])
+  if (inner) return valueAt(parsedInner(inner), inner.rest.slice(0, -1))
+  return path.reduce<unknown>((from, key) => (isMap(from) && Object.hasOwn(from, key) ? from[key] : undefined), all)
+}
+
+/** The maps that hold one of these paths of keys, by their own paths, the outermost first; below `at`. */
+export function placesIn(parsed: ParsedYaml, at: readonly string[], signs: readonly (readonly string[])[]): (readonly string[])[] {
+  const found: (readonly string[])[] = []
+  const level = [at]
+  for (let next = level.shift(); next !== undefined && found.length < mostPlaces; next = level.shift()) {
+    const path = next
+    if (signs.some((sign) => valueAt(parsed, [...path, ...sign]) !== undefined)) found.push(path)
+    if (path.length - at.length < deepest) level.push(...keysAt(parsed, path).map((key) => [...path, key]))
+  }
+  return found
+}
+
+/** as many as are ever proposed */
+const mostPlaces = 20
+/** umbrellas of umbrellas, and a manifest around them */
+const deepest = 8
+
+function parsedInner({ text, line }: InnerYaml): ParsedYaml {
+  try {
+    return parsedYaml(text)
+  } catch (error) {
+    if (error instanceof YamlError) throw new YamlError(error.message, line + error.line - 1, error.column, { cause: error })
+    throw error
+  }
 }
 
 /** As it is written, 5.30 and not 5.3; what comes through an alias or a merge, as it is read. */

@@ -2,6 +2,7 @@ import { AdminError } from '../../core/error.ts'
 import { closestTo, nearestNames } from '../../core/nearest.ts'
 import type { FilesSource, ValueLook } from '../../core/sources.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
+import { chartKeys } from '../../knowledge/chart.ts'
 
 /** The file that counts for a key, and what it has there. */
 export interface Chosen {
@@ -33,18 +34,19 @@ export async function assertPath(files: FilesSource, values: readonly string[], 
 }
 
 /**
- * Throws REFUSED where the values of the chart seem to lie below a key, as in an umbrella chart, and no `--path` names it: what is
- * written at the top has no effect then. `signs`: keys of the chart, of which one at the top tells that it is none.
+ * Throws REFUSED where the values of the chart seem to lie deeper than `below`, as in an umbrella chart: what is written there has no
+ * effect then. `keys`: those that are to be changed.
  */
-export async function refuseUmbrella(files: FilesSource, values: readonly string[], signs: readonly (readonly string[])[], again: (path: string) => ShellCommand): Promise<void> {
-  const isThere = async (file: string, path: readonly string[]): Promise<boolean> => (await files.look(file, path)).found === path.length
-  for (const file of values) for (const sign of signs) if ((await files.look(file, sign)).found > 0) return
-  const below: string[] = []
-  for (const file of values) {
-    for (const key of await files.keys(file, [])) for (const sign of signs) if (await isThere(file, [key, ...sign])) below.push(key)
-  }
-  const [key] = below
-  if (key === undefined) return
-  const keys = [...new Set(below)]
-  throw new AdminError('REFUSED', `the chart's values lie below ${keys.join(', ')}, as in an umbrella chart: at the top they would have no effect`, keys.map(again))
+export async function refuseUmbrella(files: FilesSource, values: readonly string[], below: readonly string[], keys: readonly (readonly string[])[], again: (path: string) => ShellCommand): Promise<void> {
+  const found = async (signs: readonly (readonly string[])[]): Promise<(readonly string[])[]> => (await Promise.all(values.map(async (file) => files.places(file, below, signs)))).flat()
+  const isHere = (path: readonly string[]): boolean => path.length === below.length
+  const places = await found(keys)
+  if (places.some(isHere)) return
+  // without them, a part of the chart's keys at the top shows that it is the chart's
+  const weak = places.length > 0 ? [] : await found([chartKeys.version])
+  const isPart = async (file: string): Promise<boolean> => (await Promise.all([...keys, chartKeys.version].map(async (key) => (await files.look(file, [...below, ...key])).found > below.length))).includes(true)
+  if (places.length === 0 && (await Promise.all(values.map(isPart))).includes(true)) return
+  const deeper = [...new Set([...places, ...weak].map((path) => path.join('.')))]
+  if (deeper.length === 0) return
+  throw new AdminError('REFUSED', `the chart's values lie below ${deeper.join(', ')}, as in an umbrella chart: ${below.length === 0 ? 'at the top' : `directly below ${below.join('.')}`} they would have no effect`, deeper.map(again))
 }

@@ -1,6 +1,7 @@
 import type { Step } from '../../core/plan.ts'
 import type { FilesSource } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
+import type { ValuesPlace } from './layout.ts'
 
 /** One value that is to be changed, and where. */
 export interface WantedEdit {
@@ -25,7 +26,8 @@ export function editImpact(wanted: readonly WantedEdit[]): Record<string, number
   return wanted.length === 0 ? {} : { valuesChanged: wanted.length }
 }
 
-/** How Helm is told: in the order in which the files are given. */
-export function helmNote(values: readonly string[]): string {
+/** When it takes effect: with Helm, which is given the files in their order, or by whoever keeps the manifest. */
+export function effectNote(values: readonly string[], { all }: ValuesPlace): string {
+  if (all.length > 0) return 'nothing but the file changes: it takes effect once the manifest is committed or applied'
   return `nothing but the file changes: it takes effect with the next helm upgrade, with ${typed(values.flatMap((file) => ['-f', file]))}`
 }

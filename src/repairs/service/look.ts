@@ -7,6 +7,7 @@ import type { Around, Surroundings } from '../../checks/support/lock-situation.t
 import { had } from '../../checks/support/wanted.ts'
 import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
+import { refuseOwnedByOthers } from '../../core/by-others.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { DatabaseSource, ServiceSource, ServiceStatus, Sources } from '../../core/sources.ts'
@@ -27,9 +28,10 @@ export interface SeenService {
   notes: readonly string[]
 }
 
-/** `toStop`: what stopping it endangers is looked for, too; `toStart`: what is to be known of its start. */
+/** `toStop`: what stopping it endangers is looked for, too; `toStart`: what is to be known of its start. Throws REFUSED where something else owns instances of it. */
 export async function lookAtService({ service, database, logs, api }: Read, deployment: Deployment, { toStop = true, toStart = true } = {}): Promise<SeenService> {
   const status = await service.status()
+  refuseOwnedByOthers(status)
   const around = await surroundings({ service, logs, api }, deployment)
   const { name, build, declaredIn } = await service.image()
   // a pod is not at home on a node

@@ -53,7 +53,7 @@ test('a dry run changes nothing, and without a confirmation the command is told 
   const dry = await someone.run([...legacy, '--dry-run', '--json'])
   expect([dry.code, dry.json<RepairDocument>().plan.steps.map(({ action }) => action.kind)]).toEqual([0, ['edit-values', 'upgrade-release', 'await-rollout']])
   const unasked = await someone.run(legacy)
-  expect([unasked.code, unasked.stdout]).toEqual([4, expect.stringContaining('testops-admin use-legacy-image --apply --build 527u01 --confirm prod') as string])
+  expect([unasked.code, unasked.stderr.replace(/\s+/g, ' ')]).toEqual([4, expect.stringContaining('testops-admin use-legacy-image --apply --build 527u01 --confirm prod') as string])
   expect((await someone.run([...legacy, '--confirm', 'values.yaml'])).code).toBe(4)
   expect(server.requests.slice(seen).filter((it) => !isQuestion(it))).toEqual([])
   expect([await text(), await history()]).toEqual([before, ['deployed: Install complete']])

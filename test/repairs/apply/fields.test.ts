@@ -70,6 +70,14 @@ describe('fields that are owned when an upgrade is to be', () => {
     return { code: ended.code, message: error.message, suggestions: error.suggestions }
   }
 
+  test('by a helm whose program has another name: it applies as `helm` all the same, and nothing is refused', async () => {
+    const it = await slowSituation({ isWrapped: true })
+    const run = await done(it, legacy)
+    expect([it.image(), managers(it)]).toEqual([is, expect.arrayContaining(['helm'])])
+    await done(it, ['undo', run])
+    expect([it.image(), managers(it).filter((name) => name.startsWith('helm-'))]).toEqual([was, []])
+  }, 120_000)
+
   test('by a former version of this program, they are given up, and the upgrade is made', async () => {
     const it = await slowSituation()
     await set(it, 'testops-admin')

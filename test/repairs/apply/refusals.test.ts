@@ -14,6 +14,8 @@ interface Case {
   what: string
   given?: Parameters<typeof situation>[0]
   prepare?: (it: Situation) => Promise<unknown>
+  /** in place of `legacy` with `words` */
+  command?: (it: Situation) => readonly string[]
   words?: readonly string[]
   env?: (it: Situation) => Record<string, string>
   code: number
@@ -28,7 +30,16 @@ async function fakeHelm({ folder }: Situation, says: string): Promise<void> {
   await chmod(join(folder, 'bin', 'helm'), 0o755)
 }
 
+/** As a pod that was cut off from its ReplicaSet. */
+async function orphan({ cluster }: Situation): Promise<void> {
+  await expect.poll(() => cluster.pods.length).toBe(1)
+  cluster.isFrozen = true
+  cluster.update('pods', cluster.pods[0]!, ({ metadata }) => void delete metadata.ownerReferences)
+}
+
 const cases: readonly Case[] = [
+  { what: 'a pod that no controller owns', prepare: orphan, code: 4, says: /^no controller owns 1 instance of the service \(testops-testops-\S+\)/, next: /^kubectl --context test -n testops get pod testops-testops-\S+ -o yaml/ },
+  { what: 'a setting, and a pod that no controller owns', prepare: orphan, command: ({ file }) => ['set-env', 'ALLURE_REDIS_SESSIONTTL=10d', '--values', file, '--apply', '--chart', chart], code: 4, says: /^no controller owns 1 instance of the service/ },
   {
     what: 'values that were set by --set',
     given: { install: ['--set', 'replicaCount=1', '--set', 'rabbitmq.auth.password=anders123'] },
@@ -81,12 +92,12 @@ const cases: readonly Case[] = [
 ]
 
 describe('refused, and nothing is changed', () => {
-  test.each(cases)('$what', async ({ given, prepare, words = [], env, code, says, next }) => {
+  test.each(cases)('$what', async ({ given, prepare, words = [], command = () => [...legacy, ...words], env, code, says, next }) => {
     const it = await situation(given)
     await prepare?.(it)
     const text = await it.text()
     const revisions = await it.history().catch(() => [])
-    const ended = await it.someone.repair([...legacy, ...words], { ...(env && { env: env(it) }) })
+    const ended = await it.someone.repair([...command(it)], { ...(env && { env: env(it) }) })
     const { error } = ended.json<{ error: RunError }>()
     expect([ended.code, error.message], ended.stdout).toEqual([code, expect.stringMatching(says) as string])
     if (next) expect(error.suggestions).toContainEqual(expect.stringMatching(next))

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -35,17 +35,19 @@ export interface Situation {
   environment: Readonly<Record<string, string>>
 }
 
-/** `settings`: of the cluster, in the configuration; `install`: more words for helm, null: the release is not installed; `isHelm3`: not helm 4. */
+/** `settings`: of the cluster, in the configuration; `install`: more words for helm, null: the release is not installed; `isHelm3`: not helm 4; `isWrapped`: `helm` is a script that runs a program of another name. */
 interface Given {
   values?: string
   settings?: object
   install?: readonly string[] | null
   isHelm3?: boolean
+  isWrapped?: boolean
 }
 
-export async function situation({ values = before, settings = { chart }, install = [], isHelm3 = false }: Given = {}): Promise<Situation> {
-  const { helm: program } = await kubernetesTools({ isHelm3 })
+export async function situation({ values = before, settings = { chart }, install = [], isHelm3 = false, isWrapped = false }: Given = {}): Promise<Situation> {
+  const { helm: real } = await kubernetesTools({ isHelm3 })
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'testops-admin-apply-')))
+  const program = isWrapped ? await wrapped(real, join(folder, 'bin')) : real
   const file = join(folder, 'values.yaml')
   await writeFile(file, values)
   const cluster = new Cluster()
@@ -82,4 +84,13 @@ export async function situation({ values = before, settings = { chart }, install
 /** Whether a request to the API server changes nothing: it reads, tries an apply, or asks for one's own rights, which keeps nothing. */
 export function isQuestion(request: string): boolean {
   return request.startsWith('GET ') || /^PATCH [^?]+\?(?:[^&]+&)*dryRun=All(?:&|$)/.test(request) || request === 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+}
+
+/** A script that is called `helm`, and runs that program by another name. */
+async function wrapped(program: string, folder: string): Promise<string> {
+  const [script, renamed] = [join(folder, 'helm'), join(folder, 'helm-linux-amd64')]
+  await mkdir(folder)
+  await symlink(program, renamed)
+  await writeFile(script, `#!/bin/sh\nexec ${renamed} "$@"\n`, { mode: 0o755 })
+  return script
 }

@@ -155,7 +155,7 @@ describe('--stale', () => {
       exit: 4,
       code: 'REFUSED',
       message: 'which sessions are stale cannot be told while clocks disagree: the clock of the service at PLACE is 10 min ahead of this machine, the session store at PLACE',
-      suggestions: ['testops-admin doctor -d prod --only service/clocks', 'timedatectl', 'sudo timedatectl set-ntp true'],
+      suggestions: ['testops-admin doctor -d prod --only service/clocks', 'sudo timedatectl set-ntp true', 'timedatectl'],
     })
     expect(await client.dbsize()).toBe(1)
   })

@@ -44,6 +44,17 @@ test.each([
   expect(plan.risks.map(({ name }) => name).filter((it) => it === 'controller')).toEqual(risks)
 })
 
+test('each repair that stops or starts the service refuses where another controller owns instances of it, and names that', async () => {
+  const ownedByOthers = [{ name: 'Rollout `testops`', instances: ['testops-6c9d7b5f4-x2k4p'], proof: ['look at the Rollout'] }]
+  const held = lockTable([lockRow({ locked: true, lockGranted: '2020-01-01 00:00:00', lockedBy: 'gone-1 (10.0.0.7)' })])
+  const refused = { code: 'REFUSED', message: 'Rollout `testops` owns 1 instance of the service (testops-6c9d7b5f4-x2k4p): this program neither stops those nor starts others beside them', suggestions: expect.arrayContaining(['look at the Rollout']) as unknown }
+  for (const status of [running({ ownedByOthers }), stopped({ state: 'failed', ownedByOthers })]) {
+    const sources = { service: fakeService({ status }), database: [fakeDatabase({ changelogLocks: [held] })] as const, logs: fakeLogs(), api: fakeApi() }
+    for (const repair of [stopTheService, startTheService, restartTheService]) await expect(repair.plan(sources, deployment, {})).rejects.toMatchObject(refused)
+    await expect(unlockChangelog.plan(sources, deployment, { restart: true, schema: null })).rejects.toMatchObject(refused)
+  }
+})
+
 test('where a setting is written in a pod template alone, the values file is named', () => {
   const change = { name: 'VENDOR_RABBIT_DURABLE', to: 'true' }
   expect(settingNotes(deployment, change)).toEqual([

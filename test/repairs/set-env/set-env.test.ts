@@ -81,10 +81,19 @@ describe('settings', () => {
 
   test('by what they are for', async () => {
     const { someone, text } = await situation('VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=60\n')
-    expect(endOf(await someone.repair(['set-env', '--token-lifetime', '3600', '--integration-debug', 'on', '--durable-queues', 'true', '--no-restart']))).toEqual(done)
+    expect(endOf(await someone.repair(['set-env', '--token-lifetime', '3600', '--integration-debug', 'on', '--durable-queues', 'true', '--vendor-package', 'VENDOR_PACKAGE', '--no-restart']))).toEqual(done)
     expect(await text()).toBe('VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600\nVENDOR_RABBIT_DURABLE=true\nLOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION=debug\n')
     expect(endOf(await someone.repair(['set-env', '--integration-debug', 'off', '--no-restart']))).toEqual(done)
     expect(await text()).toBe('VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600\nVENDOR_RABBIT_DURABLE=true\n')
+  })
+
+  test('under no name that nothing shows, where there is something to write', async () => {
+    const { someone, text } = await situation('TZ=UTC\n')
+    const refused = await someone.repair(['set-env', '--durable-queues', 'true', '--no-restart'])
+    expect([refused.code, refused.json<{ error: { message: string } }>().error.message]).toEqual([4, "the prefix of the vendor's settings is unknown: no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS in the service's settings. Nothing was changed"])
+    expect(endOf(await someone.repair(['set-env', '--integration-debug', 'off', '--no-restart']))).toEqual(nothing)
+    expect(endOf(await someone.repair(['set-env', '--durable-queues', 'true', '--vendor-prefix', 'ACME', '--no-restart']))).toEqual(done)
+    expect(await text()).toBe('TZ=UTC\nACME_RABBIT_DURABLE=true\n')
   })
 
   test('under the names of the vendor that the settings bear', async () => {
@@ -211,9 +220,9 @@ describe('what is refused changes nothing', () => {
     { what: 'an empty secret', words: ['X=@-'], said: 'standard input is empty: X would be, too' },
     { what: 'a secret of two lines', words: ['X=@-'], input: 'abc123\nb\n', said: 'the value of X holds control characters, or more than one line' },
     { what: 'a setting twice', words: ['X=1', 'X-'], said: 'X is named twice: once is enough' },
-    { what: 'a setting by name and by flag', words: ['VENDOR_RABBIT_DURABLE=true', '--durable-queues', 'true'], said: 'VENDOR_RABBIT_DURABLE is named twice: once is enough' },
-    { what: 'a boolean that is none', words: ['VENDOR_RABBIT_DURABLE=ture'], said: 'VENDOR_RABBIT_DURABLE is true or false, not `ture`' },
-    { what: 'a number that is none', words: ['VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=1h'], said: 'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS is a number of seconds, not `1h`' },
+    { what: 'a setting by name and by flag', words: ['VENDOR_RABBIT_DURABLE=true', '--durable-queues', 'true', '--vendor-prefix', 'VENDOR'], said: 'VENDOR_RABBIT_DURABLE is named twice: once is enough' },
+    { what: 'a boolean that is none', words: ['VENDOR_RABBIT_DURABLE=ture', '--vendor-prefix', 'VENDOR'], said: 'VENDOR_RABBIT_DURABLE is true or false, not `ture`' },
+    { what: 'a number that is none', words: ['VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=1h', '--vendor-prefix', 'VENDOR'], said: 'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS is a number of seconds, not `1h`' },
     { what: 'a clear value for what holds a secret', words: ['SECRETIVE=1'], said: 'SECRETIVE is a secret: on a command line others on this machine can read it, and the shell keeps it' },
     { what: 'a clear value in place of an address with a password', words: ['MQ=amqp://h'], said: 'MQ holds a secret now: its value is given by a file' },
   ]

@@ -20,12 +20,13 @@ async function situation(text: string): Promise<{ someone: Operator; file: strin
   return { someone, file, text: async () => readFile(file, 'utf8') }
 }
 
+const vendor = ['--vendor-prefix', 'VENDOR', '--vendor-package', 'VENDOR_PACKAGE']
 const open = 'version: 527u01\nenv:\n  open:\n    A: "1" # c\n'
 
 test.each<{ what: string; before: string; words: string[]; after: string; path?: string[] }>([
   { what: 'a number as a text', before: open, words: ['B=1', 'A=2'], after: 'version: 527u01\nenv:\n  open:\n    A: "2" # c\n    B: "1"\n' },
-  { what: 'a boolean as a text', before: 'env: {open: {}}\n', words: ['--durable-queues', 'true'], after: 'env: {open: {VENDOR_RABBIT_DURABLE: "true"}}\n' },
-  { what: 'where there is none', before: 'version: 527u01\n', words: ['TZ=UTC'], after: 'version: 527u01\nenv:\n  open:\n    TZ: UTC\n' },
+  { what: 'a boolean as a text', before: 'env: {open: {}}\n', words: ['--durable-queues', 'true', '--vendor-prefix', 'VENDOR'], after: 'env: {open: {VENDOR_RABBIT_DURABLE: "true"}}\n' },
+  { what: 'where there is none', before: 'version: 527u01\n', words: ['A=UTC'], after: 'version: 527u01\nenv:\n  open:\n    A: UTC\n' },
   { what: 'one away', before: `${open}    B: x\n`, words: ['A-'], after: 'version: 527u01\nenv:\n  open:\n    B: x\n' },
   { what: "by the chart's own key", before: 'bearerTokenExpirationAfter: 57600 # 16 h\n', words: ['--token-lifetime', '3600'], after: 'bearerTokenExpirationAfter: "3600" # 16 h\n' },
   { what: 'the same where env.open stands above it', before: 'bearerTokenExpirationAfter: 1\nenv:\n  open:\n    ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: "1"\n', words: ['--token-lifetime', '60'], after: 'bearerTokenExpirationAfter: 1\nenv:\n  open:\n    ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: "60"\n' },
@@ -57,16 +58,16 @@ test.each([
 
 test('of an umbrella chart, the command that is proposed does it', async () => {
   const { someone, file, text } = await situation('testops:\n  version: 527u01\n  env:\n    open:\n      B: "1"\n')
-  const { error } = (await someone.repair(['set-env', '--values', file, 'A=a b', 'B-', '--durable-queues', 'true', '--token-lifetime', '60', '--integration-debug', 'on'])).json<{ error: { suggestions: string[] } }>()
-  expect(error.suggestions).toEqual([`testops-admin set-env --values ${file} --path testops 'A=a b' B- --durable-queues true --token-lifetime 60 --integration-debug on`])
-  const words = ['set-env', '--values', file, '--path', 'testops', 'A=a b', 'B-', '--durable-queues', 'true', '--token-lifetime', '60', '--integration-debug', 'on']
+  const { error } = (await someone.repair(['set-env', '--values', file, 'A=a b', 'B-', '--durable-queues', 'true', '--token-lifetime', '60', '--integration-debug', 'on', ...vendor])).json<{ error: { suggestions: string[] } }>()
+  expect(error.suggestions).toEqual([`testops-admin set-env --values ${file} --path testops 'A=a b' B- --durable-queues true --token-lifetime 60 --integration-debug on --vendor-prefix VENDOR --vendor-package VENDOR_PACKAGE`])
+  const words = ['set-env', '--values', file, '--path', 'testops', 'A=a b', 'B-', '--durable-queues', 'true', '--token-lifetime', '60', '--integration-debug', 'on', ...vendor]
   expect((await someone.repair(words)).code).toBe(0)
   expect(await text()).toContain('A: "a b"')
 })
 
 test('a number that stands there bare is told of, and so are queues', async () => {
   const { someone, file } = await situation('env: {open: {A: 1}}\n')
-  const ended = await someone.repair(['set-env', '--values', file, 'A=1', '--durable-queues', 'true'])
+  const ended = await someone.repair(['set-env', '--values', file, 'A=1', '--durable-queues', 'true', ...vendor])
   expect(ended.json<RepairDocument>().plan.notes.slice(0, 2)).toEqual([
     'env.open.A is no text in the file, and Kubernetes takes nothing else as a setting: put it in quotes',
     'the queues that are there have to fit, or the service fails at them: testops-admin reset-queues makes them',

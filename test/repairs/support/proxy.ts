@@ -1,5 +1,6 @@
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
+import { Transform } from 'node:stream'
 
 /** A way to a server that can be broken and mended. */
 export interface Proxy {
@@ -8,6 +9,8 @@ export interface Proxy {
   cut(): void
   /** nothing comes through any more in either direction; further connections are accepted, and get no answer */
   swallow(): void
+  /** what the target sends comes through at that rate from now on */
+  slowDown(bytesPerSecond: number): void
   /** further connections come through; those that were swallowed end */
   mend(): void
   close(): Promise<void>
@@ -16,6 +19,8 @@ export interface Proxy {
 export async function proxyTo(target: { host: string; port: number }): Promise<Proxy> {
   const sockets = new Set<Socket>()
   let how: 'open' | 'cut' | 'swallowed' = 'open'
+  let rate = Number.POSITIVE_INFINITY
+  const paced = (): Transform => new Transform({ transform: (chunk: Buffer, _, done) => void (rate === Number.POSITIVE_INFINITY ? done(null, chunk) : setTimeout(done, (chunk.length / rate) * 1000, null, chunk)) })
   const endAll = (): void => {
     for (const socket of sockets) socket.destroy()
   }
@@ -32,7 +37,7 @@ export async function proxyTo(target: { host: string; port: number }): Promise<P
     const there = kept(connect(target))
     client.once('close', () => there.destroy())
     there.once('close', () => client.destroy())
-    client.pipe(there).pipe(client)
+    client.pipe(there).pipe(paced()).pipe(client)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -44,6 +49,9 @@ export async function proxyTo(target: { host: string; port: number }): Promise<P
     swallow() {
       how = 'swallowed'
       for (const socket of sockets) socket.unpipe().pause()
+    },
+    slowDown(bytesPerSecond) {
+      rate = bytesPerSecond
     },
     mend() {
       if (how === 'swallowed') endAll()
