@@ -9,6 +9,7 @@ import { hostIn, serviceUrl } from './settings.ts'
 import { unitIn } from './service-control/unit.ts'
 import { writePrivate } from './servers/private-file.ts'
 import { seedUsers } from './practice-service/data/seeds.ts'
+import { defaultVendor } from '../knowledge/settings.ts'
 import type { Command } from '../platforms/index.ts'
 
 /** The user whose API token the lab's configuration has: the administrator. */
@@ -73,6 +74,7 @@ deployments:
     build: ${q(declared.build)}
     cpuinfo: ${q(layout.cpuinfo)}
     timeZone: ${q(declared.timeZone)}
+    vendor: {prefix: ${defaultVendor.prefix}, package: ${defaultVendor.package}}
     database:
       url: ${q(`postgresql://${role}@${hostIn(postgres.host)}:${postgres.port}/${database}`)}
       password: ${secret('database')}

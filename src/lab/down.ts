@@ -16,6 +16,7 @@ import { forgetRepairs } from './repairs.ts'
 import { asOperator } from './operator-lock.ts'
 import { stopProxy } from './reverse-proxy/control.ts'
 import { removeServer, serverNames } from './servers/index.ts'
+import { dropOldClaims } from './servers/local/port-claims.ts'
 import { endStragglers, stop } from './service-control/control.ts'
 import { unitIn } from './service-control/unit.ts'
 import { readState, writeState } from './state.ts'
@@ -43,6 +44,7 @@ export async function takeLabDown(options: LabOptions): Promise<Down> {
       const found = await holdsLab(layout)
       const removed = found ? await removeLab(layout, options) : []
       for (const left of await locksIn(layout)) await rm(join(layout.root, left), { force: true })
+      await dropOldClaims()
       return { found, removed }
     },
     { evenIfFull: true, signal: options.signal },
@@ -68,7 +70,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   if (await stopExternalSystem(layout)) gone('the external system of the integrations')
   if (state) await cleanGiven({ ...options, layout, state })
   const servers = await allServers(layout)
-  await forgetRepairs(servers)
+  await forgetRepairs(layout.root)
   for (const record of servers) {
     goOn(options)
     await removeServer(record)

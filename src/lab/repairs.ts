@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process'
-import { readFile, readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AdminError } from '../core/error.ts'
-import { isRunName } from '../core/run-name.ts'
 import { journalQueuePrefix } from '../knowledge/broker.ts'
-import { recordsOf } from '../runtime/index.ts'
+import { recordsOfLab } from '../runtime/index.ts'
 import { askManagement, onBroker } from './access/broker.ts'
 import { labNames, serversOf } from './lab.ts'
 import type { Lab } from './lab.ts'
 import { builtProgram } from './layout.ts'
-import type { ServerRecord } from './servers/index.ts'
 import { writePrivate } from './servers/private-file.ts'
 
 /**
@@ -70,15 +68,10 @@ export async function forgetRuns(lab: Lab): Promise<void> {
   await onBroker(lab, async (channel) => {
     for (const { name } of queues) if (name.startsWith(journalQueuePrefix)) await channel.deleteQueue(name)
   })
-  await forgetRepairs([servers.postgres])
+  for (const folder of await recordsOfLab(process.env, lab.layout.root)) await rm(join(folder, 'runs'), { recursive: true, force: true })
 }
 
-/** Takes it from this machine alone, for a lab that is gone. Other labs of this machine have their runs in the same place. */
-export async function forgetRepairs(servers: readonly Pick<ServerRecord, 'host' | 'port'>[]): Promise<void> {
-  const { runs } = recordsOf(process.env, { name: 'lab' })
-  const addresses = servers.map(({ host, port }) => `${host}:${port}/`)
-  for (const run of (await readdir(runs).catch(() => [])).filter(isRunName)) {
-    const record = await readFile(join(runs, run, 'run.json'), 'utf8').catch(() => '')
-    if (addresses.some((address) => record.includes(address))) await rm(join(runs, run), { recursive: true, force: true })
-  }
+/** Takes it from this machine alone: for a lab that is gone, or was taken away by other means before this one. */
+export async function forgetRepairs(root: string): Promise<void> {
+  for (const folder of await recordsOfLab(process.env, root)) await rm(folder, { recursive: true, force: true })
 }

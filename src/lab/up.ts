@@ -11,6 +11,7 @@ import { labLayout } from './layout.ts'
 import type { LabLayout } from './layout.ts'
 import { waitUntilHealthy } from './health.ts'
 import { asOperator } from './operator-lock.ts'
+import { forgetRepairs } from './repairs.ts'
 import { assertPortFree, freePort } from './servers/local/ports.ts'
 import type { RabbitmqLine } from './servers/index.ts'
 import { serviceStatus, startLabService, waitUntilServing, writeDown } from './service.ts'
@@ -96,7 +97,8 @@ async function complete(lab: Lab, already: boolean): Promise<Up> {
 /** Remembered before anything is started, so that `lab down` finds it. */
 async function newState(layout: LabLayout, { broker = '4.3', port }: UpRequest): Promise<LabState> {
   if (port !== undefined) await assertPortFree(port, 'the practice service')
-  const servicePort = port ?? (await freePort())
+  await forgetRepairs(layout.root)
+  const servicePort = port ?? (await freePort(layout.service))
   const state: LabState = {
     schemaVersion: 1,
     id: randomBytes(4).toString('hex'),
@@ -104,7 +106,7 @@ async function newState(layout: LabLayout, { broker = '4.3', port }: UpRequest):
     brokerLine: broker,
     currentLine: broker,
     servicePort,
-    controlPort: await freePort([servicePort]),
+    controlPort: await freePort(layout.service),
     databasePassword: randomBytes(18).toString('base64url'),
     sessionsPassword: randomBytes(18).toString('base64url'),
     faults: [],

@@ -32,8 +32,8 @@ export function expectationOf({ expected }: Row): Expectation {
  * environment gave the lab a server that the fault would stop, fill or exchange, it must be refused, with that reason.
  */
 export async function breakLookMend(lab: OwnLab, names: readonly string[], expected: Expectation): Promise<void> {
-  const refusal = await refusalOn(lab, names)
-  try {
+  await mendedAfter(lab, async () => {
+    const refusal = await refusalOn(lab, names)
     const { exitCode, document } = await lab.json<Outcome>('lab', 'break', ...names)
     if (refusal) {
       expect({ exitCode, error: document.error }, `lab break ${names.join(' ')}`).toMatchObject({ exitCode: 69, error: refusal })
@@ -45,9 +45,19 @@ export async function breakLookMend(lab: OwnLab, names: readonly string[], expec
     if (!row || names.length > 1) return
     if (row.refused) await refuse(lab, row.refused, expected)
     if (row.repairedBy) await repair(lab, row.repairedBy)
-  } finally {
-    await lab.must('lab', 'mend')
-  }
+  })
+}
+
+/** What went wrong first is told first; a lab that cannot be mended is made anew, so that it fails no other row. */
+async function mendedAfter(lab: OwnLab, work: () => Promise<void>): Promise<void> {
+  const failures: unknown[] = []
+  await work().catch((error: unknown) => failures.push(error))
+  await lab.must('lab', 'mend').catch(async (error: unknown) => {
+    failures.push(error)
+    await lab.must('lab', 'down')
+    await lab.must('lab', 'up')
+  })
+  if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(String).join('\n\nand then: '))
 }
 
 const healthy: Expectation = { exitCode: 0, roots: [], allowedConsequences: [] }

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readServer, stopServer } from '../../src/lab/servers/index.ts'
+import { readServer, removeServer, stopServer } from '../../src/lab/servers/index.ts'
+import type { HistoryDocument } from '../../src/output/history.ts'
 import type { LabDownDocument, LabStatusDocument, LabUpDocument } from '../../src/output/lab.ts'
 import { ownLab } from './support/own-lab.ts'
 import type { OwnLab } from './support/own-lab.ts'
@@ -135,6 +136,25 @@ describe('lab up', () => {
   )
 })
 
+describe('a lab after another one', () => {
+  test.each([
+    ['lab down', async (): Promise<void> => lab.must('lab', 'down')],
+    ['the folder was removed by hand', removedByHand],
+  ])(
+    'knows nothing of a repair of the former one that did not come to its end: %s',
+    async (_, end) => {
+      await lab.must('lab', 'up')
+      await killedRestart()
+      expect((await lab.run('doctor', '-d', 'lab', '--only', 'service/unfinished-repair')).exitCode).toBe(1)
+      await end()
+      await lab.must('lab', 'up')
+      const { document } = await lab.json<HistoryDocument>('history', '-d', 'lab')
+      expect(document.runs).toEqual([])
+    },
+    timeoutMs,
+  )
+})
+
 describe('lab down', () => {
   // afterEach takes it down and looks for what is left
   test.each([
@@ -183,6 +203,33 @@ async function onTakenPort(use: (port: number) => Promise<void>): Promise<void> 
   } finally {
     await new Promise((resolve) => server.close(resolve))
   }
+}
+
+/** The deployment's servers do not tell of it: a restart has no journal in them where its record names no address. */
+async function killedRestart(): Promise<void> {
+  const repair = lab.start('service', 'restart', '-d', 'lab', '--confirm', 'lab')
+  await until(hasBegunStep)
+  repair.child.kill('SIGKILL')
+  await repair.ended
+}
+
+/** Before that, nothing was done that would have to be undone. */
+function hasBegunStep(): boolean {
+  const state = join(lab.root, '..', 'state')
+  const files = existsSync(state) ? readdirSync(state, { recursive: true, encoding: 'utf8' }) : []
+  return files.some((file) => file.endsWith('journal.jsonl') && readFileSync(join(state, file), 'utf8').includes('"event":"intent"'))
+}
+
+/** As after a restart of the machine: nothing of it runs, and nobody has called `lab down`. */
+async function removedByHand(): Promise<void> {
+  const servers = join(lab.root, 'servers')
+  for (const name of readdirSync(servers)) {
+    const record = (await readServer(join(servers, name)))!
+    await removeServer(record)
+  }
+  const service = join(lab.root, 'service/service.pid')
+  if (existsSync(service)) process.kill(Number.parseInt(readFileSync(service, 'utf8'), 10), 'SIGKILL')
+  await rm(lab.root, { recursive: true })
 }
 
 async function until(isSo: () => boolean): Promise<void> {

@@ -9,7 +9,7 @@ export default class LabBreak extends BaseCommand {
   static override summary = 'break the practice deployment'
   static override description = 'Sets the cause of a fault, never its symptom. FAULT alone stands for its first variant; several are made one after the other. Names: lab faults.'
   static override examples = ['<%= config.bin %> lab break stuck-lock', '<%= config.bin %> lab break durable-mismatch/setting-false unknown-host']
-  static override args = { fault: Args.string({ description: 'FAULT or FAULT/VARIANT, one or several', required: true }) }
+  static override args = { fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or several', required: true }) }
   static override strict = false
 
   override async run(): Promise<void> {

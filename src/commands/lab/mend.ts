@@ -9,7 +9,7 @@ export default class LabMend extends BaseCommand {
   static override summary = 'take the causes of faults away and wait until the practice deployment is healthy'
   static override description = 'All faults, or the named ones. Also what a `lab break` left that was interrupted. Ends with 1 where doctor still finds something after a minute.'
   static override examples = ['<%= config.bin %> lab mend', '<%= config.bin %> lab mend stuck-lock']
-  static override args = { fault: Args.string({ description: 'FAULT or FAULT/VARIANT, one or several; all where it is left out' }) }
+  static override args = { fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or several; all where it is left out' }) }
   static override strict = false
 
   override async run(): Promise<void> {

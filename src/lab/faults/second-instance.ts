@@ -16,9 +16,9 @@ import { migration } from './migration.ts'
 export async function migrateElsewhere(lab: Lab, machine: Partial<PracticeMachine> = {}): Promise<void> {
   const servers = await serversOf(lab)
   const overlay = overlayOf(lab.state.faults.map(({ changes }) => changes))
-  const port = await freePort()
-  const controlPort = await freePort([port])
   const unit = unitIn(lab.layout.secondService)
+  const port = await freePort(unit.directory)
+  const controlPort = await freePort(unit.directory)
   const environment = { ...serviceEnvironment(lab, servers, overlay), [springSettings.serverPort]: String(port) }
   await writePrivate(unit.environmentFile, environmentText(environment))
   const second = { ...serviceMachine(lab, overlay), controlPort, hostName: 'testops-7d9f8c5b6-q8zkn', migration, ...machine }

@@ -63,7 +63,7 @@ async function startBy(
     version: '',
     directory: request.directory,
     host: loopback,
-    port: request.port ?? (await freePort()),
+    port: request.port ?? (await freePort(request.directory)),
     user: '',
     password: '',
     database: '',

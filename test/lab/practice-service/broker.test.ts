@@ -2,7 +2,8 @@ import { connect } from 'amqplib'
 import { describe, expect, test } from 'vitest'
 import { topology } from '../../../src/lab/practice-service/broker/topology.ts'
 import { declaredQueues, durableConflicts } from '../../../src/knowledge/log-signatures.ts'
-import { deployment, freePort, onEnd, startService, until } from './support/deployment.ts'
+import { freePort } from '../../../src/lab/servers/local/ports.ts'
+import { deployment, onEnd, startService, until } from './support/deployment.ts'
 import type { Deployment, Started } from './support/deployment.ts'
 
 interface ManagedQueue {

@@ -5,7 +5,8 @@ import type { ApiSource } from '../../../src/core/sources.ts'
 import { answersGiven, planAnswers } from '../../../src/lab/control.ts'
 import { defaultVendor, settingNames } from '../../../src/knowledge/settings.ts'
 import { admin } from './support/client.ts'
-import { deployment, freePort, onEnd, startService, until } from './support/deployment.ts'
+import { freePort } from '../../../src/lab/servers/local/ports.ts'
+import { deployment, onEnd, startService, until } from './support/deployment.ts'
 import type { Settings } from './support/deployment.ts'
 
 const { tokenValiditySeconds } = settingNames(defaultVendor)

@@ -2,7 +2,8 @@ import { decode } from 'hono/jwt'
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { admin, caller, exchange, guest, owner } from './support/client.ts'
-import { deployment, freePort, onEnd, sql, startService, until } from './support/deployment.ts'
+import { freePort } from '../../../src/lab/servers/local/ports.ts'
+import { deployment, onEnd, sql, startService, until } from './support/deployment.ts'
 
 interface Job {
   id: number

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { unknownHosts } from '../../../src/knowledge/log-signatures.ts'
-import { deployment, freePort, onEnd, sql, startService, until } from './support/deployment.ts'
+import { freePort } from '../../../src/lab/servers/local/ports.ts'
+import { deployment, onEnd, sql, startService, until } from './support/deployment.ts'
 import type { Deployment } from './support/deployment.ts'
 
 /** An external system that answers with one status, and keeps what it was asked. */

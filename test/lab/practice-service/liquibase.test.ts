@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deployment, freePort, spawnService, sql, startService, until } from './support/deployment.ts'
+import { freePort } from '../../../src/lab/servers/local/ports.ts'
+import { deployment, spawnService, sql, startService, until } from './support/deployment.ts'
 import type { Deployment } from './support/deployment.ts'
 import { buildPrograms } from './support/programs.ts'
 import type { Programs } from './support/programs.ts'

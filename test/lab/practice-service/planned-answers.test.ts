@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { answersGiven, planAnswers } from '../../../src/lab/control.ts'
 import { admin, caller } from './support/client.ts'
-import { deployment, freePort, sql, startService, until } from './support/deployment.ts'
+import { freePort } from '../../../src/lab/servers/local/ports.ts'
+import { deployment, sql, startService, until } from './support/deployment.ts'
 import type { Deployment } from './support/deployment.ts'
 
 const path = '/api/project/1/test-case/tree/1/migration'

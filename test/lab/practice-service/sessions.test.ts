@@ -8,7 +8,8 @@ import {
   readString,
 } from '../../../src/lab/practice-service/sessions/java-values.ts'
 import { admin, browser } from './support/client.ts'
-import { deployment, freePort, startService } from './support/deployment.ts'
+import { freePort } from '../../../src/lab/servers/local/ports.ts'
+import { deployment, startService } from './support/deployment.ts'
 import type { Deployment, Started } from './support/deployment.ts'
 
 const csrfText = 'The expected CSRF token could not be found'

@@ -3,7 +3,8 @@ import { importResults, moveTestCase } from '../../../src/lab/control.ts'
 import type { LabState } from '../../../src/lab/state.ts'
 import { explainTexts } from '../../../src/knowledge/explain/index.ts'
 import { explainSearch } from '../../../src/knowledge/explain/search/search.ts'
-import { deployment, freePort, sql, startService } from './support/deployment.ts'
+import { freePort } from '../../../src/lab/servers/local/ports.ts'
+import { deployment, sql, startService } from './support/deployment.ts'
 
 const tests = ['shop.CartTest.adds', 'shop.CartTest.removes']
 

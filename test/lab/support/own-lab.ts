@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { identify, isAlive } from '../../../src/adapters/process-identity.ts'
 import type { ProcessIdentity } from '../../../src/adapters/process-identity.ts'
+import { onTerminal } from '../../support/terminal.ts'
+import type { Answer, Shown } from '../../support/terminal.ts'
 import { processesWith } from '../../support/processes.ts'
 
 const allLabs = join(tmpdir(), `testops-admin-labs-${process.getuid?.() ?? 0}`)
@@ -34,6 +36,8 @@ export interface OwnLab {
   /** the document that a command prints under --json; throws where it prints none */
   json<T>(...words: string[]): Promise<{ exitCode: number | null; document: T; stderr: string }>
   start(...words: string[]): Started
+  /** types a line in a shell on a terminal */
+  type(line: string, answers?: readonly Answer[]): Promise<Shown>
   /** takes the lab down and says what is left of it: processes and folders */
   end(): Promise<string[]>
 }
@@ -69,6 +73,7 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
     root,
     start,
     run,
+    type: async (line, answers = []) => onTerminal(line, { cwd: parent, env: { ...own, ...environment }, answers }),
     async must(...words) {
       const { exitCode, stderr } = await run(...words)
       if (exitCode !== 0) throw new Error(`${words.join(' ')} ended with ${exitCode}: ${stderr}`)

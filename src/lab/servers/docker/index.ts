@@ -34,7 +34,7 @@ export async function startDocker(draft: ServerRecord, request: ServerRequest, o
           ? { disk: { volume: `${named}-disk`, holderId: `${named}-disk` } }
           : {}),
       },
-      ...(draft.kind === 'rabbitmq' ? { line: request.rabbitmq?.line ?? '3', ...(await management(host, draft.port)) } : {}),
+      ...(draft.kind === 'rabbitmq' ? { line: request.rabbitmq?.line ?? '3', ...(await management(host, draft.directory)) } : {}),
     },
     request,
   )
@@ -198,8 +198,8 @@ function withCredentials(record: ServerRecord, request: ServerRequest): ServerRe
   return { ...record, user: 'default', password: request.redis?.password?.reveal() ?? '', database: '0' }
 }
 
-async function management(host: string, taken: number): Promise<{ managementPort: number; managementUrl: string }> {
-  const managementPort = await freePort([taken])
+async function management(host: string, directory: string): Promise<{ managementPort: number; managementUrl: string }> {
+  const managementPort = await freePort(directory)
   return { managementPort, managementUrl: `http://${host}:${managementPort}` }
 }
 

@@ -3,14 +3,18 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../../core/error.ts'
 import { command } from '../../../core/shell-command.ts'
+import { claimPort } from './port-claims.ts'
 
 export const loopback = '127.0.0.1'
 
-/** A free port on the loopback address, below the range that outgoing connections take theirs from. */
-export async function freePort(taken: readonly number[] = []): Promise<number> {
+/**
+ * A free port on the loopback address, below the range that outgoing connections take theirs from. Nobody else is given it while this
+ * process lives or `folder`, of what is to listen there, exists.
+ */
+export async function freePort(folder: string | null = null): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = randomInt(20_000, 32_000)
-    if (!taken.includes(port) && (await canListen(port))) return port
+    if ((await canListen(port)) && (await claimPort(port, folder))) return port
   }
   throw new AdminError('UNAVAILABLE', `No free port found on ${loopback} between 20000 and 32000`)
 }

@@ -12,9 +12,9 @@ import { signalProcess, startDetached } from './processes.ts'
 
 export const localRabbitmq: LocalKind = {
   async plan(record, request) {
-    const managementPort = await freePort([record.port])
-    const epmdPort = await freePort([record.port, managementPort])
-    const nodePort = await freePort([record.port, managementPort, epmdPort])
+    const managementPort = await freePort(record.directory)
+    const epmdPort = await freePort(record.directory)
+    const nodePort = await freePort(record.directory)
     return {
       ...record,
       user: 'lab',

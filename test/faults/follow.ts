@@ -1,0 +1,43 @@
+import { expect } from 'vitest'
+import type { OwnLab } from '../lab/support/own-lab.ts'
+import type { Answer } from '../support/terminal.ts'
+
+/** Where following `Next:` came to, and by which commands. */
+export interface Followed {
+  path: readonly string[]
+  /** null: the deployment is healthy; else the step that is left to do by hand */
+  byHand: string | null
+}
+
+const mostSteps = 8
+const nextLine = /^Next: (.+)$/m
+/** A command for a shell, and on which machine it is typed. */
+const stepByHand = /^(?!testops-admin\b)(?:[a-z][\w./-]*|\$\{EDITOR:-vi\}) .* {3}# (?:on |where |asks for )\S+/
+/** The name of the deployment, where it is asked for. */
+const confirming: readonly Answer[] = [[/to go on: /, 'lab\r']]
+
+/**
+ * Types what `Next:` says, as it is printed, on a terminal, until doctor finds nothing or a step is left to do by hand, which names its
+ * machine and command. Fails where it leads in a circle, to a command that does not run as it stands, or nowhere.
+ */
+export async function followNext(lab: OwnLab): Promise<Followed> {
+  const path: string[] = []
+  for (;;) {
+    const doctor = await lab.type('testops-admin doctor -d lab')
+    if (doctor.exitCode === 0) return { path, byHand: null }
+    let next = nextLine.exec(doctor.text)?.[1]
+    expect(next, `after ${path.join('; ')}:\n${doctor.text}`).toBeDefined()
+    while (next !== undefined) {
+      if (!next.startsWith('testops-admin ')) {
+        expect(next).toMatch(stepByHand)
+        return { path, byHand: next }
+      }
+      expect(path, 'it leads in a circle').not.toContain(next)
+      expect(path.length, path.join('\n')).toBeLessThan(mostSteps)
+      path.push(next)
+      const { exitCode, text } = await lab.type(next, confirming)
+      expect([0, 1, 2], `${next}\n${text}`).toContain(exitCode)
+      next = nextLine.exec(text)?.[1]
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ownLab } from '../lab/support/own-lab.ts'
+import type { OwnLab } from '../lab/support/own-lab.ts'
+import { followNext } from './follow.ts'
+import { rowTimeoutMs } from './matrix.ts'
+
+let lab: OwnLab
+
+beforeAll(async () => {
+  lab = await ownLab()
+  await lab.must('lab', 'up')
+}, rowTimeoutMs)
+
+afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
+
+/** One for each way that it can take; all of them, and every two at once, are in the campaign. */
+describe('Next: as it is typed leads to health', () => {
+  test.each(['service-down', 'stuck-lock/given-up', 'lock-vanished/freed', 'settings-not-applied', 'unfinished-repair/here', 'unfinished-repair/elsewhere', 'run-planted/repair'])(
+    '%s',
+    async (name) => {
+      await lab.must('lab', 'break', name)
+      try {
+        expect(await followNext(lab)).toMatchObject({ byHand: null })
+      } finally {
+        await lab.must('lab', 'mend')
+      }
+    },
+    rowTimeoutMs,
+  )
+})
+
+describe('Next: leads to one step by hand on', () => {
+  test.each([
+    ['clock-skew/far', /^sudo timedatectl set-ntp true {3}# on this machine$/],
+    ['token-refused', /^\$\{EDITOR:-vi\} \S+\/secrets\/api-token {3}# on this machine$/],
+    ['legacy-too-early', /^docker pull registry\.example\.org\/testops\/testops-legacy:527u01 {3}# on this machine$/],
+    ['out-of-memory', /^\$\{EDITOR:-vi\} \S+\/service\/\S+ {3}# on this machine$/],
+    ['connections-exhausted/full', /^psql -h \S+ -p \d+ -U postgres -d testops -c 'SELECT pid, .*' {3}# on this machine$/],
+    ['broker-down', /^sudo systemctl start rabbitmq-server {3}# on this machine$/],
+  ] as const)(
+    '%s',
+    async (name, step) => {
+      await lab.must('lab', 'break', name)
+      try {
+        expect(await followNext(lab)).toEqual({ path: [], byHand: expect.stringMatching(step) as string })
+      } finally {
+        await lab.must('lab', 'mend')
+      }
+    },
+    rowTimeoutMs,
+  )
+})
