@@ -10,7 +10,15 @@ export interface Build {
 const label = /^v?(\d{2,4})u(\d{1,3})$/i
 const version = /^v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?$/
 
-/** Reads `<major><minor>u<nn>` (SPEC.md 9) or `5.26[.3]`; null where the text is neither. */
+/** a version that begins so is named after its year: how such ones and builds follow each other is not known */
+const firstYear = 20
+
+/** Whether it is written as builds are (SPEC.md 9), which no other product does. */
+export function isBuildLabel(text: string): boolean {
+  return label.test(text.trim())
+}
+
+/** Reads `<major><minor>u<nn>` (SPEC.md 9) or `5.26[.3]`; null where the text is neither, as `25.3.2` of the year 2025. */
 export function parseBuild(text: string): Build | null {
   const trimmed = text.trim()
   const build = label.exec(trimmed)
@@ -21,7 +29,7 @@ export function parseBuild(text: string): Build | null {
     return { major: Number(digits.slice(0, cut)), minor: Number(digits.slice(cut)), update: Number(build[2]), label: trimmed }
   }
   const parts = version.exec(trimmed)
-  if (!parts) return null
+  if (!parts || Number(parts[1]) >= firstYear) return null
   return {
     major: Number(parts[1]),
     minor: Number(parts[2]),

@@ -34,7 +34,7 @@ export function stolenFrom(records: readonly string[]): string | null {
 }
 
 // where a record is an object of JSON, the name is followed by a quotation mark or an escaped end of line
-const unknownHost = /java\.net\.UnknownHostException:[ \t]*([^\s:,;()"'\\]+)/
+const unknownHost = /java\.net\.UnknownHostException:[ \t]*((?!:[^:]|:$)[^\s,;()"'\\]+)/
 const everyUnknownHost = new RegExp(unknownHost, 'g')
 const firstUnknownHost = new RegExp(`^${unknownHost.source}`)
 
@@ -49,8 +49,12 @@ export function unknownHostAt(text: string): string | null {
   return name === undefined ? null : hostName(name)
 }
 
+/** A name goes up to a colon, which an IPv6 address is full of; one more stands behind it (`fd00::2: Name or service not known`). */
 function hostName(written: string): string {
-  return written.replace(/\.$/, '').toLowerCase()
+  const [, address] = /^\[?([0-9a-f:.]{2,45}(?:%[\w.-]{1,64})?)\]?:?$/i.exec(written.replace(/([^:]|[^:]::):$/, '$1')) ?? []
+  const isIpv6 = address !== undefined && (address.includes('::') || /^(?:[0-9a-f]{1,4}:){7}|^(?:[0-9a-f]{1,4}:){6}\d+\./i.test(address))
+  const name = isIpv6 ? address.replace(/(?<!:):$/, '') : written.replace(/:.*/s, '')
+  return name.replace(/\.$/, '').toLowerCase()
 }
 
 /** A queue or exchange that exists with another argument than was asked for (FIELD-NOTES.md 3). */

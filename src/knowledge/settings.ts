@@ -2,6 +2,9 @@ import { hasPassword, isSecretVariable } from '../core/redaction/table.ts'
 
 /** The service's own settings: environment variables, named after the vendor (FIELD-NOTES.md 0 and 1.3). */
 
+/** What the service is called, as a unit, a container and a workload (SPEC.md 1). */
+export const serviceName = 'testops'
+
 export interface Vendor {
   /** first part of the names of settings */
   prefix: string
@@ -100,23 +103,38 @@ const prefixedEndings = [
   '_REDIS_NAMESPACE',
   '_REDIS_SESSIONTTL',
 ] as const
-const integrationLogger = /^LOGGING_LEVEL_([A-Z0-9_]+)_INTEGRATION$/
+/** what stands behind the vendor's package in the names of its loggers' settings (SPEC.md 7; FIELD-NOTES.md 1.3) */
+const packagedLogger = /^LOGGING_LEVEL_([A-Z0-9_]+?)_(?:INTEGRATION|REPORT_ISSUE_LISTENER)$/
+
+/** The vendor's prefixes and packages that some names of settings bear, as in a variable's name, the most frequent first. */
+export interface VendorSigns {
+  prefixes: readonly string[]
+  packages: readonly string[]
+}
+
+/** Reads them from names of settings; names of Spring Boot's own settings show nothing. */
+export function vendorSigns(names: Iterable<string>): VendorSigns {
+  const all = [...names]
+  const prefixes = all.flatMap((name) => (ownPrefixes.some((prefix) => name.startsWith(prefix)) ? [] : prefixedEndings.filter((ending) => name.endsWith(ending)).map((ending) => name.slice(0, -ending.length))))
+  return { prefixes: byFrequency(prefixes), packages: byFrequency(all.flatMap((name) => packagedLogger.exec(name)?.[1] ?? [])) }
+}
 
 /**
  * The vendor whose names the service's environment bears, else the given one (FIELD-NOTES.md 0).
  * A name that fits the given vendor settles it; among others the most frequent prefix wins.
  */
 export function vendorIn(names: Iterable<string>, given: Vendor = defaultVendor): Vendor {
-  const all = [...names]
-  const prefixes = all.flatMap((name) =>
-    prefixedEndings.filter((ending) => name.endsWith(ending)).map((ending) => name.slice(0, -ending.length)),
-  )
-  const packages = all.flatMap((name) => integrationLogger.exec(name)?.[1] ?? [])
-  const givenPackage = packageInVariable(given.package)
+  const { prefixes, packages } = vendorSigns(names)
   return {
-    prefix: prefixes.includes(given.prefix) ? given.prefix : (mostFrequent(prefixes) ?? given.prefix),
-    package: packages.includes(givenPackage) ? given.package : (mostFrequent(packages) ?? given.package),
+    prefix: prefixes.includes(given.prefix) ? given.prefix : (prefixes[0] ?? given.prefix),
+    package: packages.includes(packageInVariable(given.package)) ? given.package : (packages[0] ?? given.package),
   }
+}
+
+/** The end of a setting's name behind the vendor's prefix, and that prefix; null: it is not one of the settings that bear one. */
+export function prefixOf(name: string): string | null {
+  const ending = ownPrefixes.some((prefix) => name.startsWith(prefix)) ? undefined : prefixedEndings.find((it) => name.endsWith(it))
+  return ending === undefined ? null : name.slice(0, -ending.length)
 }
 
 /** Whether the value of a setting of that name is to be kept secret, going by the name or by an address with a password in it. */
@@ -149,8 +167,8 @@ function packageInVariable(name: string): string {
   return name.replaceAll('.', '_').replaceAll('-', '').toUpperCase()
 }
 
-function mostFrequent(words: readonly string[]): string | null {
+function byFrequency(words: readonly string[]): string[] {
   const counts = new Map<string, number>()
   for (const word of words) if (word) counts.set(word, (counts.get(word) ?? 0) + 1)
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([word]) => word)
 }

@@ -1,3 +1,4 @@
+import { cancelledMessage } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 import { harmless, harmlessLines } from '../core/harmless.ts'
 import { paintFor } from './paint.ts'
@@ -12,6 +13,7 @@ export interface ErrorDocument {
 
 /** An error as shown to people: what happened, then what to type next. */
 export function errorText({ error }: ErrorDocument, screen: Screen): string {
+  if (error.message === cancelledMessage) return `${error.message}\n`
   const paint = paintFor(screen)
   const [what = '', ...items] = error.message.split(/\n(?=- )/)
   const [first = '', ...rest] = [...hang('Error: ', printable(what), screen.columns), ...items.flatMap((item) => hang('  - ', printable(item.slice(2)), screen.columns))]

@@ -19,14 +19,20 @@ export interface HistoryDocument {
 
 export function historyText({ deployment, runs, unreadable }: HistoryDocument, screen: Screen, config?: string, file?: NamedFile): string {
   const paint = paintFor(screen)
-  if (runs.length + unreadable.length === 0) return `No repair of ${file ? 'file' : 'deployment'} ${printable(deployment)} is on record here.\n`
+  if (runs.length + unreadable.length === 0) return `${hang('', `No repair of ${file ? 'file' : 'deployment'} ${printable(deployment)} is on record here.`, screen.columns).join('\n')}\n`
   const width = Math.max(0, ...runs.map(({ run }) => widthOf(run)))
-  const lines = runs.map(({ run, state, by, done, steps, within, where, copyGone, misfit }) => {
-    const word = state === 'done' ? paint.good(state) : state === 'unfinished' ? paint.bad(state) : paint.warn(state)
+  const lines = runs.flatMap(({ run, state, by, done, steps, within, where, copyGone, misfit, unhealthy }) => {
+    const row = (word: string, more: string, painted: (word: string) => string): string[] => {
+      const head = `${pad(run, width)}  ${painted(word)}`
+      const isShort = width + widthOf(`  ${word}  ${more}`) <= screen.columns
+      return isShort ? [`${head}  ${more}`] : [head, ...hang('    ', more, screen.columns)]
+    }
+    if (misfit !== undefined) return row('fits no repair', printable(misfit), paint.warn)
     const at = within === null ? '' : `, within: ${printable(within)}`
+    const left = unhealthy ? `, left: ${unhealthy.map(printable).join(', ')}` : ''
     const place = where === 'deployment' ? ', begun on another machine' : copyGone ? ', most likely finished on another machine' : ''
-    if (misfit !== undefined) return `${pad(run, width)}  ${paint.warn('fits no repair')}  ${printable(misfit)}`
-    return `${pad(run, width)}  ${word}  ${done} of ${steps} steps by ${printable(by)}${at}${place}`
+    const painted = unhealthy ? paint.warn : state === 'done' ? paint.good : state === 'unfinished' ? paint.bad : paint.warn
+    return row(unhealthy ? 'done, not healthy' : state, `${done} of ${steps} steps by ${printable(by)}${at}${left}${place}`, painted)
   })
   for (const { run, reason } of unreadable) lines.push(...hang(`${printable(run)}  `, `cannot be read: ${printable(reason)}`, screen.columns))
   const next = runs.filter(({ state }) => state === 'unfinished')

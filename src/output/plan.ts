@@ -37,7 +37,7 @@ export function planText(plan: Plan, screen: Screen): string {
   const lines = [paint.strong(`Plan: ${printable(commandOf(plan.repair))} on ${file ? `file ${printable(file.path)}` : `deployment ${printable(plan.deployment)}`}`)]
   const targets = Object.entries(plan.target).map(([part, where]) => [printable(part), where] as const)
   const width = Math.max(0, ...targets.map(([part]) => widthOf(part)))
-  for (const [part, where] of targets) lines.push(`  ${pad(part, width)}  ${printable(where)}`)
+  for (const [part, where] of targets) lines.push(...hang(`  ${pad(part, width)}  `, printable(where), columns))
   if (plan.evidence.length > 0) lines.push('', 'What was seen:', ...plan.evidence.map((line) => `    ${printable(line)}`))
   for (const note of plan.notes) lines.push(...hang('  - ', printable(note), columns))
   if (plan.steps.length === 0) return `${[...lines, '', 'There is nothing to do.'].join('\n')}\n`

@@ -29,6 +29,7 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
     ...files.map((file) => `values from ${file}`),
     ...values.map(({ path, to }) => `${path.join('.')}: ${value(to)}`),
   ],
+  'fetch-image': ({ image, platform }) => [`fetch image ${image}`, ...(platform === null ? [] : [`for ${platform}`])],
   'await-rollout': () => ['wait until all pods are new and ready'],
   'set-setting': ({ name, from, to }) => [to === null ? `remove the setting ${name}` : `set ${name}=${to}`, `undo sets it back to ${value(from)}`],
   'set-secret': ({ name, file }) => [`set ${name}, a secret`, file === null ? 'from standard input' : `from ${file}`],

@@ -1,3 +1,4 @@
+import { cancelledMessage } from '../core/error.ts'
 import { fileOf, isUndoable, leavesChange } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair-document.ts'
@@ -9,7 +10,9 @@ import type { Paint } from './paint.ts'
 import { planText } from './plan.ts'
 import type { Screen } from './screen.ts'
 import { hang, pad, printable, widthOf } from './text.ts'
+import { typedHere } from './next.ts'
 import { command, nested } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 import { own } from '../core/own.ts'
 
 const outcomes = {
@@ -26,7 +29,8 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
   const { plan, outcome, error, run, verification, reasons = {} } = document
   const paint = paintFor(screen)
   const here = onDeployment(plan.deployment, config, fileOf(plan))
-  if (outcome === 'planned') return `${planText(plan, screen)}\n${outcomes.planned}\n`
+  if (outcome === 'planned') return `${planText(plan, screen)}\n${hang('', outcomes.planned, screen.columns).join('\n')}\n`
+  if (error?.message === cancelledMessage) return errorText({ error }, screen)
   if (outcome === 'nothing-to-do') return planText(plan, screen)
   const results = new Set(document.applied.flatMap((it) => it.results ?? []))
   const lines = [headline(document, paint), ...(run === null ? [] : accountLines(document, screen)), ...[...results].map((it) => `  ${printable(it)}`)]
@@ -38,8 +42,17 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
     if (why !== undefined) lines.push(...hang('    ', printable(why), screen.columns))
   }
   if (outcome === 'done' && run !== null && leavesChange(plan) && !isTakenBack(document)) lines.push('', command`To take it back: testops-admin undo ${run} ${nested(here)}`)
-  const told = error ? `\n${errorText({ error }, screen)}` : ''
+  const told = error ? `\n${isUnhealthy(document) ? nextText(error.suggestions) : errorText({ error }, screen)}` : ''
   return `${lines.join('\n')}\n${told}`
+}
+
+/** All of it was done, and a check finds an error all the same. */
+function isUnhealthy({ outcome, verification }: RepairDocument): boolean {
+  return outcome === 'failed' && Object.values(verification).includes('error')
+}
+
+function nextText([next]: readonly Suggestion[]): string {
+  return next === undefined ? '' : `Next: ${printable(typedHere(next))}\n`
 }
 
 /** A run that had touched nothing is taken back without a step. */
@@ -61,6 +74,7 @@ function headline(document: RepairDocument, paint: Paint): string {
 
 function wordFor(document: RepairDocument): string {
   const { outcome, plan, applied, error } = document
+  if (isUnhealthy(document)) return 'Done, but not healthy.'
   if (outcome === 'done' && isTakenBack(document)) return plan.steps.some(isUndoable) ? 'Taken back.' : 'Closed: what it did stays.'
   if (outcome === 'interrupted' && isOver(document)) return 'Interrupted: nothing was changed.'
   if (outcome === 'failed' && error && applied.length === 0 && isOver(document)) return 'Failed: nothing was changed.'
@@ -95,5 +109,5 @@ export function stepLines(
 /** The steps that an undo takes back, in its order; '' where there is none. */
 export function takeBackText({ steps }: Plan, order: readonly number[], { columns }: Screen): string {
   const lines = order.flatMap((index) => hang(`  ${index + 1}. `, printable(steps[index]!.title), columns))
-  return lines.length === 0 ? '' : `To be taken back, in this order:\n${lines.join('\n')}\n`
+  return lines.length === 0 ? '' : `\nTo be undone, in this order:\n${lines.join('\n')}\n`
 }

@@ -71,10 +71,21 @@ export function wrap(text: string, width: number): string[] {
   return lines
 }
 
-/** A wrapped text whose first line begins with `first` and whose others begin with as many blanks. */
+/** Beside less room than this a text stands below what it belongs to. */
+const leastWidth = 20
+const narrowMargin = 4
+
+/** A wrapped text whose first line begins with `first` and whose others begin with as many blanks; on a narrow screen it stands below `first`. */
 export function hang(first: string, text: string, columns: number): string[] {
   const width = widthOf(first)
-  return wrap(text, Math.max(20, columns - width)).map((line, index) => (index === 0 ? first : ' '.repeat(width)) + line)
+  // a word that fits the screen is not broken at its edge for the sake of the margin
+  const below = (line: string, margin: number): string => ' '.repeat(Math.max(0, Math.min(margin, columns - widthOf(line)))) + line
+  if (columns - width < leastWidth) {
+    const head = first.trimEnd() === '' ? [] : [first.trimEnd()]
+    const margin = (head.length === 0 ? 0 : first.search(/\S/)) + narrowMargin
+    return [...head, ...wrap(text, columns - margin).map((line) => below(line, margin))]
+  }
+  return wrap(text, columns - width).map((line, index) => (index === 0 ? first + line : below(line, width)))
 }
 
 /** `1 problem`, `2 problems`. */

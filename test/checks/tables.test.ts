@@ -24,7 +24,7 @@ for (const { check, cases } of tables) {
         expect(remedy?.text).toMatch(/^[A-Z].*\.$/)
         expect(remedy?.commands.length).toBeGreaterThan(0)
       }
-      expect(said).not.toMatch(/undefined|NaN|\[object|Invalid Date|\{(deployment|start|stop|restart|status|logs|settings)\}/)
+      expect(said).not.toMatch(/undefined|NaN|\[object|Invalid Date|\{(deployment|start|stop|restart|status|logs|settings|edit|values)\}/)
       const typed = [...(findings ?? []).flatMap(({ evidence }) => evidence), ...(remedy?.commands ?? [])]
       expect(typed.filter((line) => !isAimed(line))).toEqual([])
     })
@@ -33,7 +33,7 @@ for (const { check, cases } of tables) {
 
 /** Whether what is typed names what it is for, and shows no secret to others on the machine. */
 function isAimed(typed: string): boolean {
-  if (/Authorization|token=/.test(typed)) return typed.startsWith('printf ')
+  if (/Authorization|token=/.test(typed)) return /^(?:read -rs TOKEN && )?printf /.test(typed)
   if (/^psql /.test(typed)) return / -h \S+ -p \d+ (-U \S+ )?-d \S+ -c /.test(typed)
   if (/^redis-cli /.test(typed)) return / -h \S+ -p \d+/.test(typed)
   if (/^(rabbitmq|timedatectl|df |sudo du )/.test(typed)) return / # on \S+$|^timedatectl$/.test(typed)

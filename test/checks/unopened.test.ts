@@ -53,20 +53,20 @@ describe('nothing listens', () => {
     const there = await remedyOf({ check, kind: 'refused' })
     expect(there.text).toContain(`Start ${name} on far.example.org`)
     expect(there.commands).toEqual([
-      `${status}   # on far.example.org`,
       `${start}   # on far.example.org`,
+      `${status}   # on far.example.org`,
       ...unbootable(check.id),
       `testops-admin doctor -d prod --only ${check.id}`,
       'systemctl restart testops',
     ])
     const here = await remedyOf({ check, kind: 'refused', host: '127.0.0.1' })
     expect(here.text).toContain(`Start ${name} on this machine`)
-    expect(here.commands.slice(0, 2)).toEqual([status, start])
+    expect(here.commands.slice(0, 2)).toEqual([start, status])
   })
 
   it.each(servers)('$id runs in a container of which systemd knows nothing', async (check) => {
     const { commands } = await remedyOf({ check, kind: 'refused', platform: 'kubernetes' })
-    expect(commands).toEqual([...unbootable(check.id), `testops-admin doctor -d prod --only ${check.id}`, 'systemctl restart testops'])
+    expect(commands).toEqual(["ss -ltnp 'sport = :9999'   # on far.example.org", ...unbootable(check.id), `testops-admin doctor -d prod --only ${check.id}`, 'systemctl restart testops'])
   })
 
   it('the service is looked at where its API is silent', async () => {

@@ -52,7 +52,7 @@ describe('the report as a table', () => {
 
   test('prose keeps within the screen', () => {
     // what is to be copied, or was: commands and lines of logs
-    const evidence = /psql|rabbitmqctl|testops-admin|liquibase/
+    const evidence = /^Next: |psql|rabbitmqctl|testops-admin|liquibase/
     for (const columns of [40, 60, 80, 120]) {
       for (const report of [healthy, stuckLock, databaseDown, warningsOnly, unknownOnly, mostlySkipped, settingsMissing]) {
         const wide = doctorTable(report, { ...plain, screen: { columns, colour: false } })
@@ -77,6 +77,15 @@ describe('the report as a table', () => {
     expect(text.match(/enable it/g)).toHaveLength(1)
     expect(text).toContain('? unknown  broker/queues-durable\n  Likewise: broker/alarms\n')
     expect(text).toContain('? unknown  database/disk\n  Could not')
+  })
+
+  test.each([
+    ['the first command of what could not be asked', ['set `database.url`', 'kubectl get pods'], 'kubectl get pods   # on this machine'],
+    ['one that names another machine', ['rabbitmq-plugins enable rabbitmq_management', 'df -h   # on rabbit'], 'df -h   # on rabbit'],
+    ['what is known of the check, where nothing can be typed', ['rabbitmq-plugins enable rabbitmq_management'], 'testops-admin explain broker/alarms'],
+  ])('Next: %s', (_, suggestions, next) => {
+    const text = doctorTable(reportOf([unknown('broker/alarms', 'not allowed', { error: { code: 'FORBIDDEN', message: 'not allowed', suggestions } })]), plain)
+    expect(text).toContain(`\nNext: ${next}\n`)
   })
 
   test('a cause that is not in the report, or that leads in a circle, hides nothing', () => {

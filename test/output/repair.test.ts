@@ -70,6 +70,6 @@ test('each step is told as it begins and ends, with what it took before', () => 
 })
 
 test('what an undo takes back is told in its order, and nothing where there is none', () => {
-  expect(takeBackText(planOf(), [1, 0], plainScreen)).toBe('To be taken back, in this order:\n  2. release the lock\n  1. stop the service\n')
+  expect(takeBackText(planOf(), [1, 0], plainScreen)).toBe('\nTo be undone, in this order:\n  2. release the lock\n  1. stop the service\n')
   expect(takeBackText(planOf(), [], plainScreen)).toBe('')
 })

@@ -20,6 +20,16 @@ describe('widths', () => {
     ['界面 界面', 4, ['界面', '界面']],
   ])('%s wrapped at %i', (text, width, lines) => expect(wrap(text, width)).toEqual(lines))
 
+  test('a narrow screen breaks no word that fits it', () => {
+    expect(hang('- skipped  integrations/debug-logging  ', 'see http://127.0.0.1:20703/login/system; it is not seen', 40)).toEqual([
+      '- skipped  integrations/debug-logging',
+      '    see',
+      '    http://127.0.0.1:20703/login/system;',
+      '    it is not seen',
+    ])
+    expect(hang(' '.repeat(30), 'likewise the others', 40)).toEqual(['    likewise the others'])
+  })
+
   test('hangs, pads, clips, counts', () => {
     expect(hang('  - ', 'one two three four five six', 24)).toEqual(['  - one two three four', '    five six'])
     expect(pad('界', 4)).toBe('界  ')

@@ -32,7 +32,7 @@ export const apiLatency = defineCheck({
       findings: [{ message: `${api.target} is slow: ${figures}`, evidence }],
       remedy: {
         text: 'Look at the load of the service and of its database, and at what lies between here and there.',
-        commands: ['{logs}', ...(main ? [psql(main.target, user ?? null, longest)] : [])],
+        commands: [...(main ? [psql(main.target, user ?? null, longest)] : []), '{logs}'],
       },
     }
   },

@@ -1,6 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Remedy } from '../../core/check.ts'
 import { settingNames } from '../../knowledge/settings.ts'
+import { editConfiguration } from '../support/by-hand.ts'
 import { curl } from '../support/evidence.ts'
 import { span } from '../support/format.ts'
 import { unopened } from '../support/unopened.ts'
@@ -19,12 +20,13 @@ export const apiReachable = defineCheck({
   explains: ['api/token', 'api/roles', 'api/token-lifetime', 'api/latency', 'trees/migrated'],
   unopened: unopened('api/reachable', {
     kept,
+    secret: 'apiToken',
     tls: { scheme: 'its address (http:// is plain, https:// encrypted)', key: 'ca: FILE' },
     refused: () => look,
     unwell: look,
     said: {},
   }),
-  async run({ api }) {
+  async run({ api }, deployment) {
     const { httpStatus, status, durationMs } = await api.health()
     if (httpStatus === 200 && status !== null)
       return { status: 'ok', detail: `${api.target} answers ${status} after ${span(durationMs)}` }
@@ -42,7 +44,7 @@ export const apiReachable = defineCheck({
       severity: 'error',
       findings: [{ message, evidence: [curl(api.target, '/api/management/health'), said, ...(found ? [found.shown] : [])] }],
       remedy: isOther
-        ? { text: `Correct its address (${kept}), or look at the proxy that answers there.${pathHint(api.target)}`, commands: [again] }
+        ? { text: `Correct its address (${kept}), or look at the proxy that answers there.${pathHint(api.target)}`, commands: [curl(api.target, '/api/management/health'), editConfiguration(deployment), again] }
         : {
             text: "Look at the other problems first; where there are none, the service's log says more.",
             commands: ['{logs}', '{status}', again],

@@ -2,7 +2,7 @@ import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import { migratesTrees, parseBuild, treeMigration } from '../../knowledge/builds.ts'
 import { isAdministrator, roles, rolesOf } from '../../knowledge/roles.ts'
-import { byHand } from '../support/by-hand.ts'
+import { byHand, enterSecret } from '../support/by-hand.ts'
 import { curlAsUser } from '../support/evidence.ts'
 import { firstLine } from '../support/format.ts'
 import { had, tolerant } from '../support/wanted.ts'
@@ -14,7 +14,7 @@ export const apiRoles = defineCheck({
   title: "API token's user may migrate trees",
   reads: ['api'],
   wants: ['service'],
-  async run({ api, service }): Promise<Outcome> {
+  async run({ api, service }, deployment): Promise<Outcome> {
     const user = await api.currentUser()
     const found = rolesOf(user)
     if (found === null)
@@ -44,7 +44,7 @@ export const apiRoles = defineCheck({
       ],
       remedy: {
         text: `Have the API token made by a user who has ${needed}, and put it where the configuration's \`apiToken\` points to; or migrate only the trees of projects that this user owns.`,
-        commands: [byHand('api/roles'), 'testops-admin doctor -d {deployment} --only api/roles'],
+        commands: [enterSecret('apiToken', deployment), byHand('api/roles'), 'testops-admin doctor -d {deployment} --only api/roles'],
       },
     }
   },

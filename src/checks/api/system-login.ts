@@ -7,6 +7,7 @@ import { webSession } from '../../knowledge/web-session.ts'
 import { inAccessLog, lastDay, over, senderOf } from '../support/access-log.ts'
 import { byHand } from '../support/by-hand.ts'
 import { curl } from '../support/evidence.ts'
+import { command } from '../../core/shell-command.ts'
 import { had, notConfigured } from '../support/wanted.ts'
 
 const { loginPage, signIn } = webSession
@@ -48,7 +49,7 @@ export const apiSystemLogin = defineCheck({
       ],
       remedy: {
         text: `Let the proxy pass ${loginPage} and ${signIn} to the service, and not to the identity provider: the built-in administrator is a local account, which signs in there alone.`,
-        commands: [...(base === null ? [] : [curl(base, loginPage, '-sI')]), byHand('api/system-login'), 'testops-admin doctor -d {deployment} --only api/system-login'],
+        commands: [command`sudo nginx -T | grep -nE -A5 ${`location.*${loginPage.split('/')[1]!}`}   # where the proxy runs`, ...(base === null ? [] : [curl(base, loginPage, '-sI')]), byHand('api/system-login'), 'testops-admin doctor -d {deployment} --only api/system-login'],
       },
     }
   },

@@ -6,9 +6,12 @@ import { settingDefaults } from '../../knowledge/settings.ts'
 import { inAccessLog, lastDay, over, sameSender, senderOf } from '../support/access-log.ts'
 import type { Day } from '../support/access-log.ts'
 import { byHand } from '../support/by-hand.ts'
-import { tokenExchange } from '../support/evidence.ts'
+import { exchangeOf } from '../support/evidence.ts'
 import { counted, listed, span } from '../support/format.ts'
 import { had } from '../support/wanted.ts'
+import { typedOn } from '../../core/host.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** Calls of one program within a day. */
 const manyCalls = 10
@@ -37,7 +40,7 @@ export const apiTokenUse = defineCheck({
         remedy: {
           text: `Have these programs exchange the API token for a Bearer token, send that one on each call, and exchange again only before it ends (after ${span(settingDefaults.tokenValiditySeconds * 1000)} unless set otherwise). Calls with the API token itself can overload the service.`,
           commands: [
-            ...(service ? [tokenExchange(service.target)] : []),
+            ...(service ? [exchangeOn(service.target, [...direct, ...storms][0]![0]!.client)] : []),
             'testops-admin token -d {deployment}   # prints a Bearer token for a script',
             byHand('api/token-use'),
             'testops-admin doctor -d {deployment} --only api/token-use',
@@ -51,6 +54,11 @@ export const apiTokenUse = defineCheck({
     return { status: 'ok', detail: `${counted(bearer, 'call')} with a Bearer token, ${self} with the API token itself, in ${day.where}` }
   },
 })
+
+/** What the program has to do, as it is tried by hand on its own machine. */
+function exchangeOn(base: string, client: string): Suggestion {
+  return typedOn(client, command`read -rs TOKEN && ${nested(exchangeOf(base))}`)
+}
 
 function sendsItself(calls: readonly LoggedRequest[], day: Day, log: AccessLogSource): Finding {
   return {

@@ -1,7 +1,8 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
-import { curlAsUser, tokenExchange } from '../support/evidence.ts'
+import { enterSecret } from '../support/by-hand.ts'
+import { curl, curlAsUser, tokenExchange } from '../support/evidence.ts'
 
 export const apiToken = defineCheck({
   id: 'api/token',
@@ -9,7 +10,7 @@ export const apiToken = defineCheck({
   reads: ['api'],
   // how quickly the service answers shows without a token
   explains: ['api/roles', 'api/token-lifetime', 'trees/migrated'],
-  async run({ api }): Promise<Outcome> {
+  async run({ api }, deployment): Promise<Outcome> {
     const exchange = tokenExchange(api.target)
     const exchanged = await refusal(api.accessToken())
     if (exchanged) {
@@ -19,7 +20,7 @@ export const apiToken = defineCheck({
         findings: [{ message: exchanged.message, evidence: [exchange] }],
         remedy: {
           text: "Create a new API token in the user menu of the web interface and put it where the configuration's `apiToken` points to. Where another service answers at that address, correct `url`.",
-          commands: ['testops-admin doctor -d {deployment} --only api/token'],
+          commands: [enterSecret('apiToken', deployment), 'testops-admin doctor -d {deployment} --only api/token'],
         },
       }
     }
@@ -31,7 +32,7 @@ export const apiToken = defineCheck({
         findings: [{ message: used.message, evidence: [exchange, curlAsUser(api.target, '/api/uaa/me')] }],
         remedy: {
           text: 'The service exchanges the API token, and does not accept the Bearer token that it gives: see whether its clock is right, then what its log says.',
-          commands: ['testops-admin doctor -d {deployment} --only service/clocks', '{logs}'],
+          commands: [curl(api.target, '/api/management/health', '-sI'), '{logs}'],
         },
       }
     }

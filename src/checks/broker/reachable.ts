@@ -13,6 +13,7 @@ export const brokerReachable = defineCheck({
   explains: serviceFails,
   unopened: unopened('broker/reachable', {
     ...server('RabbitMQ', { unit: 'rabbitmq-server', service: 'rabbitmq-server', unbootable: 'testops-admin explain broker/reachable' }, kept),
+    secret: 'broker',
     tls: { scheme: 'its address (amqp:// is plain, amqps:// encrypted)', key: 'broker: {ca: FILE}' },
     said: {
       UNAUTHENTICATED: `Correct the user or the password (${kept}), or give the user that password at the broker: rabbitmqctl change_password.`,

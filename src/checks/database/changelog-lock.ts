@@ -29,16 +29,20 @@ const makeSure: Remedy = {
   text: 'See to it that its holder has ended, then release the lock: whoever still migrates would be disturbed at work.',
   commands,
 }
-const settingsToCompare = 'compare its schema with SPRING_LIQUIBASE_LIQUIBASE_SCHEMA, SPRING_LIQUIBASE_DEFAULT_SCHEMA and currentSchema in SPRING_DATASOURCE_URL of the service'
+/** Shows the settings that say where the service's Liquibase looks. */
+function settingsToCompare(service: ServiceSource | null): Suggestion {
+  const files = service?.settingsFiles ?? []
+  return files.length === 0 ? '{edit}' : command`grep -nE ${'SPRING_LIQUIBASE_|SPRING_DATASOURCE_URL'} ${files}`
+}
 const restoreText = 'Leave the table as Liquibase expects it: one row with id 1, free, where the service looks.'
 
-function restore({ target }: DatabaseSource, { own, row, found }: LockTables, user: string | null): Remedy {
+function restore({ target }: DatabaseSource, { own, row, found }: LockTables, { user, service }: { user: string | null; service: ServiceSource | null }): Remedy {
   if (countingRows(own).length > 1) return keepOne(target, user, own)
   const others = own.rows?.some(({ id }) => id !== changelogLock.rowId) ?? false
   const byRepair = row === null || others ? commands.slice(0, 1) : []
   return {
-    text: found ? restoreText : 'See where the service looks for its lock. The table stays where it is: another program may use it.',
-    commands: [...byRepair, ...(found ? [] : [settingsToCompare]), byHand('database/changelog-lock')],
+    text: found ? restoreText : 'See where the service looks for its lock: the schemas in SPRING_LIQUIBASE_LIQUIBASE_SCHEMA, SPRING_LIQUIBASE_DEFAULT_SCHEMA, and currentSchema in SPRING_DATASOURCE_URL. The table stays where it is: another program may use it.',
+    commands: [...byRepair, ...(found ? [] : [settingsToCompare(service)]), byHand('database/changelog-lock')],
   }
 }
 
@@ -91,7 +95,7 @@ async function judge(database: DatabaseSource, around: Surroundings, { service, 
     const grave = flaws.some(({ harmless }) => !harmless)
     const message = [...flaws.map((flaw) => flaw.message), ...(elsewhere === null ? [] : [elsewhere.message])].join('; ')
     const finding = { message, evidence: await evidenceOf(database, tables) }
-    return problem(grave ? severity : 'warning', finding, elsewhere === null || flaws.length > 0 ? restore(database, tables, await userOf(database)) : stray(elsewhere))
+    return problem(grave ? severity : 'warning', finding, elsewhere === null || flaws.length > 0 ? restore(database, tables, { user: await userOf(database), service }) : stray(elsewhere))
   }
   const situation = await situationOf(database, row, around)
   const holding = judgeHolder(situation)

@@ -4,7 +4,7 @@ import { psql } from '../support/evidence.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { percent } from '../support/format.ts'
 import { tolerant } from '../support/wanted.ts'
-import { sql } from '../../core/sql-text.ts'
+import { endSessionText, sessionsText, sql } from '../../core/sql-text.ts'
 
 /** Pools take connections in handfuls: above this, the next handful may already be refused. */
 const errorShare = 0.95
@@ -34,9 +34,10 @@ export const databaseConnections = defineCheck({
         severity: used >= slots * errorShare ? 'error' : 'warning',
         findings: [{ message: figures, evidence }],
         remedy: {
-          text: 'End the sessions that nobody needs, make pools smaller, or allow more: a superuser raises max_connections, which counts once PostgreSQL is restarted.',
+          text: 'List the sessions, and end by PID those that nobody needs. Else make pools smaller, or allow more: a superuser raises max_connections, which counts once PostgreSQL is restarted.',
           commands: [
-            psql(one.target, 'postgres', 'SELECT pid, usename, application_name, state, state_change FROM pg_stat_activity WHERE usename IS NOT NULL ORDER BY 5'),
+            psql(one.target, 'postgres', sessionsText),
+            psql(one.target, 'postgres', endSessionText),
             psql(one.target, 'postgres', sql`ALTER SYSTEM SET max_connections = ${max * 2}`),
           ],
           risk: 'Restarting PostgreSQL ends every session.',

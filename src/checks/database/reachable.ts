@@ -15,6 +15,7 @@ export const databaseReachable = defineCheck({
   explains: ['database/connections', ...serviceFails],
   unopened: unopened('database/reachable', {
     ...server('PostgreSQL', { unit: 'postgresql*', service: 'postgresql' }, kept),
+    secret: 'database',
     tls: { scheme: 'sslmode in its address', key: 'database: {ca: FILE}', starttls: 'postgres' },
     said: {
       UNAUTHENTICATED: `Correct the user or the password (${kept}). Where both are right, pg_hba.conf must admit that user from this machine.`,

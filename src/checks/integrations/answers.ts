@@ -31,6 +31,7 @@ export const integrationsAnswers = defineCheck({
           'either can change that. Debug output of integrations tells which call it is.',
         commands: [
           ...((await isTold(had(service), deployment)) ? [] : ['testops-admin set-env -d {deployment} --integration-debug on   # restarts the service']),
+          ...urls.slice(0, 5).map((url) => command`curl -i ${url}   # where the service runs`),
           ...urls.slice(0, 5).map((url) => command`testops-admin check-integration -d {deployment} --url ${url}`),
           'testops-admin doctor -d {deployment} --only integrations/answers',
         ],

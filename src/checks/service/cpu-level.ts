@@ -1,8 +1,10 @@
 import { defineCheck } from '../../core/check.ts'
-import type { Finding, Remedy } from '../../core/check.ts'
+import type { Finding, Outcome, Remedy, Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import type { LogsSource, ServiceImage, ServiceSource } from '../../core/sources.ts'
 import { firstLegacyBuild, firstV3Build, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
 import { hypervisorAdvice } from '../../knowledge/hypervisors.ts'
 import { images } from '../../knowledge/images.ts'
@@ -11,7 +13,7 @@ import { byHand } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { grepLog } from '../support/evidence.ts'
 import { firstLine, listed } from '../support/format.ts'
-import { legacyImageCommand } from '../support/legacy-image.ts'
+import { legacyImageCommands, runningIt } from '../support/legacy-image.ts'
 import { judgeMachine } from '../support/processors.ts'
 import type { MachineVerdict } from '../support/processors.ts'
 import { recentRecords } from '../support/service.ts'
@@ -27,7 +29,7 @@ export const serviceCpuLevel = defineCheck({
     const image = await service.image()
     const name = image.name ?? images.standard
     if (name === images.legacy) return { status: 'ok', detail: `image ${name} runs without x86-64-v3` }
-    if (name !== images.standard) return { status: 'skipped', reason: `what image ${name} needs is not known` }
+    if (name !== images.standard) return judgePrivate(name, service, logs)
     const declared = image.build ?? image.tag
     const build = declared === null ? null : parseBuild(declared)
     if (build && !isAtLeast(build, firstV3Build)) {
@@ -40,10 +42,8 @@ export const serviceCpuLevel = defineCheck({
     const verdicts = machines.map(judgeMachine)
     const lacking = verdicts.filter(({ hasV3 }) => hasV3 === false)
     const tooOld = build !== null && !isAtLeast(build, firstLegacyBuild)
-    const records = await recentRecords(logs)
-    const said = records.findLast(({ text }) => logSignatures.cpuLevel.test(text))
-    const source = had(logs)
-    const log = said && source ? [grepLog(source, 'x86-64-v3'), lineOf(said.text)] : []
+    const log = await saidInLog(logs)
+    const said = log.length > 0
     if (lacking.length === 0) {
       const known = verdicts.filter(({ hasV3 }) => hasV3 === true)
       if (known.length > 0 && known.length === verdicts.length)
@@ -53,7 +53,7 @@ export const serviceCpuLevel = defineCheck({
         return { status: 'skipped', reason: `${other.name} is a ${other.level} machine, to which x86-64 levels do not apply` }
       if (said && status !== null && status.state !== 'running') {
         const message = `the processor on which the service was started lacks what x86-64-v3 needs: its image says so; which flags is not known${likely(verdicts)}`
-        return { status: 'problem', severity: 'error', findings: [{ message, evidence: log }], remedy: remedyFor(deployment, false, tooOld) }
+        return { status: 'problem', severity: 'error', findings: [{ message, evidence: log }], remedy: remedyFor(deployment, image, { isVirtual: false, tooOld }) }
       }
       throw new AdminError(
         'UNAVAILABLE',
@@ -73,11 +73,7 @@ export const serviceCpuLevel = defineCheck({
     }
     const findings = lacking.map((it) => findingFor(it, build?.label ?? null, log))
     const severity = lacking.length < verdicts.length && status?.state === 'running' ? 'warning' : 'error'
-    const remedy = remedyFor(
-      deployment,
-      lacking.some((it) => it.isVirtual),
-      tooOld,
-    )
+    const remedy = remedyFor(deployment, image, { isVirtual: lacking.some((it) => it.isVirtual), tooOld })
     return { status: 'problem', severity, findings: findings as [Finding, ...Finding[]], remedy }
   },
 })
@@ -101,18 +97,34 @@ function findingFor({ name, level, missing, isVirtual, hypervisor, by }: Machine
   }
 }
 
+/** The image's own word that the processor does not do, with the command that shows it; nothing: there is none. */
+async function saidInLog(logs: Wanted<LogsSource>): Promise<readonly Suggestion[]> {
+  const said = (await recentRecords(logs)).findLast(({ text }) => logSignatures.cpuLevel.test(text))
+  const source = had(logs)
+  return said && source ? [grepLog(source, 'x86-64-v3'), lineOf(said.text)] : []
+}
+
+/** Under a name of one's own, an image's needs are known only where it has said that they are not met. */
+async function judgePrivate(name: string, service: ServiceSource, logs: Wanted<LogsSource>): Promise<Outcome> {
+  const [log, status] = await Promise.all([saidInLog(logs), tolerant(service.status())])
+  if (log.length === 0 || status === null || status.state === 'running') return { status: 'skipped', reason: `what image ${name} needs is not known` }
+  const message = `the processor on which the service was started lacks what x86-64-v3 needs: image ${name} says so`
+  const text = `Move the service to a machine with x86-64-v3, or run your copy of image ${images.legacy}, which is there from build ${firstLegacyBuild.label} on.`
+  return { status: 'problem', severity: 'error', findings: [{ message, evidence: log }], remedy: { text, commands: ['{edit}', '{start}', byHand('service/cpu-level')], risk: 'The service restarts.' } }
+}
+
 function lineOf(text: string): string {
   return firstLine(text.split('\n').find((line) => logSignatures.cpuLevel.test(line)) ?? text)
 }
 
-function remedyFor(deployment: Deployment, isVirtual: boolean, tooOld: boolean): Remedy {
+function remedyFor(deployment: Deployment, image: ServiceImage, { isVirtual, tooOld }: { isVirtual: boolean; tooOld: boolean }): Remedy {
   const machine = isVirtual
     ? `${hypervisorAdvice} Else use`
     : 'Move the service to a machine with x86-64-v3, or use'
   const legacy = ` image ${images.legacy}${tooOld ? `, which is there from build ${firstLegacyBuild.label} on, so upgrade as well` : ''}.`
   return {
-    text: machine + legacy,
-    commands: [legacyImageCommand(deployment, { tooOld }), byHand('service/cpu-level')],
+    text: machine + legacy + runningIt(deployment, image, { tooOld }),
+    commands: [...legacyImageCommands(deployment, image, { tooOld }), byHand('service/cpu-level')],
     risk: 'The service restarts.',
   }
 }

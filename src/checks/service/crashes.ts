@@ -10,9 +10,13 @@ import type { Ending } from '../support/last-words.ts'
 import { recentRecords } from '../support/service.ts'
 import { had, notConfigured, tolerant, wanted } from '../support/wanted.ts'
 import { command } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import { typedOn } from '../../core/host.ts'
 
 /** for how long a service that came up again is worth a word */
 const recentMs = 3_600_000
+const saidBeforeLogging = /^(?:Picked up |Terminating due to |Fatal |Error: |Error occurred during |Unrecognized |Exception in thread )/
 /** of so many processes, containers or pods it is told why they end */
 const mostTold = 3
 
@@ -22,7 +26,7 @@ export const serviceCrashes = defineCheck({
   reads: ['service'],
   wants: ['logs'],
   explains: ['service/running', 'service/ready', 'service/log-errors', ...apiFails],
-  async run({ service, logs }): Promise<Outcome> {
+  async run({ service, logs }, deployment): Promise<Outcome> {
     const [status, asked] = await Promise.all([service.status(), wanted(() => service.health())])
     const health = had(asked)
     if (asked instanceof AdminError && !notConfigured(asked)) throw asked
@@ -38,12 +42,13 @@ export const serviceCrashes = defineCheck({
     const holder = stolen === null ? '' : `; its last start released a change-log lock that ${stolen} held, who may still be migrating`
     const said = health?.said ?? []
     const head: Finding = { message: `${first!.message}${more}${holder}`, evidence: [service.commands.status, ...(told.length > 0 ? [] : [status.detail]), ...first!.evidence, ...said] }
+    const again = status.state === 'running' ? 'testops-admin service restart -d {deployment}' : 'testops-admin service start -d {deployment}'
     const isUp = status.state === 'running' && (health?.instances ?? []).some((it) => isWorking(it))
     return {
       status: 'problem',
       severity: isUp ? 'warning' : 'error',
       findings: [head, ...others],
-      remedy: stolen === null ? remedyFor(told.length > 0 ? [first!, ...others] : [first!]) : letItEnd,
+      remedy: startable(stolen === null ? remedyFor(told.length > 0 ? [first!, ...others] : [first!], again) : letItEnd(stolen, deployment), status),
     }
   },
 })
@@ -60,10 +65,24 @@ type Troubled = InstanceHealth & { status?: ServiceStatus }
 type Told = Finding & { ending: Ending | null; outOfMemory: boolean }
 
 /** Started at once, it would take the lock that is free now, and migrate beside the other. */
-const letItEnd: Remedy = {
-  text: 'Keep it stopped until the other migration has ended; only then start it.',
-  commands: ['testops-admin explain lock-stolen', '{logs}', '{start}'],
-  risk: 'Two migrations at once can leave the database in a state that none of them knows.',
+function letItEnd(holder: string, { platform }: Deployment): Remedy {
+  // as Liquibase writes it: HOST (ADDRESS)
+  const host = holder.split(' ')[0]!
+  return {
+    text: 'Keep it stopped until the other migration has ended; only then start it.',
+    commands: [platform === 'kubernetes' ? '{status}' : typedOn(host, 'ps -C java -o pid,lstart,args'), 'testops-admin service start -d {deployment}', '{logs}', 'testops-admin explain lock-stolen'],
+    risk: 'Two migrations at once can leave the database in a state that none of them knows.',
+  }
+}
+
+/** Where something else owns what runs, what is started by hand would run beside it, and an edit of what it does not follow mends nothing. */
+function startable(remedy: Remedy, { ownedByOthers = [] }: ServiceStatus): Remedy {
+  if (ownedByOthers.length === 0) return remedy
+  const owners = ownedByOthers.flatMap(({ proof }) => proof)
+  const isStart = (it: Suggestion): boolean => it === '{start}' || /^testops-admin service (?:re)?start /.test(it)
+  const own = remedy.commands.filter((it) => !isStart(it)).flatMap((it) => (it === '{edit}' ? owners : [it]))
+  const names = ownedByOthers.map(({ name }) => name).join(', ')
+  return { ...remedy, text: `${remedy.text} What owns its pods: ${names}.`, commands: [...new Set([...own, ...owners])] }
 }
 
 /** Where the platform tells no more than that it has failed. */
@@ -107,7 +126,15 @@ async function wordsOf({ name, ended }: InstanceHealth, service: ServiceSource, 
   const before = records.findLastIndex(({ at }) => at !== null && at.getTime() < from - 1000)
   const after = records.findIndex(({ at }, index) => index > before && at !== null && at.getTime() > to)
   const run = records.slice(before + 1, after === -1 ? undefined : after)
-  return run.length === 0 ? null : { command: service.commands.logs, text: run.map(({ text }) => text).join('\n') }
+  const text = run.length > 0 ? run.map(({ text }) => text).join('\n') : undatedWords(records[before]?.text ?? '')
+  return text === '' ? null : { command: service.commands.logs, text }
+}
+
+/** What Java or the C library prints before the first dated line. In the log it looks like part of the previous run. */
+function undatedWords(lastRecord: string): string {
+  const lines = lastRecord.split('\n').slice(1)
+  const first = lines.findIndex((line) => saidBeforeLogging.test(line))
+  return first === -1 ? '' : lines.slice(first).join('\n')
 }
 
 function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubled): string {
@@ -118,13 +145,16 @@ function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubl
   return [`${name} ${state}`, how, again].filter(Boolean).join(', ')
 }
 
-function remedyFor(told: readonly Told[]): Remedy {
+/** `again`: what starts it */
+function remedyFor(told: readonly Told[], again: Suggestion): Remedy {
   if (told.some(({ outOfMemory }) => outOfMemory)) {
-    return { text: 'Give it more memory: the limit of its container, unit or machine has to hold the heap of its JVM and some more.', commands: ['testops-admin explain service/crashes', '{settings}', '{logs}'] }
+    return { text: 'Give it more memory: the limit of its container, unit or machine has to hold the heap of its JVM and some more.', commands: ['{edit}', '{logs}', 'testops-admin explain service/crashes'] }
   }
-  const reason = told.find(({ ending }) => ending?.reason)?.ending?.reason
+  const reason = told.find(({ ending }) => ending?.reason)?.ending?.reason ?? null
+  if (reason === null) return { text: 'Read why it ended, and mend that; then start it where that does not happen by itself.', commands: ['{logs}', again, '{status}'] }
+  const { next, explain } = reason
   return {
-    text: reason ? 'Mend what ended it, then start it where that does not happen by itself.' : 'Read why it ended, and mend that; then start it where that does not happen by itself.',
-    commands: [...(reason ? [command`testops-admin explain ${reason.explain}`] : []), '{status}', '{logs}', '{start}'],
+    text: next === undefined ? 'Start it again: the checks of its parts find nothing more of what ended it.' : 'Mend what ended it, then start it where that does not happen by itself.',
+    commands: [...(next === undefined ? [] : [next]), again, '{logs}', '{status}', command`testops-admin explain ${explain}`],
   }
 }

@@ -5,25 +5,25 @@ import { typedOn } from '../../core/host.ts'
 import type { ServiceImage } from '../../core/sources.ts'
 import { compareBuilds, firstLegacyBuild, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
 import { images } from '../../knowledge/images.ts'
-import { byHand } from '../support/by-hand.ts'
+import { byHand, editConfiguration } from '../support/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
-import { legacyImageCommand } from '../support/legacy-image.ts'
+import { legacyImageCommands, runningIt } from '../support/legacy-image.ts'
 import { judgeMachine } from '../support/processors.ts'
 import { tolerant } from '../support/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 
-const correct: Remedy = {
+const correct = (deployment: Deployment): Remedy => ({
   text: `Make the image's name, its tag and the declared version agree with what is meant to run (the name is ${images.standard} or ${images.legacy}); where another runs, restart the service.`,
-  commands: ['testops-admin doctor -d {deployment} --only service/image', '{restart}'],
+  commands: [deployment.platform === 'host' ? editConfiguration(deployment) : '{edit}', '{restart}'],
   risk: 'The service restarts.',
-}
-const proposeBuild = (deployment: Deployment): Remedy => ({
-  text: `Use build ${firstLegacyBuild.label} or later with ${images.legacy}.`,
-  commands: [legacyImageCommand(deployment, { tooOld: true }), byHand('service/image')],
 })
-const revert = (deployment: Deployment): Remedy => ({
-  text: `Go back to image ${images.standard}.`,
-  commands: [legacyImageCommand(deployment, { revert: true }), byHand('service/image')],
+const proposeBuild = (deployment: Deployment, image: ServiceImage): Remedy => ({
+  text: `Use build ${firstLegacyBuild.label} or later with ${images.legacy}.${runningIt(deployment, image, { tooOld: true })}`,
+  commands: [...legacyImageCommands(deployment, image, { tooOld: true }), byHand('service/image')],
+})
+const revert = (deployment: Deployment, image: ServiceImage): Remedy => ({
+  text: `Go back to image ${images.standard}.${runningIt(deployment, image, { revert: true })}`,
+  commands: [...legacyImageCommands(deployment, image, { revert: true }), byHand('service/image')],
   risk: 'The service restarts.',
 })
 
@@ -43,28 +43,28 @@ export const serviceImage = defineCheck({
         'error',
         `there is no image ${images.legacy} of build ${build.label}: it is there from ${firstLegacyBuild.label} on`,
         image,
-        proposeBuild(deployment),
+        proposeBuild(deployment, image),
       )
     }
-    if (disagreement !== null) return problem('warning', disagreement, image, correct)
+    if (disagreement !== null) return problem('warning', disagreement, image, correct(deployment))
     if (name === images.legacy) {
       const verdicts = ((await tolerant(service.machines())) ?? []).map(judgeMachine)
       if (verdicts.length > 0 && verdicts.every(({ hasV3 }) => hasV3 === true)) {
         const names = verdicts.map(({ name: machine }) => machine).join(', ')
-        return problem('warning', `image ${images.legacy} is not needed: every machine has x86-64-v3 (${names})`, image, revert(deployment), [
+        return problem('warning', `image ${images.legacy} is not needed: every machine has x86-64-v3 (${names})`, image, revert(deployment, image), [
           ...verdicts.flatMap((it) => [typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo'), `${it.name}: ${it.level}`]),
         ])
       }
     }
+    // a registry of one's own may call it as it likes
+    if (name !== null && name !== images.standard && name !== images.legacy)
+      return { status: 'skipped', reason: `image ${name} is named neither ${images.standard} nor ${images.legacy}: which of the two it holds cannot be seen` }
     return { status: 'ok', detail: describe(image) }
   },
 })
 
 /** What does not fit together in what is declared; null: nothing. */
-function disagreementOf({ name, tag, build }: ServiceImage): string | null {
-  if (name !== null && name !== images.standard && name !== images.legacy) {
-    return `image ${name} is neither ${images.standard} nor ${images.legacy}`
-  }
+function disagreementOf({ tag, build }: ServiceImage): string | null {
   const [declared, tagged] = [parsed(build), parsed(tag)]
   if (declared && tagged && compareBuilds(declared, tagged) !== 0)
     return `the deployment is declared to run build ${build}, and its image has tag ${tag}`

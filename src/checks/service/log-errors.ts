@@ -1,10 +1,10 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Severity } from '../../core/check.ts'
-import type { LogRecord, LogsSource } from '../../core/sources.ts'
+import type { DatabaseSource, LogRecord, LogsSource } from '../../core/sources.ts'
 import { durableConflicts } from '../../knowledge/log-signatures.ts'
 import { signatures } from '../../knowledge/signatures.ts'
 import type { SignatureId } from '../../knowledge/signatures.ts'
-import { grepLog } from '../support/evidence.ts'
+import { grepLog, psql } from '../support/evidence.ts'
 import { firstLine, grouped, timesOf } from '../support/format.ts'
 import { recentMs } from '../support/integration-calls.ts'
 import { masked } from '../support/last-words.ts'
@@ -12,6 +12,7 @@ import { logBytes, sinceStart } from '../support/service.ts'
 import { asFarAsRead } from '../support/unread-log.ts'
 import { had, tolerant } from '../support/wanted.ts'
 import { command } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /**
  * Signatures of which another check has the last word, since it sees the thing itself: the lock, the queues, the sessions, the
@@ -37,8 +38,8 @@ export const serviceLogErrors = defineCheck({
   id: 'service/log-errors',
   title: 'service log tells of no other known fault',
   reads: ['logs'],
-  wants: ['service'],
-  async run({ logs, service }): Promise<Outcome> {
+  wants: ['service', 'database'],
+  async run({ logs, service, database: databases }): Promise<Outcome> {
     const platform = had(service)
     const [log, status, environment] = await Promise.all([
       logs.recent({ maxBytes: logBytes }),
@@ -54,6 +55,8 @@ export const serviceLogErrors = defineCheck({
     })
     const findings = told.map(({ signature, found }) => findingFor(signature, found, logs, (line) => masked(line, environment)))
     const [first, ...others] = findings
+    const database = had(databases)?.[0] ?? null
+    const user = (database && (await tolerant(database.identity()))?.user) ?? null
     if (!first) return asFarAsRead({ status: 'ok', detail: `none in ${grouped(records.length)} records of ${logs.target}` }, log)
     return asFarAsRead({
       status: 'problem',
@@ -61,11 +64,20 @@ export const serviceLogErrors = defineCheck({
       findings: [first, ...others],
       remedy: {
         text: told.length === 1 ? 'Read what it means, why it happens and what is done about it.' : 'Read of each what it means, why it happens and what is done about it.',
-        commands: [...new Set(told.map(({ signature }) => command`testops-admin explain ${signature.explain}`)), 'testops-admin scan-logs -d {deployment}   # all that the log tells of'],
+        commands: [...new Set([...told.flatMap(({ signature }) => nextFor(signature, { database, user })), ...told.map(({ signature }) => command`testops-admin explain ${signature.explain}`)]), 'testops-admin scan-logs -d {deployment}   # all that the log tells of'],
       },
     }, log)
   },
 })
+
+/** What is held in transactions, for how long, and who waits for whom. */
+const transactions = 'SELECT pid, usename, state, now() - xact_start AS open, pg_blocking_pids(pid) AS waits_for, left(query, 60) AS query FROM pg_stat_activity WHERE xact_start IS NOT NULL ORDER BY xact_start'
+
+/** Where to begin: what held the connections, the memory that it has, the line of the log. */
+function nextFor({ id }: (typeof signatures)[number], { database, user }: { database: DatabaseSource | null; user: string | null }): Suggestion[] {
+  if (id === 'pool-exhausted' && database) return [psql(database.target, user, transactions)]
+  return [id === 'out-of-memory' ? '{edit}' : '{logs}']
+}
 
 /** A refused `durable` is the queues' own check's; the broker refuses other things in the same words. */
 function isToldByQueues(id: SignatureId, { text }: LogRecord): boolean {

@@ -5,6 +5,7 @@ import { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import type { DriftingSetting } from '../../core/sources.ts'
 import { byHand } from '../support/by-hand.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 import { counted, listed } from '../support/format.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 
@@ -25,7 +26,7 @@ export const serviceSettings = defineCheck({
     if (settings.length === 0) return { status: 'ok', detail: `it runs with what ${declaredIn} says` }
     const names = settings.map(({ name }) => name)
     const message = `${counted(settings.length, 'setting')} of ${declaredIn} ${settings.length === 1 ? 'is' : 'are'} not what the service runs with: ${listed(names)}`
-    return { status: 'problem', severity: 'warning', findings: [{ message, evidence: [shown, ...settings.slice(0, 10).map(line)] }], remedy: remedyFor(deployment) }
+    return { status: 'problem', severity: 'warning', findings: [{ message, evidence: [shown, ...settings.slice(0, 10).map(line)] }], remedy: remedyFor(deployment, shown) }
   },
 })
 
@@ -40,11 +41,11 @@ function inWords(value: string | Secret | null): string {
   return value === null ? 'nothing' : `\`${withoutSecrets(String(value)).slice(0, 100)}\``
 }
 
-function remedyFor({ platform }: Deployment): Remedy {
+function remedyFor({ platform }: Deployment, shown: Suggestion): Remedy {
   if (platform === 'kubernetes') {
     return {
       text: 'Where the file is right, apply it with helm upgrade; where the cluster is, write into the file what runs, or the next upgrade takes it back.',
-      commands: ['helm diff upgrade RELEASE CHART -f VALUES   # with the plugin diff', 'helm upgrade RELEASE CHART -f VALUES', byHand('service/settings')],
+      commands: [shown, 'helm diff upgrade RELEASE CHART -f VALUES   # with the plugin diff', 'helm upgrade RELEASE CHART -f VALUES', byHand('service/settings')],
       risk: 'The service restarts.',
     }
   }

@@ -2,14 +2,16 @@ import { defineCheck } from '../../core/check.ts'
 import type { Finding, Remedy, Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
+import type { Holder } from '../../core/lock.ts'
 import type { RunHistory, UnreadableRun } from '../../core/run.ts'
-import type { BrokerSource, DatabaseSource, RunsSource } from '../../core/sources.ts'
+import type { BrokerSource, DatabaseSource, RunsSource, ServiceSource } from '../../core/sources.ts'
 import { undoCommand } from '../../core/run-state.ts'
 import type { RunState } from '../../core/run-summary.ts'
 import { misfitsOf } from '../../domain/foreign-run/index.ts'
 import type { ComparedSources } from '../../domain/foreign-run/comparison.ts'
 import { overIn } from '../../domain/foreign-run/standing.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
+import { lockHolderIn } from '../../knowledge/operator-lock.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { rabbitmqctl } from '../support/evidence.ts'
 import { had, tolerant } from '../support/wanted.ts'
@@ -22,14 +24,14 @@ export const serviceUnfinishedRepair = defineCheck({
   reads: ['runs'],
   wants: ['broker', 'database', 'service', 'sessions', 'api', 'files'],
   explains: ['database/changelog-lock', 'broker/queues-durable', ...serviceFails],
-  async run({ runs, broker, database, ...others }, deployment) {
+  async run({ runs, broker, database, service, ...others }, deployment) {
     const all = await runs.list()
     const unfinished = all.filter(({ state }) => state === 'unfinished')
-    const { genuine, strange, empty } = await begunElsewhere(runs, had(broker), all, { deployment, open: openings({ broker, database, ...others }) })
+    const { genuine, strange, empty } = await begunElsewhere(runs, had(broker), all, { deployment, open: openings({ broker, database, service, ...others }) })
     const findings = [...unfinished.map((run) => here(run, runs)), ...genuine.map((run) => there(run, had(broker)!)), ...strange.map((it) => odd(it, had(broker)!)), ...empty.map((run) => blank(run, had(broker)!))]
     const [first, ...rest] = findings
     if (!first) return { status: 'ok', detail: all.length === 0 ? 'no repair is on record' : `${all.length} on record, all at their end` }
-    const operator = await atWork(runs, had(database))
+    const operator = await atWork({ runs, broker: had(broker), databases: had(database), service: had(service) })
     if (operator !== null) return { status: 'ok', detail: operator, underway: 'a repair is under way' }
     const severity = unfinished.length + genuine.length > 0 ? 'error' : 'warning'
     return { status: 'problem', severity, findings: [first, ...rest], remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0] }) }
@@ -134,8 +136,19 @@ function openings(sources: Had): ComparedSources {
   }
 }
 
-async function atWork(runs: RunsSource, databases: readonly DatabaseSource[] | null): Promise<string | null> {
-  const holder = (await runs.operator()) ?? (databases?.[0] ? await tolerant(databases[0].operator()) : null)
+interface LockPlaces {
+  runs: RunsSource
+  broker: BrokerSource | null
+  databases: readonly DatabaseSource[] | null
+  service: ServiceSource | null
+}
+
+/** Who holds one of the locks that keep a second operator out, none of which is taken for it; null: nobody whom this machine can see. */
+async function atWork({ runs, broker, databases, service }: LockPlaces): Promise<string | null> {
+  const inDatabase = async (): Promise<Holder | null> => (databases?.[0] ? tolerant(databases[0].operator()) : null)
+  const inBroker = async (): Promise<Holder | null> => lockHolderIn((broker && (await tolerant(broker.queues()))) ?? [])
+  const onPlatform = async (): Promise<Holder | null> => (service?.operator ? tolerant(service.operator()) : null)
+  const holder = (await runs.operator()) ?? (await inDatabase()) ?? (await inBroker()) ?? (await onPlatform())
   if (holder === null) return null
   return `a repair is under way: ${holder.who ?? 'an operator'} runs ${holder.what ?? 'one'}${holder.since ? ` since ${holder.since.toISOString()}` : ''}`
 }
@@ -151,7 +164,7 @@ function remedyFor({ own, elsewhere, strange, empty }: { own: RunState | undefin
   if (elsewhere !== undefined) {
     return {
       text: 'Ask who began it. If they cannot resume it, read its plan from here, and adopt it if it is theirs.',
-      commands: ['testops-admin history -d {deployment}', command`testops-admin resume --adopt ${elsewhere} -d {deployment} --dry-run`],
+      commands: [command`testops-admin resume --adopt ${elsewhere} -d {deployment} --dry-run`, 'testops-admin history -d {deployment}'],
     }
   }
   if (strange !== undefined) {

@@ -14,6 +14,7 @@ export const sessionsReachable = defineCheck({
   explains: serviceFails,
   unopened: unopened('sessions/reachable', {
     ...server('Redis', { unit: 'redis*', service: 'redis-server' }, kept),
+    secret: 'sessions',
     tls: { scheme: 'its address (redis:// is plain, rediss:// encrypted)', key: 'sessions: {ca: FILE}' },
     said: {
       UNAUTHENTICATED: `Correct the user or the password (${kept}).`,

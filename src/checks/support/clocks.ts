@@ -106,7 +106,10 @@ function networkTime(clocks: readonly Clock[], isSplit: boolean): Remedy {
   const named = listed(clocks.map(({ name }) => (name === 'this machine' ? name : `the machine of ${name}`)))
   return {
     text: isSplit ? `See which has the wrong time, ${named}, and set it to network time.` : `Set ${named} to network time.`,
-    commands: hosts.flatMap((host) => [typedOn(host, 'timedatectl'), typedOn(host, 'sudo timedatectl set-ntp true')]),
+    commands: hosts.flatMap((host) => {
+      const [look, mend] = [typedOn(host, 'timedatectl'), typedOn(host, 'sudo timedatectl set-ntp true')]
+      return isSplit ? [look, mend] : [mend, look]
+    }),
   }
 }
 

@@ -35,10 +35,15 @@ export function curlAsUser(base: string, path: string): ShellCommand {
   return command`${nested(header)} | ${nested(curl(base, path, '-i -K -'))}   # ACCESS_TOKEN: see testops-admin explain api/token`
 }
 
-/** The exchange of the API token for a Bearer token (SPEC.md 4.1). */
-export function tokenExchange(base: string): ShellCommand {
+/** The exchange of the API token, in the variable TOKEN, for a Bearer token (SPEC.md 4.1). */
+export function exchangeOf(base: string): ShellCommand {
   const flags = "-i -H 'Expect:' -F grant_type=apitoken -F scope=openid -F 'token=<-'"
-  return command`printf %s "$TOKEN" | ${nested(curl(base, '/api/uaa/oauth/token', flags))}   # TOKEN: the API token`
+  return command`printf %s "$TOKEN" | ${nested(curl(base, '/api/uaa/oauth/token', flags))}`
+}
+
+/** The same as it is printed, with what TOKEN is. */
+export function tokenExchange(base: string): ShellCommand {
+  return command`${nested(exchangeOf(base))}   # TOKEN: the API token`
 }
 
 /** What finds the newest line of the service's log with this in it. */

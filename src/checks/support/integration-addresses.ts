@@ -10,8 +10,14 @@ const most = 20
  * alone. Without the service's own parts.
  */
 export function addressesInLog(records: readonly LogRecord[], own: ReadonlySet<string>): string[] {
-  const unknown = records.flatMap(({ text }) => unknownHosts(text)).map((host) => [host, `https://${host}/`] as const)
+  const unknown = records.flatMap(({ text }) => unknownHosts(text)).map((host) => [host, `https://${host.includes(':') ? `[${host}]` : host}/`] as const)
   const called = loggedCalls(records).flatMap(({ host, url }) => (host === null ? [] : [[host, url ?? `https://${host}/`] as const]))
-  const byHost = new Map([...unknown, ...called].filter(([, url]) => URL.canParse(url)).map(([host, url]) => [host.replace(/:\d+$/, ''), url]))
+  const byHost = new Map([...unknown, ...called].filter(([, url]) => URL.canParse(url)).map(([host, url]) => [withoutPort(host), url]))
   return [...byHost].filter(([host]) => !own.has(host)).map(([, url]) => url).slice(0, most)
+}
+
+/** Of an IPv6 address, which is full of colons, only one in brackets has a port. */
+function withoutPort(host: string): string {
+  if (host.startsWith('[')) return host.slice(1).split(']', 1)[0]!
+  return host.includes(':', host.indexOf(':') + 1) ? host : host.replace(/:\d+$/, '')
 }

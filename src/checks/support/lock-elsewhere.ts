@@ -27,8 +27,8 @@ export function waitsElsewhere(
   const named = around.liquibase?.shown ?? []
   const told = named.length === 0 ? 'its settings name no schema or table of its own' : `its settings say ${listed(named)}`
   const commands: Suggestion[] = [
-    'testops-admin doctor -d {deployment} --only database/changelog-lock   # in 15 seconds: the service asks for the lock every 10',
     psql(target, user, sql`SELECT schemaname, tablename FROM pg_tables WHERE tablename ILIKE '%lock%'`),
+    'testops-admin doctor -d {deployment} --only database/changelog-lock   # in 15 seconds: the service asks for the lock every 10',
     sentence`compare them with the service's own settings, in its files too: ${settings.join(', ')}`,
     byHand('database/changelog-lock'),
   ]
@@ -37,6 +37,6 @@ export function waitsElsewhere(
       message: `the service's log says that it waits for the change-log lock, and ${looked}: it looks in another table, schema or database (${told}), unless the lock was given back just now`,
       evidence: [...evidence, ...(service ? [service.commands.logs] : []), firstLine(wait.text)],
     },
-    remedy: { text: 'See whether it still waits. If so, find the table that the service looks at: releasing this one would change nothing.', commands },
+    remedy: { text: 'Find the table that the service looks at, if it still waits: releasing this one would change nothing.', commands },
   }
 }

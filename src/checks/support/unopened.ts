@@ -1,9 +1,10 @@
 import type { Check } from '../../core/check.ts'
-import type { Deployment } from '../../core/deployment.ts'
-import type { AdminError, ErrorCode, Obstacle } from '../../core/error.ts'
-import { hostInWords, typedOn } from '../../core/host.ts'
+import type { Deployment, SecretName } from '../../core/deployment.ts'
+import type { AdminError, ErrorCode, NetworkObstacle, Obstacle } from '../../core/error.ts'
+import { hostInWords, listenersOn, typedOn } from '../../core/host.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
+import { editConfiguration, enterSecret } from './by-hand.ts'
 
 /** A part of the deployment, and what is particular to it where it cannot be opened. */
 interface Part {
@@ -12,12 +13,16 @@ interface Part {
   /** how its address says whether it is encrypted, and under which key its certificate authority is named */
   tls: { scheme: string; key: string; starttls?: 'postgres' }
   /** where nothing listens on `host` */
-  refused: (host: string, deployment: Deployment) => Step
+  refused: (at: Endpoint, deployment: Deployment) => Step
+  /** which secret of the configuration opens it */
+  secret: SecretName
   /** where it is there and does not serve */
   unwell: Step
   /** what is to be done about what it says, where that is particular to it */
   said: Partial<Record<ErrorCode, string>>
 }
+
+type Endpoint = Pick<NetworkObstacle, 'host' | 'port'>
 
 /** What is to be done, what is typed for it, then the flags of the doctor that looks again, then what is left to type. */
 interface Step {
@@ -37,11 +42,11 @@ export function unopened(id: string, part: Part): NonNullable<Check['unopened']>
 
 function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
   const { obstacle } = error
-  if (obstacle === null || obstacle.kind === 'settings' || obstacle.kind === 'right' || obstacle.kind === 'beyond') return stepForCode(error, part)
-  if (obstacle.kind === 'pods') return { text: withoutPods, commands: error.suggestions, flags: ' --wait' }
+  if (obstacle === null || obstacle.kind === 'settings' || obstacle.kind === 'right' || obstacle.kind === 'beyond') return stepForCode(error, part, deployment)
+  if (obstacle.kind === 'instances') return { text: deployment.platform === 'kubernetes' ? withoutPods : withoutContainer, commands: error.suggestions, flags: ' --wait' }
   if (obstacle.kind === 'disk') return { text: fullDisk, commands: error.suggestions }
   if (obstacle.kind !== 'login') return stepAround(obstacle, part, deployment)
-  const step = stepForCode(error, part)
+  const step = stepForCode(error, part, deployment)
   return { ...step, text: `${step.text} ${loginOnly}` }
 }
 
@@ -49,25 +54,27 @@ const fullDisk = 'Make room on the disk of its data, or enlarge it. Never delete
 
 const withoutPods = 'See why its pods are not ready: what they wait for, how they ended, or what became of their node. A node that is lost has to come back, or to be given up, before they are started elsewhere.'
 
+const withoutContainer = 'See what became of its container, and have compose make it again.'
+
 const loginOnly =
   'What was refused is the login of the configuration: the service may have another, so nothing else is put down to this.'
 
 /** What is done about something that stands between here and the part. */
 function stepAround(
-  obstacle: Exclude<Obstacle, { kind: 'login' | 'disk' | 'pods' | 'settings' | 'right' | 'beyond' }>,
+  obstacle: Exclude<Obstacle, { kind: 'login' | 'disk' | 'instances' | 'settings' | 'right' | 'beyond' }>,
   { kept, tls, refused }: Part,
   deployment: Deployment,
 ): Step {
   const { host, port } = obstacle
-  const at = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const at = addressOf(obstacle)
   const openssl = command`openssl s_client ${nested(tls.starttls ? command`-starttls ${tls.starttls} ` : '')}-connect ${at} </dev/null`
   switch (obstacle.kind) {
     case 'refused':
-      return refused(host, deployment)
+      return refused({ host, port }, deployment)
     case 'unresolved':
-      return { text: `Correct the host name ${host} (${kept}), or make it resolve on this machine.` }
+      return { text: `Correct the host name ${host} (${kept}), or make it resolve on this machine.`, commands: [command`getent hosts ${host}`] }
     case 'unrouted':
-      return { text: `See why this machine finds no way to ${host}: network, VPN or firewall.` }
+      return { text: `See why this machine finds no way to ${host}: network, VPN or firewall.`, commands: [connecting({ host, port })] }
     case 'tls':
       return {
         text: `Make both sides agree on TLS: name the certificate authority (\`${tls.key}\` in the configuration), have the certificate renewed, or correct ${tls.scheme}.`,
@@ -88,9 +95,9 @@ function stepAround(
   }
 }
 
-function stepForCode({ code, suggestions }: AdminError, { kept, said, unwell }: Part): Step {
+function stepForCode({ code, suggestions }: AdminError, { kept, said, unwell, secret }: Part, deployment: Deployment): Step {
   const text = said[code]
-  if (text !== undefined) return { text }
+  if (text !== undefined) return { text, commands: [code === 'UNAUTHENTICATED' ? enterSecret(secret, deployment) : editConfiguration(deployment)] }
   switch (code) {
     case 'UNREACHABLE':
       return unwell
@@ -98,6 +105,7 @@ function stepForCode({ code, suggestions }: AdminError, { kept, said, unwell }: 
       return {
         text: 'It did not answer in time: see whether its machine is up and not overloaded, and whether a firewall lets this machine through. One that accepts and is silent may be another program, or speak TLS where none is asked for (or none where it is).',
         flags: ' --timeout 30',
+        commands: suggestions,
       }
     case 'EXHAUSTED':
       return {
@@ -105,9 +113,9 @@ function stepForCode({ code, suggestions }: AdminError, { kept, said, unwell }: 
         commands: suggestions,
       }
     case 'UNEXPECTED_ANSWER':
-      return { text: `Correct its address (${kept}), where something else answers; else its log says more.` }
+      return { text: `Correct its address (${kept}), where something else answers; else its log says more.`, commands: [editConfiguration(deployment)] }
     default:
-      return { text: "Correct the configuration, or the service's settings, in what is named; then look again." }
+      return { text: "Correct the configuration, or the service's settings, in what is named; then look again.", commands: [editConfiguration(deployment)] }
   }
 }
 
@@ -122,11 +130,11 @@ export function server(
 ): Pick<Part, 'kept' | 'refused' | 'unwell'> {
   return {
     kept,
-    refused: (host, { platform }) => ({
+    refused: ({ host, port }, { platform }) => ({
       text: `Start ${name} on ${hostInWords(host)}, or correct its address (${kept}). The service reconnects by itself or needs a restart.`,
       // in a container systemd knows nothing of it
       commands: [
-        ...(platform === 'host' ? [command`systemctl status ${unit}`, command`sudo systemctl start ${service}`].map((command) => typedOn(host, command)) : []),
+        ...(platform === 'host' ? [command`sudo systemctl start ${service}`, command`systemctl status ${unit}`] : [listenersOn(port)]).map((command) => typedOn(host, command)),
         ...(unbootable === undefined ? [] : [command`${nested(unbootable)}   # where it will not start`]),
       ],
       afterwards: ['{restart}'],
@@ -136,6 +144,15 @@ export function server(
       flags: ' --wait',
     },
   }
+}
+
+/** What shows whether a connection comes about from here. */
+function connecting(at: Endpoint): Suggestion {
+  return command`curl -sv --max-time 3 ${`telnet://${addressOf(at)}`} </dev/null`
+}
+
+function addressOf({ host, port }: Endpoint): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Where address and credentials are written: under a key of the configuration, else in settings named like this one. */

@@ -150,6 +150,7 @@ async function watchOn(
       printRound(stdout, textOf(flags, format, report, stdout), report, before, {
         terminal: stdout.isTTY === true,
         screen: screenOf(stdout),
+        rows: stdout.rows ?? 24,
         intervalMs,
       }),
   })

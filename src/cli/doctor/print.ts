@@ -1,5 +1,6 @@
 import type { DoctorReport } from '../../core/report.ts'
 import { doctorChanges } from '../../output/doctor/changes.ts'
+import { fitted } from '../../output/doctor/fitted.ts'
 import { doctorShort } from '../../output/doctor/short.ts'
 import { doctorTable } from '../../output/doctor/table.ts'
 import type { DoctorView } from '../../output/doctor/view.ts'
@@ -19,14 +20,18 @@ export function reportText(report: DoctorReport, format: Format, view: DoctorVie
   return format === 'short' ? doctorShort(shown, view.screen) : doctorTable(shown, view)
 }
 
+/** Below the report: an empty line, what ends it, and where the cursor rests. */
+const footRows = 3
+
 /** One round of a watch: a terminal is drawn anew, elsewhere lines are added. */
 export function printRound(
   stream: Printer,
   text: string,
   report: DoctorReport,
   before: DoctorReport | null,
-  to: { terminal: boolean; screen: Screen; intervalMs: number },
+  to: { terminal: boolean; screen: Screen; rows: number; intervalMs: number },
 ): void {
   if (!to.terminal) return print(stream, doctorChanges(report, before, to.screen))
-  draw(stream, cursor.home, `${text}\nAgain every ${to.intervalMs / 1000} s; Ctrl-C ends.\n`)
+  const { rows, screen: { columns } } = to
+  draw(stream, cursor.home, `${fitted(text, { rows: rows - footRows, columns })}\nAgain every ${to.intervalMs / 1000} s; Ctrl-C ends.\n`)
 }

@@ -12,9 +12,9 @@ export interface DiagnosisOptions {
   signal: AbortSignal
 }
 
-type Observed = Pick<OpenedDeployment, 'deployment' | 'commands' | 'open' | 'close'>
+type Observed = Pick<OpenedDeployment, 'deployment' | 'commands' | 'open' | 'renew' | 'close'>
 
-/** Diagnoses of one deployment, one after the other, on the same connections and tokens. */
+/** Diagnoses of one deployment, one after the other, on the same connections and tokens, as long as the service's settings lead there. */
 export interface Diagnosis {
   examine(onResult?: (report: CheckReport) => void): Promise<DoctorReport>
   /** never throws */
@@ -33,6 +33,7 @@ export function diagnosis({ checks, open, deadlineMs, signal }: DiagnosisOptions
   const examine = async (onResult?: (report: CheckReport) => void): Promise<DoctorReport> => {
     const reused = current !== null
     const opened = (current ??= await open())
+    if (reused) opened.renew()
     const { deployment, commands } = opened
     const [report, build] = await Promise.all([
       runChecks({ checks, open: opened.open, deployment, deadlineMs, commands, onResult, signal }),

@@ -22,7 +22,7 @@ export function doctorTable(report: DoctorReport, view: DoctorView): string {
   const showOk = calm || view.verbose
   const skipped = view.verbose ? told.skipped.map(lotOf) : lotsOf(told.skipped, ({ reason }) => reason, told.all)
   const blocks = [
-    [heading(report, paint), ...foundLines(report, view.screen)],
+    [...heading(report, view.screen, paint), ...foundLines(report, view.screen)],
     ...told.stories.map((story) => storyLines(story, view, paint)),
     ...lotsOf(told.unknown, ({ error }) => error, told.all).map((lot) => unknownLines(lot, view.screen, paint)),
     rows([...(showOk ? told.ok.map(lotOf) : []), ...skipped], view, paint),
@@ -37,11 +37,13 @@ export function doctorTable(report: DoctorReport, view: DoctorView): string {
     .join('\n\n')}\n`
 }
 
-function heading(report: DoctorReport, paint: Paint): string {
+function heading(report: DoctorReport, { columns }: Screen, paint: Paint): string[] {
   const { deployment, platform, build, checks, durationMs } = report
   const about = printable(build === null ? platform : `${platform}, build ${build}`)
   const effort = `${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`
-  return `${paint.strong(printable(deployment))} (${about}): ${effort}`
+  const name = printable(deployment)
+  const [first = '', ...rest] = hang('', `${name} (${about}): ${effort}`, columns)
+  return [first.startsWith(name) ? paint.strong(name) + first.slice(name.length) : first, ...rest]
 }
 
 /** Where no configuration says so, which deployment this is of. */

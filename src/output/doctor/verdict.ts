@@ -1,6 +1,7 @@
 import type { Screen } from '../screen.ts'
 import { countOf, hang, printable } from '../text.ts'
 import { namesOf } from './lots.ts'
+import { firstTypedHere, typedHere } from '../next.ts'
 import type { Told } from './stories.ts'
 
 /** The last lines: what it comes to, the exit code, and what to type next. */
@@ -25,9 +26,9 @@ export function summary({ all, stories, unknown, skipped, ok }: Told): string {
 
 function nextCommand({ stories, unknown }: Told): string | undefined {
   const [story] = stories
-  const first = story?.root ?? unknown[0]
-  const command = first?.remedy?.commands.find((line) => !line.startsWith('#'))
-  return command ?? first?.docs
+  const { remedy, error, docs } = story?.root ?? unknown[0] ?? {}
+  const command = remedy?.commands.find((line) => !line.startsWith('#'))
+  return command === undefined ? (firstTypedHere(error?.suggestions ?? []) ?? docs) : typedHere(command)
 }
 
 function names(checks: readonly { id: string }[]): string {

@@ -25,7 +25,7 @@ export const databaseReachableTable: CheckTable = {
         database: new AdminError(
           'EXHAUSTED',
           'PostgreSQL at db.example.org:5432 has no free connection: sorry, too many clients already',
-          ['psql -h db.example.org -p 5432 -U postgres -d testops -c …'],
+          ['psql -h db.example.org -p 5432 -U postgres -d testops -c "SELECT 1"'],
         ),
       },
       status: 'problem',

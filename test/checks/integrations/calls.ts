@@ -37,7 +37,7 @@ export const integrationsCredentialsTable: CheckTable = {
       says: [
         'tracker.example.org: HTTP 401, which is what wrong credentials are answered with; 3 times, first 20',
         "grep -F '<-- 401' /var/log/testops/testops.log | tail -1",
-        'check-integration -d prod --url https://tracker.example.org/rest/myself --user NAME --password-from @FILE',
+        'check-integration -d prod --url https://tracker.example.org/rest/myself --user \\"$NAME\\" --password-from @-',
         'a blank at either end counts as a character',
       ],
     },

@@ -4,6 +4,7 @@ import { serviceImage } from '../../../src/checks/service/image.ts'
 import { serviceRunning } from '../../../src/checks/service/running.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import {
+  commands,
   clockAhead,
   fakeApi,
   fakeDatabase,
@@ -28,7 +29,7 @@ export const serviceRunningTable: CheckTable = {
       sources: { service: fakeService({ status: stopped() }) },
       status: 'problem',
       severity: 'error',
-      says: ['the service is stopped: inactive (dead)', 'systemctl status testops', 'systemctl start testops'],
+      says: ['the service is stopped: inactive (dead)', 'systemctl status testops', 'testops-admin service start -d prod'],
     },
     {
       situation: 'the service has failed',
@@ -36,6 +37,14 @@ export const serviceRunningTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: ['the service has failed: failed (Result: exit-code)'],
+    },
+    {
+      situation: 'pods that no controller owns have failed',
+      sources: { service: fakeService({ status: stopped({ state: 'failed', detail: 'scaled to 0; 0 of 1 pods of no controller ready', ownedByOthers: [{ name: 'no controller', instances: ['testops-1'], proof: ['kubectl get pod testops-1 -o yaml'] }] }) }) },
+      status: 'problem',
+      severity: 'error',
+      says: ['start it through what owns its pods: no controller', 'systemctl status testops', 'kubectl get pod testops-1 -o yaml'],
+      silentOn: ['testops-admin service start', commands.start],
     },
     {
       situation: 'the platform has more to show',
@@ -75,7 +84,7 @@ export const serviceCpuLevelTable: CheckTable = {
       severity: 'error',
       says: [
         'testops-1 lacks avx2, bmi2 (it has x86-64-v2), and image testops of build 527u01 needs x86-64-v3',
-        'use-legacy-image --values FILE   # the Helm values; --compose for a compose file',
+        'docker pull testops-legacy:527u01',
       ],
       silentOn: ['hypervisor'],
     },
@@ -144,7 +153,17 @@ export const serviceCpuLevelTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['its image says so; which flags is not known', 'Fatal glibc error', 'use-legacy-image'],
+      says: ['its image says so; which flags is not known', 'Fatal glibc error', 'docker pull testops-legacy'],
+    },
+    {
+      situation: 'an image of another name has said it',
+      sources: {
+        ...on({ image: image({ name: 'qa-platform' }), status: stopped({ state: 'failed' }) }),
+        logs: fakeLogs({ recent: { complete: true, records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })] } }),
+      },
+      status: 'problem',
+      severity: 'error',
+      says: ['image qa-platform says so', 'Fatal glibc error', 'your copy of image testops-legacy'],
     },
     {
       situation: 'no flags are known, the log tells of an earlier machine, and the service runs',
@@ -213,7 +232,7 @@ export const serviceImageTable: CheckTable = {
       sources: on({ image: image({ name: 'testops-legacy' }) }),
       status: 'problem',
       severity: 'warning',
-      says: ['image testops-legacy is not needed: every machine has x86-64-v3 (testops-1)', 'use-legacy-image --values FILE --revert'],
+      says: ['image testops-legacy is not needed: every machine has x86-64-v3 (testops-1)', 'docker pull testops:'],
     },
     {
       situation: 'tag and build disagree',
@@ -224,10 +243,16 @@ export const serviceImageTable: CheckTable = {
     },
     {
       situation: 'an image of another name',
-      sources: on({ image: image({ name: 'testops-fork' }) }),
+      sources: on({ image: image({ name: 'qa-platform' }) }),
+      status: 'skipped',
+      says: ['image qa-platform is named neither testops nor testops-legacy'],
+    },
+    {
+      situation: 'an image of another name, whose tag and build disagree',
+      sources: on({ image: image({ name: 'qa-platform', tag: '526u03' }) }),
       status: 'problem',
       severity: 'warning',
-      says: ['neither testops nor testops-legacy'],
+      says: ['declared to run build 527u01, and its image has tag 526u03'],
     },
     {
       situation: 'nothing is declared',

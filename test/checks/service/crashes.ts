@@ -2,13 +2,15 @@ import { serviceCrashes } from '../../../src/checks/service/crashes.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import type { InstanceEnd, InstanceHealth, LogRecord } from '../../../src/core/sources.ts'
-import { ago, fakeLogs, fakeService, health, instanceHealth, record, settings, stopped, unreachable } from '../../fakes/index.ts'
+import { ago, commands, fakeLogs, fakeService, health, instanceHealth, record, settings, stopped, unreachable } from '../../fakes/index.ts'
 import type { CheckTable, Parts } from '../table.ts'
 
 const minute = 60_000
 const endedAt = (agoMs: number, of: Partial<InstanceEnd> = {}): InstanceEnd => ({ reason: '', exitCode: 1, startedAt: ago(agoMs + minute), at: ago(agoMs), ...of })
 const pod = (of: Partial<InstanceHealth> = {}): InstanceHealth => instanceHealth({ name: 'testops-1', isReady: true, ...of })
 const looping = (of: Partial<InstanceHealth> = {}): InstanceHealth => pod({ isUp: false, isReady: false, startedAt: null, waits: 'CrashLoopBackOff', ended: endedAt(minute), restarts: 4, ...of })
+
+const ownedByOthers = [{ name: 'Rollout `testops`', instances: ['testops-1'], proof: ['kubectl get pod testops-1 -o yaml', 'kubectl get Rollout.v1alpha1.argoproj.io testops -o yaml'] }]
 
 type Answers = Parameters<typeof fakeService>[0]
 
@@ -45,6 +47,22 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [/testops-1 is up again, it ended with 137 \(OOMKilled\) at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ, started again once: it went over the memory that it may have/, 'kubectl logs testops-1 --previous', 'bye', 'Give it more memory'],
+    },
+    {
+      situation: 'pods that another controller owns have no memory left',
+      sources: pods([looping({ ended: endedAt(minute, { exitCode: 137, reason: 'OOMKilled' }) })], { status: stopped({ state: 'failed', startsAgain: true, ownedByOthers }) }),
+      status: 'problem',
+      severity: 'error',
+      says: ['Give it more memory', 'What owns its pods: Rollout `testops`.', /\["kubectl get pod testops-1 -o yaml","kubectl get Rollout\.v1alpha1\.argoproj\.io testops -o yaml/],
+      silentOn: ['{edit}', commands.edit, 'testops-admin service'],
+    },
+    {
+      situation: 'pods that no controller owns end again and again',
+      sources: pods([looping()], { status: stopped({ state: 'failed', startsAgain: true, ownedByOthers: [{ name: 'no controller', instances: ['testops-1'], proof: ['kubectl get pod testops-1 -o yaml'] }] }), text: 'bye' }),
+      status: 'problem',
+      severity: 'error',
+      says: ['What owns its pods: no controller.', 'kubectl get pod testops-1 -o yaml'],
+      silentOn: ['testops-admin service start', 'testops-admin service restart'],
     },
     {
       situation: 'one of two pods ends again and again',
@@ -165,6 +183,22 @@ export const serviceCrashesTable: CheckTable = {
         'Keep it stopped until the other migration has ended',
         'testops-admin explain lock-stolen',
       ],
+    },
+    {
+      situation: 'it ended before its first dated line, which seems to go on with the run before',
+      sources: onHost([record('HikariPool-1 - Shutdown completed.\nTerminating due to java.lang.OutOfMemoryError: Java heap space', { at: ago(5 * minute) })]),
+      status: 'problem',
+      severity: 'error',
+      says: ['its JVM had no memory left', 'Terminating due to java.lang.OutOfMemoryError'],
+      silentOn: ['Shutdown completed'],
+    },
+    {
+      situation: 'it ended without a word, and the run before ended with an error',
+      sources: onHost([record('Application run failed\n\njava.lang.OutOfMemoryError: Java heap space\n\tat a.b.C(C.java:1)', { level: 'ERROR', at: ago(5 * minute) })]),
+      status: 'problem',
+      severity: 'error',
+      says: ['Read why it ended'],
+      silentOn: ['memory', 'Application run failed'],
     },
     {
       situation: 'it was stopped after it had released a lock that another one holds',

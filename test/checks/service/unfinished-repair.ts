@@ -13,6 +13,12 @@ const planted = {
   events: [],
 }
 const holder = { who: 'op@bastion (process 812)', what: 'unlock-changelog', since: new Date('2026-11-21T02:12:44Z') }
+const itsLock = queue({
+  name: 'testops-admin.lock',
+  durable: false,
+  exclusive: true,
+  arguments: { 'testops-admin.who': 'op@bastion', 'testops-admin.what': 'unlock-changelog', 'testops-admin.since': '2026-11-21T02:12:44Z' },
+})
 
 export const serviceUnfinishedRepairTable: CheckTable = {
   check: serviceUnfinishedRepair,
@@ -125,6 +131,37 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       sources: { runs: fakeRuns({ inDeployment: [elsewhere] }), broker: fakeBroker({ queues: [itsQueue] }), database: [fakeDatabase({ operator: holder })] },
       status: 'ok',
       says: ['a repair is under way'],
+    },
+    {
+      situation: 'an operator of another machine is at work, and shares the broker alone',
+      sources: { runs: fakeRuns({ list: [runState()], inDeployment: [elsewhere] }), broker: fakeBroker({ queues: [itsQueue, itsLock] }), database: unreachable('database') },
+      status: 'ok',
+      says: ['a repair is under way: op@bastion runs unlock-changelog since 2026-11-21T02:12:44.000Z'],
+    },
+    {
+      situation: 'an operator of another machine is at work, as the platform alone tells',
+      sources: { runs: fakeRuns({ list: [runState()] }), broker: unreachable('broker'), database: unreachable('database'), service: fakeService({ operator: holder }) },
+      status: 'ok',
+      says: ['a repair is under way: op@bastion (process 812) runs unlock-changelog since 2026-11-21T02:12:44.000Z'],
+    },
+    {
+      situation: 'a killed repair, and a platform that may not be asked who is at work',
+      sources: { runs: fakeRuns({ list: [runState()] }), service: { ...fakeService(), operator: async () => Promise.reject(new AdminError('FORBIDDEN', 'may not get leases')) } },
+      status: 'problem',
+      severity: 'error',
+    },
+    {
+      situation: 'an operator of another machine is at work, and says nothing of itself',
+      sources: { runs: fakeRuns({ list: [runState()] }), broker: fakeBroker({ queues: [{ ...itsLock, arguments: { 'testops-admin.who': 7, 'testops-admin.since': 'soon' } }] }) },
+      status: 'ok',
+      says: ['a repair is under way: an operator runs one'],
+      silentOn: ['since'],
+    },
+    {
+      situation: 'a queue has the name of the lock, and locks nobody out',
+      sources: { runs: fakeRuns({ list: [runState()] }), broker: fakeBroker({ queues: [{ ...itsLock, exclusive: false, durable: true }] }) },
+      status: 'problem',
+      severity: 'error',
     },
     { situation: 'a journal that cannot be read', sources: { runs: unreachable('runs') }, status: 'unknown', code: 'UNEXPECTED_ANSWER' },
   ],

@@ -12,7 +12,7 @@ const never = new AbortController().signal
 
 /** A deployment without any part, whose one check comes to the given outcomes, one after the other. */
 function deploymentWith(outcomes: readonly (Outcome | AdminError)[]) {
-  const seen = { opened: 0, closed: 0, run: 0 }
+  const seen = { opened: 0, renewed: 0, closed: 0, run: 0 }
   const check = defineCheck({
     id: 'database/sample',
     title: 'the sample is well',
@@ -45,6 +45,7 @@ function deploymentWith(outcomes: readonly (Outcome | AdminError)[]) {
         runs: missing,
       },
       commands: null,
+      renew: () => void (seen.renewed += 1),
       close: async () => {
         seen.closed += 1
       },
@@ -58,27 +59,27 @@ const broken: Outcome = { status: 'problem', severity: 'error', findings: [{ mes
 const lost = new AdminError('UNREACHABLE', 'connection closed')
 
 describe('diagnoses one after the other', () => {
-  test('use the same connections', async () => {
+  test('use the same connections, and ask anew for the settings that lead to them', async () => {
     const { seen, examined } = deploymentWith([fine, broken, fine])
     const statuses = []
     for (let round = 0; round < 3; round++) statuses.push((await examined.examine()).checks[0]?.status)
     await examined.close()
     expect(statuses).toEqual(['ok', 'problem', 'ok'])
-    expect(seen).toEqual({ opened: 1, closed: 1, run: 3 })
+    expect(seen).toEqual({ opened: 1, renewed: 2, closed: 1, run: 3 })
   })
 
   test('open anew where a connection was lost since the last time', async () => {
     const { seen, examined } = deploymentWith([fine, lost, fine])
     await examined.examine()
     expect((await examined.examine()).checks[0]?.status).toBe('ok')
-    expect(seen).toEqual({ opened: 2, closed: 1, run: 3 })
+    expect(seen).toEqual({ opened: 2, renewed: 1, closed: 1, run: 3 })
   })
 
   test('report what cannot be asked at the first time, or still not after opening anew', async () => {
     const { seen, examined } = deploymentWith([lost])
     expect((await examined.examine()).checks[0]?.status).toBe('unknown')
     expect((await examined.examine()).checks[0]?.status).toBe('unknown')
-    expect(seen).toEqual({ opened: 2, closed: 1, run: 3 })
+    expect(seen).toEqual({ opened: 2, renewed: 1, closed: 1, run: 3 })
   })
 
   test('say what build is declared, or that it is not known', async () => {
