@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {inTurns, time} from './measure.js'
+import {newest} from './newest.js'
 
 const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
 const runbook = fileURLToPath(new URL('runbook.sh', import.meta.url))
@@ -15,7 +16,10 @@ export async function doctor() {
   const ours = (...words) => execFileSync(process.execPath, [program, ...words], {env, stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8'})
   try {
     ours('lab', 'up', '--json')
-    const probes = {...env, ...addresses(JSON.parse(ours('lab', 'status', '--json')), folder)}
+    const tools = {PSQL: await newest('psql'), REDIS_CLI: await newest('redis-cli'), CURL: await newest('curl')}
+    const programs = Object.fromEntries(Object.entries(tools).map(([name, {words}]) => [name, words.join(' ')]))
+    const peer = `runbook of psql ${tools.PSQL.version}, redis-cli ${tools.REDIS_CLI.version} and curl ${tools.CURL.version}`
+    const probes = {...env, ...programs, ...addresses(JSON.parse(ours('lab', 'status', '--json')), folder)}
     const medians = await inTurns(
       {
         doctor: () => time([process.execPath, program, 'doctor', '-d', 'lab', '--json'], {env}),
@@ -23,7 +27,7 @@ export async function doctor() {
       },
       11,
     )
-    return [{what: '`doctor --json` on a healthy lab', ours: medians.doctor, peer: peer(), theirs: medians.runbook, goal: 0.5}]
+    return [{what: '`doctor --json` on a healthy lab', ours: medians.doctor, peer, theirs: medians.runbook, goal: 0.5}]
   } finally {
     ours('lab', 'down')
     rmSync(folder, {recursive: true, force: true})
@@ -55,9 +59,4 @@ function addresses({directory, servers, service}, folder) {
 function brokerUser(directory) {
   const settings = readFileSync(join(directory, 'service', 'service.env'), 'utf8')
   return /^SPRING_RABBITMQ_USERNAME="?([^"\n]+)/m.exec(settings)[1]
-}
-
-function peer() {
-  const version = (command, pattern) => pattern.exec(execFileSync(command, ['--version'], {encoding: 'utf8'}))[1]
-  return `runbook of psql ${version('psql', /(\d[\d.]*)/)}, redis-cli ${version('redis-cli', /(\d[\d.]*)/)} and curl ${version('curl', /curl (\S+)/)}`
 }

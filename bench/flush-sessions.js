@@ -1,5 +1,5 @@
 // A million session hashes removed by `flush-sessions`, beside `redis-cli --scan | xargs redis-cli UNLINK`, on a Redis of its own.
-import {execFileSync, spawn} from 'node:child_process'
+import {spawn} from 'node:child_process'
 import {randomUUID} from 'node:crypto'
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs'
 import {createServer} from 'node:net'
@@ -8,6 +8,7 @@ import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {Redis} from 'ioredis'
 import {inTurns, time} from './measure.js'
+import {newest} from './newest.js'
 
 const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
 const sessions = Number(process.env.BENCH_SESSIONS ?? 1_000_000)
@@ -24,7 +25,10 @@ export async function flushSessions() {
     writeFileSync(config, JSON.stringify({current: 'bench', deployments: {bench: {platform: 'host', host, sessions: {url: `redis://127.0.0.1:${port}/0`}}}}))
     const env = {...process.env, XDG_STATE_HOME: join(folder, 'state')}
     const ours = [process.execPath, program, 'flush-sessions', '--config', config, '--confirm', 'bench', '--json']
-    const theirs = `redis-cli -p ${port} --scan --pattern 'spring:session:sessions:*' | xargs redis-cli -p ${port} UNLINK`
+    const {words, version} = await newest('redis-cli')
+    const cli = `${words.join(' ')} -p ${port}`
+    const theirs = `${cli} --scan --pattern 'spring:session:sessions:*' | xargs ${cli} UNLINK`
+    const peer = `\`redis-cli --scan | xargs redis-cli UNLINK\`, redis-cli ${version}`
     const medians = await inTurns(
       {
         flush: () => filled(client, () => time(ours, {env})),
@@ -33,7 +37,7 @@ export async function flushSessions() {
       3,
     )
     console.log(`load ${loadavg().map((load) => load.toFixed(1)).join(' ')}`)
-    return [{what: `\`flush-sessions\` of ${sessions.toLocaleString('en')} sessions`, ours: medians.flush, peer: peer(), theirs: medians.xargs, goal: 0.7}]
+    return [{what: `\`flush-sessions\` of ${sessions.toLocaleString('en')} sessions`, ours: medians.flush, peer, theirs: medians.xargs, goal: 0.7}]
   } finally {
     client.disconnect()
     server.kill('SIGKILL')
@@ -75,8 +79,4 @@ function freePort() {
       server.close(() => resolve(port))
     })
   })
-}
-
-function peer() {
-  return `\`redis-cli --scan | xargs redis-cli UNLINK\`, redis-cli ${/(\d[\d.]*)/.exec(execFileSync('redis-cli', ['--version'], {encoding: 'utf8'}))[1]}`
 }

@@ -7,6 +7,7 @@ import {performance} from 'node:perf_hooks'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {fileURLToPath} from 'node:url'
 import {inTurns, median, time} from './measure.js'
+import {newest} from './newest.js'
 import {seedLabTrees} from './seed-trees.js'
 
 const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
@@ -35,10 +36,11 @@ export async function migrateTrees() {
     const items = itemsOf(await seedLabTrees(root, {projects, trees}))
     writeFileSync(join(folder, 'trees.txt'), items.map(({project, tree}) => `${project}/${tree}`).join('\n'))
     writeFileSync(join(folder, 'addresses.txt'), items.map(({project, tree}) => `${service.url}/api/project/${project}/test-case/tree/${tree}/migration`).join('\n'))
+    const curl = await newest('curl')
     const ours = () => migrated(folder, env, controlPort)
     await assertFlat(folder, env, controlPort)
     await idle(service.url, token)
-    const theirs = () => time(['sh', '-c', runbook], {env: {...env, BASE: service.url, TOKEN: token, FOLDER: folder, AT_ONCE: String(atOnce)}})
+    const theirs = () => time(['sh', '-c', runbook], {env: {...env, BASE: service.url, TOKEN: token, FOLDER: folder, AT_ONCE: String(atOnce), CURL: curl.words.join(' ')}})
     /** Either begins when the service has done what it was asked for before. */
     const rested = (run) => async () => {
       const took = await run()
@@ -48,7 +50,7 @@ export async function migrateTrees() {
     const medians = await inTurns({ours: rested(ours), theirs: rested(theirs)}, 3)
     console.log(`load ${loadavg().map((load) => load.toFixed(1)).join(' ')}`)
     const what = `\`migrate-trees\` of ${trees.toLocaleString('en')} trees, ${atOnce} calls at a time`
-    return [{what, ours: medians.ours, peer: `\`xargs -P ${atOnce} curl\`, curl ${curlVersion()}`, theirs: medians.theirs, goal: 0.5}]
+    return [{what, ours: medians.ours, peer: `\`xargs -P ${atOnce} curl\`, curl ${curl.version}`, theirs: medians.theirs, goal: 0.5}]
   } finally {
     try {
       lab('down')
@@ -61,9 +63,9 @@ export async function migrateTrees() {
 /** One exchange, then a curl a tree. Neither token is an argument. */
 const runbook = `
 umask 077
-printf %s "$TOKEN" | curl -fsS -F grant_type=apitoken -F scope=openid -F 'token=<-' "$BASE/api/uaa/oauth/token" |
+printf %s "$TOKEN" | $CURL -fsS -F grant_type=apitoken -F scope=openid -F 'token=<-' "$BASE/api/uaa/oauth/token" |
   sed 's/.*"access_token":"\\([^"]*\\)".*/header = "Authorization: Bearer \\1"/' >"$FOLDER/bearer"
-xargs -P "$AT_ONCE" -n 1 curl -fsS -o /dev/null -X POST -K "$FOLDER/bearer" <"$FOLDER/addresses.txt"
+xargs -P "$AT_ONCE" -n 1 $CURL -fsS -o /dev/null -X POST -K "$FOLDER/bearer" <"$FOLDER/addresses.txt"
 `
 
 /** Throws where a tree was not taken, or more than one token was exchanged. */
@@ -119,8 +121,4 @@ async function idle(url, token) {
 function itemsOf({projects: of, trees: all}) {
   const count = of.to - of.from + 1
   return Array.from({length: all.to - all.from + 1}, (_, index) => ({project: of.from + (index % count), tree: all.from + index}))
-}
-
-function curlVersion() {
-  return /curl (\S+)/.exec(execFileSync('curl', ['--version'], {encoding: 'utf8'}))[1]
 }

@@ -1,11 +1,13 @@
 #!/bin/sh
-# What doctor asks, as an operator's runbook asks it: one probe after the other with psql, redis-cli and curl.
+# What doctor asks, as an operator's runbook asks it: one probe after the other with psql, redis-cli and curl, which PSQL, REDIS_CLI and CURL
+# say how to run.
 # Addresses and passwords come from the environment: PG*, REDIS_HOST, REDIS_PORT, REDISCLI_AUTH, MQ_URL, MQ_AUTH (curl's
 # configuration file), API_URL, TOKEN_FORM (curl's configuration file), SERVICE_STATUS (a command), SERVICE_LOG, SERVICE_ENV, CPUINFO.
 set -eu
-sql() { psql -X -q -A -t -c "$1"; }
+curl() { $CURL "$@"; }
+sql() { $PSQL -X -q -A -t -c "$1"; }
 rabbit() { curl -sf -K "$MQ_AUTH" "$MQ_URL$1"; }
-redis() { redis-cli -h "$REDIS_HOST" -p "$REDIS_PORT" "$@"; }
+redis() { $REDIS_CLI -h "$REDIS_HOST" -p "$REDIS_PORT" "$@"; }
 
 # database
 sql "select version(), pg_postmaster_start_time(), pg_is_in_recovery()"
