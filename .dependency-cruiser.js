@@ -45,7 +45,6 @@ export default {
     onlyIn(['js-yaml', 'proxy-from-env', 'http-proxy-agent', 'https-proxy-agent'], ['adapters/', 'lab/']),
     onlyIn(['@kubernetes/client-node'], ['platforms/kubernetes/']),
     onlyIn(['@oclif/core'], ['cli/', 'commands/', 'main.ts']),
-    onlyIn(['@inquirer/input', '@inquirer/select'], ['cli/']),
   ],
   options: {
     doNotFollow: {path: 'node_modules'},

@@ -9,7 +9,7 @@ import { screenOf } from './cli/screen.ts'
 import { inOwnWords } from './cli/usage-error.ts'
 import { print, tellLine } from './cli/write.ts'
 import { commands } from './commands/index.ts'
-import { codeOf } from './core/error.ts'
+import { AdminError, codeOf } from './core/error.ts'
 import { errorText, stackText } from './output/error-text.ts'
 import { typed } from './core/typed.ts'
 
@@ -64,10 +64,20 @@ async function start(words: readonly string[]): Promise<void> {
     }
     case 'command':
       try {
+        assertFolder()
         await run(wish.id, wish.rest, config)
       } catch (thrown) {
         throw inOwnWords(thrown, typed([program, ...wish.id.split(':')]))
       }
+  }
+}
+
+/** Throws UNAVAILABLE where the folder that the shell stands in was removed. */
+function assertFolder(): void {
+  try {
+    process.cwd()
+  } catch (error) {
+    throw new AdminError('UNAVAILABLE', 'the current folder no longer exists', ['cd'], { cause: error })
   }
 }
 

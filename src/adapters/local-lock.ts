@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AdminError, messageOf } from '../core/error.ts'
 import type { Holder, LockOwner, RepairLock } from '../core/lock.ts'
 import { giveBack, holderOf, takeLock } from './lock-file.ts'
+import { makeFolder } from './make-folder.ts'
 import { identify } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 import { assertOwnFolder } from './trust/folder.ts'
@@ -29,7 +29,7 @@ export function localLock(file: string, { who, what }: LockOwner): RepairLock {
     async take() {
       try {
         assertOwnFolder(dirname(file), { toWrite: true })
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+        await makeFolder(dirname(file))
         // in a folder that belongs to all, another user may have been there first
         assertOwnFolder(dirname(file), { toWrite: true })
         const operator = { ...(await identify(process.pid))!, who, what, since: new Date().toISOString() }

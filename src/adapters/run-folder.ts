@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { Dirent } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,6 +9,7 @@ import { assertRunName, isRunName } from '../core/run-name.ts'
 import { parseEvents, parseRecord } from '../core/run-record.ts'
 import type { Place } from '../core/run-record.ts'
 import { typed } from '../core/typed.ts'
+import { makeFolder } from './make-folder.ts'
 import { syncFolder, writeSynced } from './replace-file.ts'
 import { assertOwnFile, assertOwnFolder } from './trust/folder.ts'
 import { asPath } from '../core/shell-command.ts'
@@ -47,7 +48,7 @@ export function runFolder(directory: string): RunStore {
         assertOwnFolder(directory, { toWrite: true })
         // of one that was killed before the run was on record
         await rm(draft, { recursive: true, force: true })
-        const topmost = await mkdir(draft, { recursive: true, mode: 0o700 })
+        const topmost = await makeFolder(draft)
         // in a folder that belongs to all, another user may have been there first
         assertOwnFolder(draft, { toWrite: true })
         await writeSynced(join(draft, recordFile), `${JSON.stringify(record)}\n`)
@@ -98,7 +99,7 @@ export function runFolder(directory: string): RunStore {
       const name = isRunName(run) ? run : `record-${createHash('sha256').update(run).digest('hex').slice(0, 16)}`
       const file = join(dirname(directory), 'discarded', `${name}.${stamp}.jsonl`)
       try {
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+        await makeFolder(dirname(file))
         const handle = await open(file, 'wx', 0o600)
         await syncFolder(dirname(file))
         return {

@@ -49,7 +49,7 @@ export async function eitherRunStore({ first, second }: Places): Promise<RunStor
     if (own) return own
     if (there && 'refused' in there) throw there.refused
     // it may lie where nobody can look now
-    throw why ?? new AdminError('USAGE', `there is no journal of run \`${run}\` in the ${beside.where}`, ['testops-admin history -d {deployment}'])
+    throw why ?? new AdminError('USAGE', `there is no run \`${run}\` in the ${beside.where}`, ['testops-admin history -d {deployment}'])
   }
   return {
     where: main ? `${main.where}, else ${beside.where}` : beside.where,

@@ -3,12 +3,14 @@ import { access } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { env } from 'node:process'
+import { unlessAborted } from '../core/abort.ts'
 import { lookUp } from './look-up.ts'
 
-/** Whether a host is this machine: its name leads to an address of its own. Never throws. */
-export async function isThisMachine(host: string): Promise<boolean> {
+/** Whether a host is this machine: its name leads to an address of its own. False where no name server says so within `timeoutMs`. Never throws. */
+export async function isThisMachine(host: string, { timeoutMs }: { timeoutMs: number }): Promise<boolean> {
   const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
-  const addresses = await lookUp(host).catch(() => [])
+  const late = AbortSignal.timeout(timeoutMs)
+  const addresses = await unlessAborted(lookUp(host), late, () => new Error(`no answer about ${host} in time`)).catch(() => [])
   return addresses.length > 0 && addresses.every(({ address }) => /^127\./.test(address) || address === '::1' || own.includes(address))
 }
 

@@ -27,7 +27,7 @@ export function telling(signal: AbortSignal): { tell: (message: string) => void;
   }
 }
 
-/** Asks for a number or a name. Throws CONFIGURATION where the answer is neither, INTERRUPTED. */
+/** Asks for a number or a name. Throws CONFIGURATION where the answer is neither, REFUSED where it is cancelled. */
 export async function chooseOf(found: readonly Discovered[], signal: AbortSignal, asking: Asking): Promise<Discovered> {
   const lines = found.map(({ name, what }, index) => `  ${index + 1}  ${harmless(`${name}: ${what}`)}\n`)
   print(asking.output, `There is no configuration, and several deployments were found:\n${lines.join('')}`)

@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs'
+import type { Suggestion } from '../core/shell-command.ts'
 
 /** Whether something is piped or redirected into this program; a terminal, and /dev/null, is nothing. */
 export function isPiped(): boolean {
@@ -11,18 +12,7 @@ export function isPiped(): boolean {
   }
 }
 
-/** Waits until standard input has something to read, or is at its end; false: it has nothing for so long. */
-export async function hasInput(milliseconds: number, input: NodeJS.ReadStream = process.stdin): Promise<boolean> {
-  return new Promise((resolve) => {
-    const answer = (has: boolean) => (): void => {
-      clearTimeout(timer)
-      input.off('readable', ready).off('end', ready).off('error', ready)
-      // an open pipe would keep this program from ending
-      if (!has) input.destroy()
-      resolve(has)
-    }
-    const ready = answer(true)
-    const timer = setTimeout(answer(false), milliseconds)
-    input.once('readable', ready).once('end', ready).once('error', ready)
-  })
+/** What is told where something is piped into a command that was not told to read it. */
+export function unreadNote(program: Suggestion): string {
+  return `Standard input is not read. To read it: ${program} -`
 }

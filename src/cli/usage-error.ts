@@ -3,7 +3,7 @@ import { AdminError } from '../core/error.ts'
 import { nearestNames } from '../core/nearest.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
-import { typed } from '../core/typed.ts'
+import { onDeployment, typed } from '../core/typed.ts'
 
 /**
  * oclif's own errors (a flag or argument that is missing, unknown or malformed) in this program's words. A suggestion that
@@ -22,6 +22,12 @@ export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
   if (/^Missing \d+ required arg/.test(thrown.message) && args) {
     const needed = args.map(({ name, description = name.toUpperCase() }) => description).join(' and ')
     return new AdminError('USAGE', `\`${program}\` needs ${needed}`, [help], { cause: thrown })
+  }
+  if (/^Unexpected argument/.test(thrown.message) && args) {
+    const words = (args as readonly unknown[]).map(String)
+    const [word] = words
+    const meant = words.length === 1 && known !== undefined && 'deployment' in known ? [command`${nested(program)} ${nested(onDeployment(word!))}`] : []
+    return new AdminError('USAGE', `\`${program}\` takes no argument: ${words.join(', ')}`, [...meant, help], { cause: thrown })
   }
   if (!flags || !known) return new AdminError('USAGE', plainMessage(thrown.message), [help], { cause: thrown })
   const names = Object.keys(known).map((name) => `--${name}`)

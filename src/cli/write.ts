@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { harmless, harmlessLines } from '../core/harmless.ts'
+import { wrap } from '../output/text.ts'
 import { screenOf } from './screen.ts'
 
 /** Where something is printed. */
@@ -36,9 +37,10 @@ export function print(to: Printer, text: string): void {
   to.write(safe(text, screenOf(to).colour))
 }
 
-/** Prints a sentence, which may name what is foreign, on one line. */
+/** Prints a sentence, which may name what is foreign: on one line, where no terminal would cut its words. */
 export function tellLine(to: Printer, sentence: string): void {
-  to.write(`${harmless(sentence)}\n`)
+  const lines = to.isTTY ? wrap(sentence, screenOf(to).columns) : [harmless(sentence)]
+  to.write(`${lines.join('\n')}\n`)
 }
 
 /** Prints a text where the cursor was moved to. */

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { hasInput, isPiped } from '../cli/piped.ts'
+import { isPiped, unreadNote } from '../cli/piped.ts'
 import { noteIgnored } from '../cli/note-ignored.ts'
 import { readInput } from '../runtime/read-input.ts'
 import { explainEntries, explainTexts } from '../knowledge/explain/index.ts'
@@ -15,16 +15,15 @@ export default class Explain extends BaseCommand {
   static override description =
     'Takes the id of a fault such as `stuck-lock`, of a check, or a group of checks such as `broker`; a message, as it stands in a log or in the ' +
     'web interface, of any length; or a few words, in English or Russian. A message with quotes, $ or backquotes is best piped, or pasted after ' +
-    '`explain -`. Without anything it lists all. Ends with 3 where it finds nothing.'
+    '`explain -`. Without an argument it lists all. Ends with 3 where it finds nothing.'
   static override examples = [
     '<%= config.bin %> explain database/changelog-lock',
     '<%= config.bin %> explain broker',
     '<%= config.bin %> explain "Could not acquire change log lock" --json',
     '<%= config.bin %> explain Не удается установить соединение',
-    'tail -n 500 testops.log | <%= config.bin %> explain',
+    'tail -n 500 testops.log | <%= config.bin %> explain -',
   ]
   static override args = {
-    // what is piped in is read by `asked`, however long it takes
     query: Args.string({ description: 'an id, a message, or words; - for standard input', ignoreStdin: true }),
   }
   // words need no quotes
@@ -33,7 +32,7 @@ export default class Explain extends BaseCommand {
   override async run(): Promise<void> {
     const { argv, flags } = await this.parse(Explain)
     await noteIgnored(flags)
-    const query = await this.#asked(argv as string[], (flags.timeout ?? 10) * 1000)
+    const query = await this.#asked(argv as string[])
     const found = query === null ? { found: explainEntries.map((entry) => ({ entry, score: 1 })), nearest: [] } : explainSearch(explainTexts)(query)
     const document = explainDocument(query, found)
     if (document.entries.length === 0) process.exitCode = nothingFound
@@ -41,15 +40,12 @@ export default class Explain extends BaseCommand {
   }
 
   /** What is to be explained; null: everything. */
-  async #asked(words: readonly string[], patience: number): Promise<string | null> {
+  async #asked(words: readonly string[]): Promise<string | null> {
     const isNamed = words.length === 1 && words[0] === '-'
     if (words.length > 0 && !isNamed) return words.join(' ')
     if (!isNamed) {
-      if (!isPiped()) return null
-      if (!(await hasInput(patience))) {
-        this.progress(`Nothing came on standard input for ${patience / 1000} s; this is all that is known.`)
-        return null
-      }
+      if (isPiped()) this.progress(unreadNote('testops-admin explain'))
+      return null
     }
     if (process.stdin.isTTY) this.progress('Paste the message, then press Ctrl-D.')
     return readInput('-', { mostBytes: 50_000_000, next: ['testops-admin scan-logs FILE   # finds every known message in logs of any size'] })

@@ -18,7 +18,7 @@ export default class Resume extends BaseCommand {
     { description: 'Read a run of another machine', command: '<%= config.bin %> resume --adopt RUN --dry-run -d prod' },
     { description: 'Adopt it', command: '<%= config.bin %> resume --adopt RUN --accept-risk foreign-run --confirm prod -d prod' },
   ]
-  static override args = { run: Args.string({ description: 'RUN, as `history` lists it' }) }
+  static override args = { run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it' }) }
   static override flags = {
     'dry-run': dryRun,
     'accept-risk': acceptRisk,

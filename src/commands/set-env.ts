@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { applyFlags, chartOf, filesOfDeployment } from '../cli/repair/applied.ts'
+import { applyFlags, chartIfNamed, chartOf, filesOfDeployment } from '../cli/repair/applied.ts'
+import { givenVendor, vendorFlags, vendorOfDeployment } from '../cli/repair/vendor.ts'
 import { keyPath, namedFiles } from '../cli/repair/files.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { runRepair } from '../cli/repair/run-repair.ts'
@@ -34,27 +35,31 @@ export default class SetEnv extends BaseCommand {
     values: Flags.string({ summary: "write into the chart's values instead, in Helm's order: the last that has the setting is edited", helpValue: 'FILE', multiple: true, multipleNonGreedy: true }),
     path: Flags.string({ summary: "the chart's key in an umbrella chart", helpValue: 'KEY.PATH', dependsOn: ['values'] }),
     ...applyFlags,
+    ...vendorFlags,
     'no-restart': Flags.boolean({ summary: 'write only: it takes effect at the next start' }),
   }
 
   override async run(): Promise<void> {
-    const { flags, argv } = await this.parse(SetEnv)
-    const { given, ...wishes } = await settingWishes(argv as string[], flags)
-    const asked = { given, words: process.argv.slice(2), version: this.config.version }
+    const { flags, argv, raw } = await this.parse(SetEnv)
+    const { given: secrets, ...wishes } = await settingWishes(argv as string[], flags)
+    const asked = { given: secrets, words: process.argv.slice(2), version: this.config.version }
     const named = flags.apply ? await filesOfDeployment(flags) : { values: flags.values, path: flags.path }
     if (!named.values && 'compose' in named) throw new AdminError('USAGE', 'under compose a setting takes effect at once, without --apply', ['testops-admin set-env NAME=VALUE -d NAME'])
     const path = keyPath(named.path)
     const { files } = await namedFiles({ values: named.values }, [...path, ...chartKeys.openSettings])
+    const given = givenVendor(flags)
     if (files && 'selected' in named) {
       const { selected } = named
-      const options = { settings: wishes.settings, values: files.paths, path, apply: await chartOf(flags, selected) }
+      const options = { settings: wishes.settings, values: files.paths, path, apply: await chartOf(flags, selected), ...given }
       return showPerformed(await runRepair({ ...flags, selected }, { repair: repairs['set-env-values'], options, ...asked }), flags)
     }
     if (files) {
-      const options = { settings: wishes.settings, values: files.paths, main: files.main, path }
+      // that of the environment is passed over: a file needs none
+      const named = raw.some((token) => token.type === 'flag' && token.flag === 'deployment') ? await vendorOfDeployment(flags) : null
+      const options = { settings: wishes.settings, values: files.paths, main: files.main, path, ...(await chartIfNamed(flags, named?.selected)), ...(given.vendor || named ? { vendor: { ...named?.vendor, ...given.vendor } } : {}) }
       return showPerformed(await runRepair({ ...flags, files }, { repair: repairs['set-env-values'], options, ...asked }), flags)
     }
-    const options = { ...wishes, restart: !(flags['no-restart'] ?? false) }
+    const options = { ...wishes, restart: !(flags['no-restart'] ?? false), ...given }
     showPerformed(await runRepair(flags, { repair: repairs['set-env'], options, ...asked }), flags)
   }
 }

@@ -12,7 +12,7 @@ export default class Undo extends BaseCommand {
   static override summary = 'Undo a repair, finished or not'
   static override description = 'Shows the plan, then undoes the last step first, each only where the deployment is as that step left it. Exits with 4 and the reason where it cannot be undone now.'
   static override examples = ['<%= config.bin %> undo RUN -d prod --confirm prod']
-  static override args = { run: Args.string({ description: 'RUN, as `history` lists it', required: true }) }
+  static override args = { run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it', required: true }) }
   static override flags = { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, patience, relay, ...oneFileFlags }
 
   override async run(): Promise<void> {

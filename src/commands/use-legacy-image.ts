@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { applyFlags, chartOf, filesOfDeployment } from '../cli/repair/applied.ts'
+import { applyFlags, chartIfNamed, chartOf, filesOfDeployment } from '../cli/repair/applied.ts'
 import { keyPath, namedFiles } from '../cli/repair/files.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { runRepair } from '../cli/repair/run-repair.ts'
@@ -47,7 +47,8 @@ export default class UseLegacyImage extends BaseCommand {
     const where = files.flag === '--values' ? { values: files.paths, path } : { compose: files.main, service: named.service ?? null }
     const asked = { repair: repairs['use-legacy-image'], words: process.argv.slice(2), version: this.config.version }
     if (!flags.apply || !('selected' in named)) {
-      return showPerformed(await runRepair({ ...flags, files }, { ...asked, options: { ...where, main: files.main, build, revert } }), flags)
+      const chart = files.flag === '--values' ? await chartIfNamed(flags, 'selected' in named ? named.selected : undefined) : {}
+      return showPerformed(await runRepair({ ...flags, files }, { ...asked, options: { ...where, main: files.main, build, revert, ...chart } }), flags)
     }
     const { selected } = named
     const apply = files.flag === '--values' ? await chartOf(flags, selected) : true

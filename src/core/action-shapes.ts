@@ -33,6 +33,7 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
     values: listOf(objectOf({ path: listOf(text), to: nullable(text) })),
     wasRunning: flag,
   },
+  'fetch-image': { image: text, platform: nullable(text) },
   'await-rollout': {},
   'set-secret': { name: text, salt: text, from: nullable(text), to: nullable(text), file: nullable(text) },
   'set-setting': { name: text, from: nullable(text), to: nullable(text) },

@@ -3,6 +3,7 @@ import type { BrokerPolicy } from './sources/broker.ts'
 import type { ChangelogLockRow } from './sources/database.ts'
 import type { ValueEdit } from './sources/files.ts'
 import type { ReleaseUpgrade } from './sources/release.ts'
+import type { WantedImage } from './sources/service.ts'
 import type { SessionSelection } from './sources/sessions.ts'
 import type { WantedValue } from './values.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from './topology.ts'
@@ -32,6 +33,8 @@ export type Action =
    * `wasRunning`: once it is taken back, the service is waited for
    */
   | ({ kind: 'upgrade-release'; release: string; revision: number; values: readonly WantedValue[]; wasRunning: boolean } & ReleaseUpgrade)
+  /** the container engine pulls the service's new image, which stays after an undo. `platform`: null: the engine's own */
+  | ({ kind: 'fetch-image' } & WantedImage)
   /** until all pods are of what is declared by now, and ready, and the service answers */
   | { kind: 'await-rollout' }
   /** null: absent. It takes effect when the service is started */

@@ -7,6 +7,14 @@ export type Declared = 'declared' | 'otherwise'
 /** How a deletion went: `in-use` where it has consumers or more messages than were allowed for, and was left alone. */
 export type Deleted = 'deleted' | 'missing' | 'in-use'
 
+/** What a user is to have the rights to work on. */
+export interface Trial {
+  queues: readonly QueueDeclaration[]
+  exchanges: readonly ExchangeDeclaration[]
+  bindings: readonly Binding[]
+  discards?: boolean
+}
+
 /**
  * What a virtual host is changed through. Each method may be repeated: what is so already is left as it is. Several at a time share
  * one connection. All throw AdminError: UNREACHABLE (connection lost), TIMED_OUT, FORBIDDEN, and UNAVAILABLE where an alarm blocks publishers.
@@ -25,10 +33,11 @@ export interface BrokerControl {
   /** throws REFUSED where one of its ends is missing */
   bind(bindings: readonly Binding[]): Promise<void>
   /**
-   * Throws FORBIDDEN where this user may not declare, read and delete these queues that are there, put their messages aside, or declare
-   * and delete these exchanges. Changes nothing, whoever reads them.
+   * Throws FORBIDDEN where this user may not declare, read and delete these queues that are there, put their messages aside, declare and
+   * delete these exchanges, make these bindings, or declare a queue that sends dead letters where these do. `discards`: messages are
+   * deleted with their queue, so that none is read or put aside. Changes nothing, whoever reads them.
    */
-  tryRights(of: { queues: readonly QueueDeclaration[]; exchanges: readonly ExchangeDeclaration[] }): Promise<void>
+  tryRights(of: Trial): Promise<void>
   unbind(bindings: readonly Binding[]): Promise<void>
   /** takes all that is ready out of the queue */
   purge(name: string): Promise<number>

@@ -1,8 +1,9 @@
 import type { ActionOf } from './action.ts'
 import type { ApiControl } from './api-control.ts'
 import type { BrokerControl } from './broker-control.ts'
+import type { Moving } from './moving.ts'
 import type { SessionsControl } from './sessions-control.ts'
-import type { ChangelogLockRow, LockTableName, ReleaseUpgrade, ServiceStatus, ValueEdit } from './sources.ts'
+import type { ChangelogLockRow, LockTableName, ReleaseUpgrade, ServiceStatus, ValueEdit, WantedImage } from './sources.ts'
 
 /** What a deployment is changed through: the counterpart of `Sources`. Methods throw `AdminError`. */
 export interface Controls {
@@ -63,6 +64,11 @@ export interface ServiceControl {
   writeSetting(change: SettingChange, traces?: Traces): Promise<Compared>
   /** what `writeSetting` would answer, or throw, as far as that shows without writing */
   trySetting(change: SettingChange): Promise<Compared>
+  /**
+   * has the engine fetch an image, and returns once it lies ready. Throws REFUSED where its registry has none of that name, or none that
+   * runs there; UNAUTHENTICATED, EXHAUSTED, UNREACHABLE, TIMED_OUT, FAILED where the disk is full, INTERRUPTED, and as the source. Absent as `hasImage` is
+   */
+  fetchImage?: (wanted: WantedImage, options: FetchOptions) => Promise<void>
   /** whether the platform counts this program as the owner of fields that it wrote, which others keep; absent where no platform counts that */
   ownsFields?: () => Promise<boolean>
   /** gives them up, and leaves their values; each of the methods above does so itself. Harmless where there are none */
@@ -82,6 +88,11 @@ export interface SettingChange {
   name: string
   from: string | null
   to: string | null
+}
+
+export interface FetchOptions extends Pick<WaitOptions, 'timeoutMs' | 'signal'> {
+  /** told how far it is */
+  moving: (amount: Moving) => void
 }
 
 export interface WaitOptions {

@@ -61,8 +61,8 @@ export type Obstacle =
   | { kind: 'settings' }
   /** this user lacks a right to look at it, or at the way to it: the part itself has not been tried */
   | { kind: 'right' }
-  /** the pods in which it runs are not ready, or on a node that is lost */
-  | { kind: 'pods' }
+  /** the pods or containers in which it runs are not there, not ready, or on a node that is lost */
+  | { kind: 'instances' }
   /** this machine gets no connection, and the service is in another network, where that may be otherwise; or the way there could not be asked for */
   | { kind: 'beyond' }
 
@@ -108,6 +108,13 @@ export function codeOf(thrown: unknown): string | null {
 }
 
 /** The message of anything that was thrown, for an error that is made from it. */
+/** Somebody who was asked whether to go on said no. */
+export function cancelled(cause?: unknown): AdminError {
+  return new AdminError('REFUSED', cancelledMessage, [], { cause })
+}
+
+export const cancelledMessage = 'Cancelled. Nothing was changed.'
+
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return messageOf(thrown.errors[0])
   if (thrown instanceof Error) return thrown.message || thrown.name

@@ -4,7 +4,6 @@
  * and characters that show nothing.
  */
 const unsafe = /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/gu
-const unsafeButLineEnds = new RegExp(`(?!\\n)${unsafe.source}`, 'gu')
 /** marks that are piled up on one letter leave its line */
 const piledMarks = /(\p{M}{4})(\p{M}+)/gu
 const plainLine = /^[\x20-\x7e]*$/
@@ -30,13 +29,18 @@ export function harmless(text: string): string {
 /** The same of a text that has lines of its own, which are kept. */
 export function harmlessLines(text: string): string {
   if (plainLines.test(text)) return text
-  return text.replaceAll('\r\n', '\n').replaceAll('\t', ' ').replace(piledMarks, '$1…').replace(unsafeButLineEnds, escaped)
+  return eachLine(text.replaceAll('\r\n', '\n'), (line) => line.replaceAll('\t', ' ').replace(piledMarks, '$1…').replace(unsafe, escaped))
 }
 
 /** The text of a JSON document, equal when parsed, in which no character is one that `harmless` would not let pass. */
 export function harmlessJson(json: string): string {
   if (plainLines.test(json)) return json
-  return json.replace(piledMarks, (_, kept: string, piled: string) => kept + inUnits(piled)).replace(unsafeButLineEnds, inUnits)
+  return eachLine(json, (line) => line.replace(piledMarks, (_, kept: string, piled: string) => kept + inUnits(piled)).replace(unsafe, inUnits))
+}
+
+/** Of a long text mostly a few lines alone hold more than ASCII. */
+function eachLine(text: string, made: (line: string) => string): string {
+  return text.split('\n').map((line) => (plainLine.test(line) ? line : made(line))).join('\n')
 }
 
 function inUnits(text: string): string {

@@ -80,6 +80,12 @@ export function momentsOf(time: LocalTime, timeZone: string): [Date, ...Date[]] 
   return [new Date(first!), ...more.map((other) => new Date(other))]
 }
 
+/** The zone of this machine. */
+export function zoneHere(): string {
+  // what names it loads them, too
+  return new Date().toString().endsWith('(Coordinated Universal Time)') ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
 /** Whether this is a zone that times can be read in. */
 export function isTimeZone(name: string): boolean {
   if (utc.has(name)) return true

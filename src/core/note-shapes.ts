@@ -28,7 +28,7 @@ const events: Readonly<Record<string, Shape>> = {
   begun: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(nullable(counts)), policies: optional(listOf(text)) }),
   moved: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(part) }),
   bound: objectOf({ event: text, bindings: listOf(binding) }),
-  compared: objectOf({ event: text, queues: listOf(text), differing: mapOf(text) }),
+  compared: objectOf({ event: text, queues: listOf(text), differing: mapOf(text), transient: optional(mapOf(amount)) }),
   answered: objectOf({ event: text, accepted: listOf(place), failed: listOf(failure), asking: optional(listOf(range)), unasked: optional(listOf(range)) }),
   'jobs-undone': objectOf({ event: text, states: listOf(objectOf({ status: text, count: amount, names: text })), words: nullable(text) }),
 }
@@ -38,6 +38,8 @@ const eventsOf: { readonly [K in ActionKind]?: readonly string[] } = {
   'delete-queues': ['begun', 'moved', 'compared', 'bound'],
   'redeclare-queues': ['begun', 'moved', 'compared', 'bound'],
   'keep-queues': ['begun', 'moved', 'compared'],
+  // what came back, and is gone before the service is started again
+  'stop-service': ['compared'],
   'migrate-trees': ['answered'],
   'await-migration': ['jobs-undone'],
 }
@@ -57,6 +59,7 @@ export function faultOfNote(action: Action, note: string): string | null {
   const { kind } = action
   if (kind === 'set-setting') return faultOfTrace(note)
   if (kind === 'switch-exchanges') return ofJson(note, (value) => listOf(binding)(value, 'note'))
+  if (words[kind]?.test(note) === true) return null
   const names = eventsOf[kind]
   if (names) {
     return ofJson(note, (value) => {
@@ -65,7 +68,7 @@ export function faultOfNote(action: Action, note: string): string | null {
       return events[event]!(value, 'note') ?? (action.kind === 'migrate-trees' ? faultOfAnswers(value as Answers, action.items.length) : null)
     })
   }
-  return words[kind]?.test(note) === true ? null : `note is none of a step ${kind}`
+  return `note is none of a step ${kind}`
 }
 
 interface Answers {

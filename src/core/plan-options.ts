@@ -10,6 +10,7 @@ const settings = listOf((value, at) => {
   return objectOf({ ...named, to: nullable(text), secret: optional(fingerprinted) })(value, at)
 })
 const chart = objectOf({ chart: text, chartVersion: nullable(text) })
+const vendor = optional(objectOf({ prefix: optional(text), package: optional(text) }))
 const none = objectOf({})
 const files: Shape = (value, at) => listOf(absolute)(value, at) ?? ((value as unknown[]).length > 0 ? null : `${at} is empty`)
 
@@ -28,6 +29,7 @@ const shapes: { readonly [K in RepairId]: Shape } = {
   'use-legacy-image': ofOneFile(objectOf({
     main: optional(absolute),
     apply: optional((value, at) => (value === true ? null : chart(value, at))),
+    chart: optional(chart),
     deployment: optional(text),
     values: optional(files),
     path: optional(listOf(text)),
@@ -36,8 +38,8 @@ const shapes: { readonly [K in RepairId]: Shape } = {
     build: nullable(text),
     revert: flag,
   })),
-  'set-env': objectOf({ settings, restart: flag, salt: text }),
-  'set-env-values': objectOf({ settings, values: files, main: optional(absolute), path: listOf(text), apply: optional(chart) }),
+  'set-env': objectOf({ settings, restart: flag, salt: text, vendor }),
+  'set-env-values': objectOf({ settings, values: files, main: optional(absolute), path: listOf(text), apply: optional(chart), chart: optional(chart), vendor }),
   'service-stop': none,
   'service-start': none,
   'service-restart': none,

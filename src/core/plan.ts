@@ -10,9 +10,9 @@ export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
   'flush-sessions': [],
   'reset-queues': ['foreign-clients', 'unseen-policies', 'stuck-rollout', 'controller'],
   'migrate-trees': [],
-  'use-legacy-image': ['unknown-build', 'other-image', 'running-migration', 'stuck-rollout', 'controller'],
+  'use-legacy-image': ['unknown-build', 'other-image', 'unknown-chart', 'other-changes', 'running-migration', 'stuck-rollout', 'controller'],
   'set-env': ['running-migration', 'queues-mismatch', 'stuck-rollout', 'controller'],
-  'set-env-values': ['running-migration', 'queues-mismatch', 'stuck-rollout', 'controller'],
+  'set-env-values': ['unknown-chart', 'other-changes', 'running-migration', 'queues-mismatch', 'stuck-rollout', 'controller'],
   'service-stop': ['running-migration', 'stuck-rollout', 'controller'],
   'service-start': [],
   'service-restart': ['running-migration', 'stuck-rollout', 'controller'],
@@ -44,14 +44,27 @@ export interface Step {
   loses?: string
 }
 
-/** They look, so that there is nothing to take back of them. */
-const looking: ReadonlySet<ActionKind> = new Set<ActionKind>(['await-quiet', 'await-migration', 'await-rollout'])
+/** They look, or make ready, so that there is nothing to take back of them. */
+const looking: ReadonlySet<ActionKind> = new Set<ActionKind>(['await-quiet', 'await-migration', 'await-rollout', 'fetch-image'])
 
 /** Whether a step changes what can be brought back. */
 export function isUndoable({ action, loses }: Step): boolean {
   // what was started stays up, but where it says so
   if (action.kind === 'start-service') return action.stopsOnUndo === true
   return loses === undefined && !looking.has(action.kind)
+}
+
+/** Whether a step leaves the deployment and its files as they are: an image that was fetched lies ready, and no more. */
+export function changesNothing({ action }: Step): boolean {
+  return action.kind === 'fetch-image'
+}
+
+/** They work on queues and exchanges of the broker. */
+const onQueues: ReadonlySet<ActionKind> = new Set<ActionKind>(['hold-queues', 'keep-queues', 'move-messages', 'delete-queues', 'switch-exchanges', 'redeclare-queues', 'delete-held'])
+
+/** Whether any step works on queues or exchanges of the broker. */
+export function worksOnQueues({ steps }: Pick<Plan, 'steps'>): boolean {
+  return steps.some(({ action }) => onQueues.has(action.kind))
 }
 
 /** Whether there is something to take back once all of it is done: a service that was stopped and started again is as it was. */

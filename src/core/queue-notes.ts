@@ -15,13 +15,13 @@ export interface Way {
 /**
  * What the journal keeps of moves: as each attempt begins, once queues are moved, and once what came back was compared with what went.
  * `policies`: marks of those under which the queues lose messages, as they are moved aside; absent: they cannot be seen, or a former
- * version made the note.
+ * version made the note. `transient`: how many messages each of the queues has then that a restart of the broker would drop; absent: none do.
  */
 export type Entry =
   | ({ event: 'begun'; attempt: string; queues: Readonly<Record<string, Counts | null>>; policies?: readonly string[] } & Way)
   | ({ event: 'moved'; attempt: string; queues: Readonly<Record<string, Part>> } & Way)
   | { event: 'bound'; bindings: readonly Binding[] }
-  | { event: 'compared'; queues: readonly string[]; differing: Readonly<Record<string, string>> }
+  | { event: 'compared'; queues: readonly string[]; differing: Readonly<Record<string, string>>; transient?: Readonly<Record<string, number>> }
 
 /** Messages that are ready in a queue, and in the one that holds its messages. */
 export interface Counts {

@@ -33,7 +33,7 @@ export interface RepairDocument extends Partial<TreeAccount> {
   applied: readonly { step: number; status: 'done' | 'already' | 'failed' | 'undone'; durationMs: number; results?: readonly string[] }[]
   /** each check by its status; a problem by its severity */
   verification: Readonly<Record<string, string>>
-  /** why a check could not judge */
+  /** why a check could not judge, or what it found */
   reasons?: Readonly<Record<string, string>>
   outcome: RepairOutcome
   error?: RunError

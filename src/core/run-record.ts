@@ -147,10 +147,10 @@ function programOf(value: unknown): string | null {
 
 function unreadable(run: string, { where, look }: Place, program: string | null, fault: string): AdminError {
   const isOther = /not known|none of/.test(fault)
-  const by = program === null ? '' : `, written by testops-admin ${program},`
+  const by = program === null ? '' : `, begun by testops-admin ${program},`
   const what = isOther ? 'has a form that this version does not know' : 'is damaged'
   return new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} in ${where}${by} ${what}: ${fault}`, [
     ...look,
-    ...(isOther && program !== null ? [command`testops-admin --version   # go on with it by version ${program}, which began it`] : []),
+    ...(isOther && program !== null ? [command`testops-admin --version   # resume it with the version that wrote this: ${program} began it, and a newer one may have resumed it since`] : []),
   ])
 }

@@ -1,4 +1,4 @@
-import { isUndoable } from './plan.ts'
+import { changesNothing, isUndoable } from './plan.ts'
 import type { Plan } from './plan.ts'
 import type { RunEvent, RunHistory, WorkloadIdentity } from './run.ts'
 import type { RunState } from './run-summary.ts'
@@ -131,7 +131,7 @@ export function isUnfinished({ record, events }: RunHistory): boolean {
   const { ended, touched, done, isGoingBack } = progressOf(events)
   if (ended === null) return true
   if (ended.outcome === 'done' || ended.outcome === 'undone' || ended.outcome === 'refused') return false
-  return touched.length > 0 && (isGoingBack || done.size < record.plan.steps.length)
+  return touched.some((step) => !changesNothing(record.plan.steps[step]!)) && (isGoingBack || done.size < record.plan.steps.length)
 }
 
 export function runState({ record, events }: RunHistory): RunState {
@@ -142,12 +142,19 @@ export function runState({ record, events }: RunHistory): RunState {
     repair: record.plan.repair,
     by: record.by,
     startedAt: record.startedAt,
+    ...(!unfinished && ended?.outcome === 'failed' && unhealthyIn(ended)),
     state: unfinished ? 'unfinished' : (ended?.outcome ?? 'unfinished'),
     done: done.size,
     steps: record.plan.steps.length,
     within: begun === null ? null : (record.plan.steps[begun]?.title ?? null),
     ...(onlyCloses(record.plan) && { onlyCloses: true }),
   }
+}
+
+/** The checks that found an error once all steps were done. */
+function unhealthyIn({ verification = {} }: Extract<RunEvent, { event: 'ended' }>): Pick<RunState, 'unhealthy'> {
+  const ids = Object.keys(verification).filter((id) => verification[id] === 'error')
+  return ids.length === 0 ? {} : { unhealthy: ids }
 }
 
 /** Whether nothing of what a plan does can be taken back, so that `undo` ends its run and no more. */

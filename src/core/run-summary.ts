@@ -5,6 +5,8 @@ export interface RunState {
   by: string
   startedAt: string
   state: 'done' | 'undone' | 'refused' | 'failed' | 'interrupted' | 'unfinished'
+  /** all of it was done, and these checks found an error afterwards */
+  unhealthy?: readonly string[]
   /** steps that are done, of how many */
   done: number
   steps: number

@@ -6,17 +6,20 @@ export interface SharedAnswers {
   forget(): void
 }
 
-/** Several who ask the same at the same time share one answer. Nothing is kept once it has come. */
-export function sharedAnswers(): SharedAnswers {
-  const underWay = new Map<string, Promise<unknown>>()
+/**
+ * Several who ask the same at the same time share one answer. Nothing is kept once it has come. One that is longer on its way than `forMs`
+ * is shared no more: whoever asks then is not to wait for a connection that is dead.
+ */
+export function sharedAnswers({ forMs = Number.POSITIVE_INFINITY }: { forMs?: number } = {}): SharedAnswers {
+  const underWay = new Map<string, { answer: Promise<unknown>; since: number }>()
   return {
     async to<T>(question: string, ask: () => Promise<T>) {
       const same = underWay.get(question)
-      if (same) return same as Promise<T>
+      if (same && performance.now() - same.since <= forMs) return same.answer as Promise<T>
       const asked = ask().finally(() => {
-        if (underWay.get(question) === asked) underWay.delete(question)
+        if (underWay.get(question)?.answer === asked) underWay.delete(question)
       })
-      underWay.set(question, asked)
+      underWay.set(question, { answer: asked, since: performance.now() })
       return asked
     },
     forget: () => underWay.clear(),

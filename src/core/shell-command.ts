@@ -35,6 +35,11 @@ export function sentence<V extends readonly Value[]>(texts: TemplateStringsArray
   return texts.map((text, at) => (isPlain ? text : text.replaceAll("'", '’')) + (words[at] ?? '')).join('') as ShellCommand
 }
 
+/** What opens a file in the operator's editor. */
+export function editing(path: string): ShellCommand {
+  return command`\${EDITOR:-vi} ${asPath(path)}`
+}
+
 /** A command within another one, as it stands. */
 export function nested(command: Suggestion): Nested {
   return { nested: command as ShellCommand }

@@ -26,29 +26,33 @@ export type {
 } from './sources/broker.ts'
 export type { ClockReading } from './sources/clock.ts'
 export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseConnections, DatabaseIdentity, DatabaseSource, LockTableName, LockTablesAsked } from './sources/database.ts'
-export type { FilesSource, ValueEdit, ValueLook } from './sources/files.ts'
+export type { ChartPlace, EditedValues, FilesSource, Rendered, ValueEdit, ValueLook } from './sources/files.ts'
 export type { FollowedLine, FollowOptions, LogPart, LogPartsOptions, LogRecord, LogsSource, RecentRecords, UnreadPart } from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
 export type { FieldConflict, ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade } from './sources/release.ts'
 export type { Values } from './values.ts'
 export type { RunsSource } from './sources/runs.ts'
 export type {
+  ComposedImage,
   Controller,
   DriftingSetting,
+  EditedFile,
   InstanceEnd,
   InstanceHealth,
+  InstanceOwner, ServiceInstance,
+  Lack,
   LastWords,
   Machine,
   ProxySettings,
   ServiceCommands,
   ServiceHealth,
   ServiceImage,
-  ServiceInstance,
   ServiceOrigin,
   ServiceSource,
   ServiceStatus,
   SettingsDrift,
   StartObstacle,
+  WantedImage,
 } from './sources/service.ts'
 export type { SessionCensus, SessionSample, SessionSelection, SessionTimes, SessionsSource } from './sources/sessions.ts'
 

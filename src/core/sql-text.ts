@@ -44,3 +44,9 @@ function written(value: string | number | Part | undefined): string {
 export function databaseWord(name: string): string {
   return /=|^postgres(?:ql)?:\/\//.test(name) ? `dbname='${name.replace(/[\\']/g, '\\$&')}'` : name
 }
+
+/** Every session of people and programs, the one that has been quiet the longest first. */
+export const sessionsText: SqlText = 'SELECT pid, usename, application_name, client_addr, state, state_change FROM pg_stat_activity WHERE usename IS NOT NULL ORDER BY state_change'
+
+/** Ends one session: PID is typed by hand. */
+export const endSessionText: SqlText = 'SELECT pg_terminate_backend(PID)'

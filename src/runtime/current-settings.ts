@@ -4,12 +4,14 @@ import { once } from '../core/once.ts'
 import { readable, settingOf } from './endpoints/context.ts'
 import type { ServiceEnvironment } from './endpoints/context.ts'
 
-/** The service's settings as they are now, as far as this process has changed them or may have. */
+/** The service's settings as they are now, as far as this process has changed them, or was told that others may have. */
 export interface CurrentSettings {
   /** asked once for all, and anew after a change */
   environment: () => Promise<ServiceEnvironment>
   /** tells one state of what addresses are made of from another; what cannot be read is as it was. `known`: those that were read at first */
   addresses: (known: ServiceEnvironment) => Promise<string>
+  /** others may have changed them: they are asked for anew by whoever wants them next */
+  renew: () => void
   /** the same control, of which whatever may change the settings has them asked for anew */
   watched: <T extends Controls['service'] | Controls['release']>(control: T) => T
 }
@@ -29,6 +31,7 @@ export function currentSettings(ask: () => Promise<ServiceEnvironment>): Current
   }
   return {
     environment: async () => environment(),
+    renew: changed,
     async addresses(known) {
       last ??= stateOf(known)
       if (!isChanged) return last

@@ -17,11 +17,12 @@ import { mayBeOf, runState } from '../core/run-state.ts'
 import type { RunsSource, ServiceCommands, SourceName, Sources } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
 import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
-import { defaultVendor, vendorIn } from '../knowledge/settings.ts'
+import { defaultVendor, vendorIn, vendorSigns } from '../knowledge/settings.ts'
 import type { Platform, RelayWish } from '../platforms/index.ts'
 import { clusterOf, openPlatform } from '../platforms/index.ts'
 import { accessLogSource } from './access-log.ts'
 import { requireApiToken } from './configuration/api-token.ts'
+import { editableOf } from './configuration/editable.ts'
 import type { FileReference, SecretReference } from './configuration/nodes.ts'
 import type { DeploymentSettings } from './configuration/schema.ts'
 import { readCertificates, secretReader } from './configuration/secrets.ts'
@@ -36,7 +37,7 @@ import { toldByLogin } from './endpoints/refused-login.ts'
 import { sessionsEndpoint } from './endpoints/sessions.ts'
 import { logsSource } from './logs-source.ts'
 import { openings } from './openings.ts'
-import { recordsBeside, recordsOf } from './paths.ts'
+import { labConfigurationFile, labDirectory, placeOfLab, recordsBeside, recordsOf } from './paths.ts'
 import type { Environment } from './paths.ts'
 import { kubernetesSettingsOf, platformSettingsOf } from './platform-of.ts'
 import { rabbitmqctlFor } from './rabbitmqctl.ts'
@@ -71,6 +72,8 @@ export interface OpenedDeployment {
   /** what runs the service, by name; null: its platform has no such names. Throws as `open.service` */
   workload?: () => Promise<WorkloadIdentity | null>
   commands: ServiceCommands | null
+  /** others may have changed the service's settings: what is opened next is opened by those of then */
+  renew: () => void
   /** never throws; harmless twice */
   close: () => Promise<void>
 }
@@ -98,13 +101,15 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   const context: EndpointContext = { name, settings, secrets, environment: current.environment }
   const known = await environmentFor(context)
   const cluster = await clusterOf(settingsOfPlatform, { environment })
+  const editable = editableOf(selected)
   const deployment: Deployment = {
     name,
     ...(options.config !== undefined && { config: options.config }),
     ...(selected.found !== undefined && { found: selected.found }),
     platform: settingsOfPlatform.platform,
     ...(cluster !== null && { cluster }),
-    vendor: vendorOf(settings, known),
+    ...(editable && { editable }),
+    ...vendorOf(settings, known),
     ...timeZoneOf(settings, known),
   }
 
@@ -120,7 +125,8 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       return shared()
     }
   }
-  const { runs, lockFile } = recordsOf(environment, deployment)
+  const place = cluster ?? (selected.file === labConfigurationFile(environment) ? placeOfLab(labDirectory(environment)) : null)
+  const { runs, lockFile } = recordsOf(environment, { name, ...(place !== null && { cluster: place }) })
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
   const tokens = once(async () => (await import('../adapters/api/index.ts')).tokenKeeper())
   const release = share(async () => unheld(current.watched(await releaseOf(platform, deployment))))
@@ -177,11 +183,19 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
         return openDatabaseLock(endpoint, own, { timeoutMs })
       })
       const ofPlatform = (await ifReached(platform.lock(own))).filter((lock) => lock !== null)
-      return [...ofPlatform, ...(await ifReached(ofDatabase())), localLock(lockFile, own)]
+      const shared = [...ofPlatform, ...(await ifReached(ofDatabase()))]
+      const ofBroker = through(async (context) => {
+        const endpoint = await brokerEndpoint(context)
+        const { openBrokerLock } = await import('../adapters/rabbitmq/repair-lock.ts')
+        return openBrokerLock(endpoint, own, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform), isOnlyShared: shared.length === 0 })
+      })
+      // who works on this machine is known best by its own lock
+      return [...shared, localLock(lockFile, own), ...(await ifReached(ofBroker()))]
     },
     journals,
     workload,
     commands: platform.commands,
+    renew: current.renew,
     open: {
       database: through(async (context) => {
         const endpoints = await databaseEndpoints(context)
@@ -208,7 +222,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       accessLog: share(async () => unheld(accessLogSource(accessLogFile(context), { timeoutMs }))),
       runs: share(async () => unheld(runsSource(runs, lockFile, journals))),
       network: share(async () => unheld(networkSource({ timeoutMs }))),
-      files: share(async () => unheld(filesSource({ timeoutMs }))),
+      files: share(async () => unheld(filesSource({ timeoutMs, environment, ...(signal && { signal }) }))),
       release,
     },
     async close() {
@@ -249,8 +263,10 @@ async function ifReached<T>(opening: Promise<T>): Promise<T[]> {
   }
 }
 
-function vendorOf({ vendor = {} }: DeploymentSettings, environment: ServiceEnvironment): Deployment['vendor'] {
-  return { ...vendorIn(environment.keys(), { ...defaultVendor, ...vendor }), ...vendor }
+function vendorOf({ vendor = {} }: DeploymentSettings, environment: ServiceEnvironment): Pick<Deployment, 'vendor' | 'assumedVendor'> {
+  const { prefixes, packages } = vendorSigns(environment.keys())
+  const assumed: NonNullable<Deployment['assumedVendor']> = [...(vendor.prefix === undefined && prefixes.length !== 1 ? (['prefix'] as const) : []), ...(vendor.package === undefined && packages.length !== 1 ? (['package'] as const) : [])]
+  return { vendor: { ...vendorIn(environment.keys(), { ...defaultVendor, ...vendor }), ...vendor }, ...(assumed.length > 0 && { assumedVendor: assumed }) }
 }
 
 function timeZoneOf({ timeZone }: DeploymentSettings, environment: ServiceEnvironment): Pick<Deployment, 'timeZone' | 'isTimeZoneAssumed'> {

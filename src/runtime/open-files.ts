@@ -43,6 +43,7 @@ export function openFile(file: NamedFile, others: readonly string[], environment
     file,
     platform: file.flag === '--compose' ? 'compose' : 'kubernetes',
     vendor: defaultVendor,
+    assumedVendor: ['prefix', 'package'],
     timeZone: null,
   }
   const none = async (): Promise<never> => {
@@ -50,7 +51,7 @@ export function openFile(file: NamedFile, others: readonly string[], environment
   }
   const open: { readonly [K in SourceName]: () => Promise<Sources[K]> } = {
     database: none, broker: none, sessions: none, service: none, api: none, logs: none, accessLog: none, network: none, runs: none, release: none,
-    files: async () => filesSource(options),
+    files: async () => filesSource({ ...options, environment }),
   }
   const control: { readonly [K in ControlName]: () => Promise<Controls[K]> } = {
     database: none, broker: none, service: none, sessions: none, api: none, release: none,
@@ -71,6 +72,7 @@ export function openFile(file: NamedFile, others: readonly string[], environment
       },
     },
     commands: null,
+    renew: () => undefined,
     close: async () => undefined,
   }
 }

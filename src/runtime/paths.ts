@@ -24,9 +24,21 @@ export function stateHome(environment: Environment): string {
  */
 export function recordsOf(environment: Environment, { name, cluster }: { name: string; cluster?: string }): { runs: string; lockFile: string } {
   // a name may hold what a path must not, and no `@` then
-  const place = cluster === undefined ? '' : `@${createHash('sha256').update(cluster).digest('hex').slice(0, 16)}`
+  const place = cluster === undefined ? '' : suffixOf(cluster)
   const folder = join(stateHome(environment), `${folderNamed(name)}${place}`)
   return { runs: join(folder, 'runs'), lockFile: join(folder, 'repair.lock') }
+}
+
+/** The part of `recordsOf` that tells one lab from another: a repair of one is no business of the next. */
+export function placeOfLab(root: string): string {
+  return `lab in ${root}`
+}
+
+/** Folders with all that is on record of the repairs of a lab, of whatever deployment of it. */
+export async function recordsOfLab(environment: Environment, root: string): Promise<string[]> {
+  const place = suffixOf(placeOfLab(root))
+  const all = await readdir(stateHome(environment)).catch(() => [])
+  return all.filter((it) => it.endsWith(place)).map((it) => join(stateHome(environment), it))
 }
 
 /** Folders with the journals of other deployments in the same place: of one workload that was called otherwise, among others. */
@@ -37,6 +49,10 @@ export async function recordsBeside(environment: Environment, { name, cluster }:
   if (place === undefined) return []
   const all = await readdir(stateHome(environment)).catch(() => [])
   return all.filter((it) => it !== own && it.endsWith(place)).sort().map((it) => join(stateHome(environment), it, 'runs'))
+}
+
+function suffixOf(place: string): string {
+  return `@${createHash('sha256').update(place).digest('hex').slice(0, 16)}`
 }
 
 /** Halves of characters have no code in an address. */

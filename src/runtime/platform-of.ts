@@ -45,8 +45,8 @@ function composeSettingsOf({ settings, file }: SelectedDeployment): ComposeSetti
 
 /** Where the cluster is and what is looked for in it, as far as the configuration says. */
 export function kubernetesSettingsOf({ settings: { kubernetes } }: Pick<SelectedDeployment, 'settings'>): KubernetesSettings {
-  const { context = null, namespace = null, release = null, values, valuesPath = '' } = kubernetes ?? {}
-  return { context, namespace, release, ...(values && { values: { file: values.path, path: valuesPath.split('.').filter(Boolean) } }) }
+  const { context = null, namespace = null, release = null, workload, values, valuesPath = '' } = kubernetes ?? {}
+  return { context, namespace, release, ...(workload !== undefined && { workload }), ...(values && { values: { file: values.path, path: valuesPath.split('.').filter(Boolean) } }) }
 }
 
 function hostSettingsOf({ settings, file, found }: SelectedDeployment): HostSettings {

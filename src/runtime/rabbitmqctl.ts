@@ -12,7 +12,7 @@ import { platformOf } from './platform-of.ts'
 export function rabbitmqctlFor(
   { host, port }: Pick<BrokerEndpoint, 'host' | 'port'>,
   selected: SelectedDeployment,
-  { environment }: { environment: Environment },
+  { environment, timeoutMs }: { environment: Environment; timeoutMs: number },
   platform: Pick<Platform, 'brokerProgram'>,
 ): () => Promise<CtlCommand | null> {
   const configured = selected.settings.broker?.rabbitmqctl
@@ -20,7 +20,7 @@ export function rabbitmqctlFor(
     if (configured) return { command: commandOf(configured, dirname(selected.file)), environment }
     const beside = await platform.brokerProgram?.({ host, port })
     if (beside) return beside
-    const isHere = platformOf(selected) === 'host' && (await isThisMachine(host))
+    const isHere = platformOf(selected) === 'host' && (await isThisMachine(host, { timeoutMs }))
     return isHere && (await isOnPath('rabbitmqctl', environment['PATH'] ?? '')) ? { command: ['rabbitmqctl'], environment } : null
   }
 }

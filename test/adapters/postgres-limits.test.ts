@@ -62,7 +62,7 @@ test('all connections are taken', async () => {
   await Promise.all(clients.map(async (client) => client.end()))
   expect(failure?.code).toBe('EXHAUSTED')
   expect(failure?.message).toMatch(/^PostgreSQL at \S+ has no free connection: /)
-  expect(failure?.suggestions[0]).toMatch(/^psql -h \S+ -p \d+ -U \S+ -d \S+ -c 'SELECT usename/)
+  expect(failure?.suggestions[0]).toMatch(/^psql -h \S+ -p \d+ -U \S+ -d \S+ -c 'SELECT pid, usename/)
   expect(connections).toMatchObject({ used: 8, max: 10, reserved: 3, byUser: [{ user, count: 7, idle: 7 }] })
 })
 

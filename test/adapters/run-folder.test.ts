@@ -61,7 +61,7 @@ describe('a journal that is damaged', () => {
   })
 
   test.each<[what: string, damage: (of: { journal: string; record: string }) => Promise<void>, said: RegExp]>([
-    ['a line within it', async ({ journal }) => writeFile(journal, `${(await readFile(journal, 'utf8')).slice(5)}`), /journal\.jsonl, written by testops-admin 0\.1\.0, is damaged: line 1: it holds no event$/],
+    ['a line within it', async ({ journal }) => writeFile(journal, `${(await readFile(journal, 'utf8')).slice(5)}`), /journal\.jsonl, begun by testops-admin 0\.1\.0, is damaged: line 1: it holds no event$/],
     ['a line of nothing', async ({ journal }) => appendFile(journal, '\n'), /is damaged: line 3: it holds no event$/],
     ['an event of a later version', async ({ journal }) => appendFile(journal, `${JSON.stringify({ ...intent, event: 'painted' })}\n`), /has a form that this version does not know: line 3: the event painted is not known$/],
     ['no events file', async ({ journal }) => rm(journal), /^UNEXPECTED_ANSWER the journal of run .* is damaged: .*journal\.jsonl is missing$/],
@@ -69,7 +69,7 @@ describe('a journal that is damaged', () => {
     ['a record cut short', async ({ record }) => truncate(record, 40), /run\.json is damaged: record is no object$/],
     ['an empty record', async ({ record }) => truncate(record, 0), /run\.json is damaged: record is no object$/],
     ['a record of another run', async ({ record }) => writeFile(record, JSON.stringify(recordOf({ run: '20261121T021244Z-unlock-changelog-ffff' }))), /is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff$/],
-    ['a record of a later version', async ({ record }) => writeFile(record, JSON.stringify({ ...recordOf(), schemaVersion: 2, program: '3.0.0' })), /written by testops-admin 3\.0\.0, has a form that this version does not know/],
+    ['a record of a later version', async ({ record }) => writeFile(record, JSON.stringify({ ...recordOf(), schemaVersion: 2, program: '3.0.0' })), /begun by testops-admin 3\.0\.0, has a form that this version does not know/],
   ])('%s: it is not guessed at', async (_, damage, said) => {
     const files = await written()
     await damage(files)

@@ -36,5 +36,5 @@ test.each([
 
 test('an interruption is no answer', async () => {
   const signal = AbortSignal.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
-  await expect(chooseOf(found, signal, { input: new PassThrough(), output: new PassThrough() })).rejects.toThrow('interrupted by SIGINT')
+  await expect(chooseOf(found, signal, { input: new PassThrough(), output: new PassThrough() })).rejects.toThrow('Cancelled. Nothing was changed.')
 })

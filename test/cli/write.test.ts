@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { write } from '../../src/cli/write.ts'
+import { tellLine, write } from '../../src/cli/write.ts'
 
 const pieces = function* (count: number, made: () => void): Generator<string> {
   for (let at = 0; at < count; at += 1) {
@@ -30,4 +30,13 @@ test('it ends where nobody takes any more', async () => {
   broken.on('error', () => undefined)
   await write(broken, pieces(10_000, () => (made += 1)))
   expect(made).toBeLessThan(100)
+})
+
+test.each([
+  { where: 'a narrow terminal', to: { isTTY: true, columns: 40 }, said: 'The journal is on this machine alone:\nthe lab has none\n' },
+  { where: 'no terminal', to: {}, said: 'The journal is on this machine alone: the lab has none\n' },
+])('a sentence on $where', ({ to, said }) => {
+  let printed = ''
+  tellLine({ ...to, write: (text: string) => (printed += text) }, 'The journal is on this machine alone: the lab has none')
+  expect(printed).toBe(said)
 })

@@ -18,13 +18,13 @@ test('a record is read as it was written', async () => {
 })
 
 describe('a record that is not whole is refused', () => {
-  const by = `${head}, written by testops-admin 0.1.0,`
+  const by = `${head}, begun by testops-admin 0.1.0,`
   test.each<[what: string, value: unknown, said: string]>([
     ['no object', null, `${head} is damaged: record is no object`],
     ['a list', [], `${head} is damaged: record is no object`],
     ['cut short', { run }, `${head} is damaged: record.schemaVersion is missing`],
-    ['a later form', { ...recordOf(), schemaVersion: 2, program: '3.1.0' }, `${head}, written by testops-admin 3.1.0, has a form that this version does not know: record.schemaVersion is 2, which is none of 1`],
-    ['a key of a later version', { ...recordOf(), program: '3.1.0', budget: 7 }, `${head}, written by testops-admin 3.1.0, has a form that this version does not know: record has a key that is not known: budget`],
+    ['a later form', { ...recordOf(), schemaVersion: 2, program: '3.1.0' }, `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record.schemaVersion is 2, which is none of 1`],
+    ['a key of a later version', { ...recordOf(), program: '3.1.0', budget: 7 }, `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record has a key that is not known: budget`],
     ['another run', recordOf({ run: '20261121T021244Z-unlock-changelog-ffff' }), `${by} is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff`],
     ['no plan', { ...recordOf(), plan: undefined }, `${by} is damaged: record.plan is missing`],
     ['no date', recordOf({ startedAt: 'yesterday' }), `${by} is damaged: record.startedAt is no time`],
@@ -51,9 +51,9 @@ describe('a record that is not whole is refused', () => {
     ],
   ])('%s', async (_, value, said) => expect((await failureOf(record(value)))?.replace(/(which is none of "unlock-changelog").*/, '$1')).toBe(said))
 
-  test('and it is said by which version it is gone on with', async () => {
+  test('and it is said with which version it is resumed', async () => {
     await expect(record({ ...recordOf(), schemaVersion: 2, program: '3.1.0' })).rejects.toMatchObject({
-      suggestions: ['ls -l /runs', 'testops-admin --version   # go on with it by version 3.1.0, which began it'],
+      suggestions: ['ls -l /runs', 'testops-admin --version   # resume it with the version that wrote this: 3.1.0 began it, and a newer one may have resumed it since'],
     })
     await expect(record({ run })).rejects.toMatchObject({ suggestions: ['ls -l /runs'] })
   })
@@ -85,7 +85,7 @@ describe('events', () => {
     ['a failure without its intent', [eventOf({ event: 'failed', step: 0, error })], 'is damaged: line 1: step 1 has failed and was not begun'],
     ['taken back without its intent', [eventOf({ event: 'undone', step: 0 })], 'is damaged: line 1: step 1 is undone and its undoing was not begun'],
     ['an end of a later version', [{ ...eventOf({ event: 'ended', outcome: 'done' }), outcome: 'postponed' }], 'has a form that this version does not know: line 1: event.outcome is "postponed", which is none of "done", "failed", "refused", "interrupted", "undone"'],
-  ])('%s is refused', async (_, all, said) => expect(await failureOf(events(...all))).toBe(`${head}, written by testops-admin 0.1.0, ${said}`))
+  ])('%s is refused', async (_, all, said) => expect(await failureOf(events(...all))).toBe(`${head}, begun by testops-admin 0.1.0, ${said}`))
 })
 
 test('a plan that was saved is read as strictly', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { sharedAnswers } from '../../src/core/shared-answers.ts'
 
@@ -47,4 +48,17 @@ test('after a change nobody gets what was asked before it', async () => {
   one.answer()
   expect(await Promise.all([before, after, beside])).toEqual([1, 2, 2])
   expect(one.asked()).toBe(2)
+})
+
+test('an answer that does not come is not waited for by whoever asks later', async () => {
+  const answers = sharedAnswers({ forMs: 20 })
+  const [lost, one] = [question(), question()]
+  const first = answers.to('one', lost.ask)
+  await sleep(50)
+  const second = answers.to('one', one.ask)
+  const beside = answers.to('one', one.ask)
+  one.answer()
+  expect(await Promise.all([second, beside])).toEqual([1, 1])
+  lost.answer()
+  expect([await first, lost.asked(), one.asked()]).toEqual([1, 1, 1])
 })

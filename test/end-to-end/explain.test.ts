@@ -26,13 +26,12 @@ describe('a message', () => {
     ['in quotes', 'explain "$message"'],
     ['in bare words', 'explain $message'],
     ['behind --', 'explain -- "$message"'],
-    ['piped', 'echo "$message" | explain'],
-    ['piped, and named', 'echo "$message" | explain -'],
-    ['late', '(sleep 1; echo "$message") | explain'],
-    ['from a file', 'echo "$message" > message.txt; explain < message.txt'],
+    ['piped', 'echo "$message" | explain -'],
+    ['late', '(sleep 1; echo "$message") | explain -'],
+    ['from a file', 'echo "$message" > message.txt; explain - < message.txt'],
     ['in a here-document', "explain - <<'END'\n$(echo `date`) \"$HOME\" 'x\nCould not acquire change log lock\nEND"],
     ['in UTF-16, as PowerShell writes it', 'echo "$message" | iconv -t UTF-16 > message.txt; explain - < message.txt'],
-    ['behind 5 MB', '(yes "2026-11-22 10:00:00.000  INFO 7 --- [main] o.e.app.Service : done" | head -c 5000000; echo; echo "$message") | explain'],
+    ['behind 5 MB', '(yes "2026-11-22 10:00:00.000  INFO 7 --- [main] o.e.app.Service : done" | head -c 5000000; echo; echo "$message") | explain -'],
   ])('%s', (_, line) => {
     const { stdout, stderr, exitCode } = typed(line, lock)
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
@@ -40,7 +39,7 @@ describe('a message', () => {
   })
 
   test.each(rows)('as an operator pastes it: $said', ({ said, finds }) => {
-    const { stdout, stderr, exitCode } = typed('echo "$message" | explain --json', said)
+    const { stdout, stderr, exitCode } = typed('echo "$message" | explain - --json', said)
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
     const document = JSON.parse(stdout) as { entries: { id: string }[] }
     expect(faultsOf('explain', document)).toEqual([])
@@ -50,17 +49,17 @@ describe('a message', () => {
 
 describe('nothing', () => {
   test.each([
-    ['an empty pipe', ': | explain'],
-    ['blanks alone', 'echo "  " | explain'],
+    ['an empty pipe', ': | explain -'],
+    ['blanks alone', 'echo "  " | explain -'],
     ['an empty argument', 'explain ""'],
     ['no input at all', 'explain - < /dev/null'],
   ])('%s', (_, line) => {
     expect(typed(line)).toEqual({ stdout: 'There is no text to look for.\nAll names: testops-admin explain\n', stderr: '', exitCode: 3 })
   })
 
-  test('a pipe that stays silent is not waited for without end: all is listed', () => {
-    const { stdout, stderr, exitCode } = typed('sleep 3 | explain --timeout 1')
-    expect({ stderr, exitCode }).toEqual({ stderr: 'Nothing came on standard input for 1 s; this is all that is known.\n', exitCode: 0 })
+  test('a pipe is not waited for where - does not name it: all is listed, and that is said', () => {
+    const { stdout, stderr, exitCode } = typed('sleep 3 | explain')
+    expect({ stderr, exitCode }).toEqual({ stderr: 'Standard input is not read. To read it: testops-admin explain -\n', exitCode: 0 })
     expect(stdout).toMatch(/^Checks, by their healthy state\n/)
   })
 
@@ -75,7 +74,7 @@ describe('nothing', () => {
 })
 
 test('what is too large for a message is for the scanner', () => {
-  const { stderr, exitCode } = typed('head -c 50000001 /dev/zero | explain')
+  const { stderr, exitCode } = typed('head -c 50000001 /dev/zero | explain -')
   expect(exitCode).toBe(64)
   expect(stderr).toContain('standard input is larger than 50 MB')
   expect(stderr).toContain('testops-admin scan-logs FILE')

@@ -85,7 +85,7 @@ test('a controller that is at work refuses the plan, and its risk can be accepte
   const found = world.cluster.get('deployments', 'testops', 'testops-testops')
   world.cluster.update('deployments', found, ({ metadata }) => void (metadata.labels = { ...metadata.labels, 'argocd.argoproj.io/instance': 'testops' }))
   const refused = await run('service', 'stop', '--confirm', 'prod')
-  expect([refused.exitCode, flat(refused.stdout)]).toEqual([4, expect.stringContaining('Argo CD (Application `testops`) may start the service again while it is to be stopped')])
+  expect([refused.exitCode, flat(refused.stderr)]).toEqual([4, expect.stringContaining('Argo CD (Application `testops`) may start the service again while it is to be stopped')])
   const stopped = await run('service', 'stop', '--confirm', 'prod', '--accept-risk', 'controller')
   expect(stopped.exitCode).toBe(0)
   const started = await run('service', 'start', '--confirm', 'prod')
@@ -119,7 +119,7 @@ test('a service that ends again and again is one cause, in the words of the cont
   const { findings, remedy } = report.checks.find(({ id }) => id === 'service/crashes')!
   expect(findings?.map(({ message }) => message)).toEqual([expect.stringMatching(/^testops-testops-\S+ does not stay up \(CrashLoopBackOff\), it ended with 3 at .*, started again 3 times: its JVM had no memory left$/)])
   expect(findings?.[0]?.evidence).toContain('Terminating due to java.lang.OutOfMemoryError: Java heap space')
-  expect(remedy?.commands[0]).toBe('testops-admin explain service/crashes')
+  expect(remedy?.commands[0]).toBe('kubectl --context test -n testops edit deployment/testops-testops')
   // nothing shows the processors of the recorded nodes
   expect(report.checks.filter(({ status, because }) => status === 'unknown' && because !== 'service/crashes').map(({ id }) => id)).toEqual(['service/cpu-level'])
 })

@@ -80,7 +80,7 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
     ['zebra --help', '`zebra` is not a command of testops-admin', 'testops-admin --help'],
     ['-d prod doctor', 'flags come after the command: testops-admin COMMAND -d', 'testops-admin --help'],
     ['doctor --onyl broker', '--onyl is no flag of `testops-admin doctor`', 'testops-admin doctor --only'],
-    ['doctor broker', 'Unexpected argument: broker', 'testops-admin doctor --help'],
+    ['doctor broker', '`testops-admin doctor` takes no argument: broker', 'testops-admin doctor --help'],
     ['doctor --format tabel', 'Expected --format=tabel to be one of: table, short, json', 'testops-admin doctor --help'],
     ['doctor --timeout soon', '--timeout: expected an integer but received: soon', 'testops-admin doctor --help'],
     [
@@ -98,7 +98,7 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
     ['lab mend stuck-lok', 'no fault `stuck-lok`; did you mean `stuck-lock`?', 'testops-admin lab mend stuck-lock'],
     ['lab mend nope', 'no fault `nope`; the nearest are ', 'testops-admin lab faults'],
     ['lab break', '`testops-admin lab break` needs FAULT or FAULT/VARIANT, one or several', 'testops-admin lab break --help'],
-    ['checks extra', 'Unexpected argument: extra', 'testops-admin checks --help'],
+    ['checks extra', '`testops-admin checks` takes no argument: extra', 'testops-admin checks --help'],
   ])('%s', async (line, message, suggestion) => {
     const [plain, json] = await Promise.all([place.run(words(line)), place.run([...words(line), '--json'])])
     expect({ stdout: plain.stdout, exitCode: plain.exitCode }).toEqual({ stdout: '', exitCode: 64 })

@@ -45,6 +45,20 @@ describe('a watch', () => {
     expect(ended.stdout).not.toContain(apiToken)
   })
 
+  test('looks where the settings of the service lead by then, whoever has changed them', async () => {
+    const { url } = await service()
+    const settings = (of: string): string => `VENDOR_ENDPOINT=${of}\n`
+    const file = await place.write('testops.env', settings(url))
+    await place.write('testops-admin.yaml', `deployments:\n  prod:\n    platform: host\n    host: {environmentFile: ${file}, commands: {start: ["true"], stop: ["true"], status: ["true"]}}\n`)
+    const ended = await place.run(['doctor', '--watch', '--interval', '1', '--only', 'api/reachable'], {
+      meanwhile: (child) => {
+        child.stdout?.once('data', () => void place.write('testops.env', settings('http://127.0.0.1:1')))
+        endAfter(1, '127.0.0.1:1')(child)
+      },
+    })
+    expect([ended.exitCode, ended.stdout]).toEqual([1, expect.stringMatching(/ok[^]*api\/reachable[^]*127\.0\.0\.1:1/)])
+  })
+
   test('that is interrupted before its first report ends with 6', async () => {
     const asked = new EventEmitter()
     const { url } = await service({ instead: () => (asked.emit('asked'), true) })

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { jsonText } from '../../src/cli/json.ts'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
 import { discardText } from '../../src/output/discard.ts'
+import { fitted } from '../../src/output/doctor/fitted.ts'
+import { firstTypedHere, typedHere } from '../../src/output/next.ts'
 import { adoptCommand, recordText } from '../../src/output/record.ts'
 import { recordOf } from '../engine/repairing.ts'
 import { explainDocument, explainText } from '../../src/output/explain.ts'
@@ -113,6 +115,9 @@ const printings: Readonly<Record<string, Printing>> = {
   stackText: printing([{ text: 'Error: it says\n    at x (file.ts:1:1)' }, { text: 'no stack' }], (it) => stackText(it.text)),
   discardText: printing([{ schemaVersion: 1 as const, deployment: 'prod', run: 'x', outcome: 'done' as const, saved: '/a' }, { schemaVersion: 1 as const, deployment: 'prod', run: 'x', outcome: 'nothing-to-do' as const, saved: null }], discardText),
   recordText: printing([{ record: recordOf({ plan: riskyPlan }), events: [] }, ...Object.values(repairDocuments).map(({ plan }) => ({ record: recordOf({ plan }), events: [] }))], recordText),
+  typedHere: printing([{ next: 'curl x' }], ({ next }) => printable(typedHere(next))),
+  firstTypedHere: printing([{ suggestion: 'curl x' }], ({ suggestion }) => printable(firstTypedHere([`kubectl ${suggestion}`]) ?? '')),
+  fitted: printing([{ line: 'a' }], ({ line }, { columns }) => fitted(`${printable(line)}\n\nend\n`, { rows: 24, columns })),
   adoptCommand: printing([{ run: 'x', name: 'prod', risk: 'foreign-run' }], ({ run, name, risk }) => printable(adoptCommand(run, { name, config: name }, [risk]))),
   takeBackText: printing([riskyPlan], (plan, screen) => takeBackText(plan, [1, 0], screen)),
   whoamiText: printing([{ schemaVersion: 1 as const, url: 'https://a', user: { name: 'a', roles: ['b', { authority: 'c' }], more: { d: 'e', f: 'g' } } }], whoamiText),

@@ -51,6 +51,7 @@ test('what the configuration leaves out is taken from the service', async () => 
   expect(deployment).toEqual({
     name: 'prod',
     platform: 'host',
+    editable: { configuration: expect.stringMatching(/testops-admin\.yaml$/) as string, secrets: {} },
     vendor: { prefix: 'ACME', package: 'ORG_ACME' },
     timeZone: 'Asia/Tokyo',
     isTimeZoneAssumed: true,

@@ -6,6 +6,7 @@ import type { LogPart } from '../../core/sources.ts'
 import { fileFailure } from '../file-failure.ts'
 import { openUnheld } from '../open-file.ts'
 import { programBlocks } from '../program-blocks.ts'
+import { asUtf8 } from './as-utf8.ts'
 import { formatBytes, formatOf, headBytes, isBinary, unpackers } from './format.ts'
 import type { Format } from './format.ts'
 import { unpacked } from './unpack.ts'
@@ -84,12 +85,6 @@ async function* unpackedAs(format: Format, blocks: AsyncGenerator<Uint8Array>, n
       command`${nested(unpackers[format]!)} ${asPath(name)} | testops-admin scan-logs -`,
     ])
   }
-}
-
-async function* asUtf8(blocks: AsyncGenerator<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder(encoding)
-  for await (const block of blocks) yield Buffer.from(decoder.decode(block, { stream: true }))
-  yield Buffer.from(decoder.decode())
 }
 
 async function* fileBlocks(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {

@@ -3,7 +3,7 @@ import { networkFailure, oneLine, peerFailure } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
-import { databaseWord, sql, sqlName, sqlNameInQuotes, within } from '../../core/sql-text.ts'
+import { databaseWord, endSessionText, sessionsText, sql, sqlName, sqlNameInQuotes, within } from '../../core/sql-text.ts'
 import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
 import { typed } from '../../core/typed.ts'
 
@@ -58,8 +58,9 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
           // for superusers a few connections are kept free
           { user: 'postgres' },
           login.database,
-          'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2 ORDER BY 3 DESC',
+          sessionsText,
         ),
+        psql(peer, { user: 'postgres' }, login.database, endSessionText),
       ])
     // a new session may have to write a file before it is taken in
     case '53100':

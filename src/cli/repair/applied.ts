@@ -12,8 +12,8 @@ import { defaultTimeoutSeconds } from '../time-out.ts'
 /** Of commands that edit files, and may make true what they say. */
 export const applyFlags = {
   apply: Flags.boolean({ summary: 'then have helm upgrade the release, or make the container anew, and wait until the service is up; confirmed by the name of the deployment' }),
-  chart: Flags.string({ summary: 'chart of the release: a folder, an archive, REPOSITORY/NAME or an address', helpValue: 'CHART', dependsOn: ['apply'] }),
-  'chart-version': Flags.string({ summary: 'its version, which has to be the one that is installed', helpValue: 'VERSION', dependsOn: ['apply'] }),
+  chart: Flags.string({ summary: 'check with helm what the values change in this chart: a folder, an archive, REPOSITORY/NAME or an address', helpValue: 'CHART' }),
+  'chart-version': Flags.string({ summary: 'its version; with --apply it has to be the one that is installed', helpValue: 'VERSION', relationships: [{ type: 'some', flags: ['chart', 'apply'] }] }),
 }
 
 interface Named {
@@ -71,6 +71,14 @@ function unsaid(why: string, cause?: unknown): AdminError {
     '--values values.yaml   # the Helm values; or kubernetes.values in the configuration',
     '--compose docker-compose.yml   # of use-legacy-image; or compose.file in the configuration',
   ], { cause })
+}
+
+/** Without --apply: the chart that the flags name, else that of the deployment's configuration; nothing where neither does. */
+export async function chartIfNamed(flags: Named, selected: SelectedDeployment | undefined): Promise<{ chart?: ChartOptions }> {
+  if (flags.chart === undefined && selected?.settings.kubernetes?.chart === undefined) return {}
+  if (selected !== undefined) return { chart: await chartOf(flags, selected) }
+  const { placeIfThere } = await import('../../runtime/index.ts')
+  return { chart: { chart: await placeIfThere(flags.chart!, process.cwd()), chartVersion: flags['chart-version'] ?? null } }
 }
 
 /** The chart that the flags name, else the configuration. Throws USAGE where none is: helm does not keep where one came from. */

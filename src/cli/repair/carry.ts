@@ -1,4 +1,6 @@
 import { checks } from '../../checks/index.ts'
+import { worksOnQueues } from '../../core/plan.ts'
+import type { Plan } from '../../core/plan.ts'
 import type { RunEvent, RunRecord } from '../../core/run.ts'
 import { takeLocks } from '../../engine/guard.ts'
 import type { Guard } from '../../engine/guard.ts'
@@ -11,9 +13,18 @@ import { tellerOn } from './progress.ts'
 import type { RepairSession } from './session.ts'
 import { tellLine } from '../write.ts'
 
-/** Runs under every lock of the deployment that is in reach. Throws BUSY. */
-export async function underLocks<T>({ opened, by }: RepairSession, what: string, run: (guard: Guard) => Promise<T>): Promise<T> {
-  const guard = await takeLocks(await opened.locks({ who: by, what, tell: (message) => tellLine(process.stderr, message) }))
+/** What locks are taken for. */
+interface LockPurpose {
+  /** the command, as other operators are told */
+  what: string
+  /** which is carried out under them; absent: none is */
+  plan?: Plan
+}
+
+/** Runs under every lock of the deployment that is in reach. Throws BUSY, and FORBIDDEN where a plan for queues may hold none that others see. */
+export async function underLocks<T>({ opened, by }: RepairSession, { what, plan }: LockPurpose, run: (guard: Guard) => Promise<T>): Promise<T> {
+  const isOnQueues = plan !== undefined && worksOnQueues(plan)
+  const guard = await takeLocks(await opened.locks({ who: by, what, isOnQueues, tell: (message) => tellLine(process.stderr, message) }))
   try {
     return await run(guard)
   } finally {

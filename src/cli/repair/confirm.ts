@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Deployment } from '../../core/deployment.ts'
-import { AdminError } from '../../core/error.ts'
+import { AdminError, cancelled } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import { print } from '../write.ts'
 import { harmless } from '../../core/harmless.ts'
@@ -24,7 +24,7 @@ export interface Asking {
 
 /**
  * Returns once the operator has given the deployment's name: by --confirm, or by typing it on a terminal. Throws REFUSED
- * otherwise, and without a terminal says what to type; INTERRUPTED on Ctrl-C.
+ * otherwise, and without a terminal says what to type; also on Ctrl-C: nothing was changed.
  */
 export async function confirmed(
   asked: Asked,
@@ -50,25 +50,40 @@ export function refuseOtherName({ deployment: { name, file }, confirm, words }: 
   throw new AdminError('REFUSED', `--confirm names \`${confirm}\`, and this is ${file ? 'file' : 'deployment'} \`${name}\`: nothing was changed`, [commandWith(words, name)])
 }
 
-/** Null where the input ends without an answer (Ctrl-D). A terminal that is asked on tells Ctrl-C here, and not as a signal. */
-export async function ask(question: string, { input, output }: Asking, signal: AbortSignal): Promise<string | null> {
+/** what is pasted beyond is dropped: for each key the whole line is measured */
+const mostTyped = 2000
+
+/**
+ * Null where the input ends without an answer (Ctrl-D). A terminal that is asked on tells Ctrl-C here, and not as a signal. Throws REFUSED
+ * then. `offered` stands in the line as if it had been typed.
+ */
+export async function ask(question: string, { input, output }: Asking, signal: AbortSignal, offered = ''): Promise<string | null> {
   const terminal = createInterface({ input, output })
+  const bound = (): void => {
+    if (terminal.line.length > mostTyped) Object.assign(terminal, { line: terminal.line.slice(0, mostTyped), cursor: mostTyped })
+  }
   let stop: () => void = () => undefined
   try {
     return await new Promise<string | null>((resolve, reject) => {
-      stop = () => reject(signal.reason instanceof AdminError ? signal.reason : new AdminError('INTERRUPTED', 'interrupted'))
-      if (signal.aborted) return stop()
-      signal.addEventListener('abort', stop, { once: true })
-      terminal.once('SIGINT', () => {
-        // what is said next begins a line of its own, not at the end of the question
+      // what is said next begins a line of its own, not at the end of the question
+      stop = () => {
         print(output, '\n')
-        reject(new AdminError('INTERRUPTED', 'interrupted by SIGINT: nothing was changed'))
-      })
+        reject(cancelled(signal.reason))
+      }
+      if (signal.aborted) return reject(cancelled(signal.reason))
+      signal.addEventListener('abort', stop, { once: true })
+      terminal.once('SIGINT', stop)
+      // readline leaves its input paused when the process comes back from Ctrl-Z: nothing would be read any more, and the process end
+      terminal.on('SIGCONT', () => terminal.resume())
       terminal.once('close', () => resolve(null))
       terminal.question(harmless(question)).then(resolve, reject)
+      // eslint-disable-next-line no-restricted-syntax -- as if it had been typed: it is read back, and shown by readline
+      if (offered === harmless(offered)) terminal.write(offered)
+      input.on('keypress', bound)
     })
   } finally {
     signal.removeEventListener('abort', stop)
+    input.removeListener('keypress', bound)
     terminal.close()
   }
 }

@@ -42,7 +42,7 @@ export async function discardIn(session: RepairSession, flags: RepairFlags, run:
   if (flags['dry-run'] ?? false) return { ...document, outcome: 'planned', saved: null }
   refuseRisks({ risks: await risksOf(session, run, found) }, flags['accept-risk'] ?? [], words)
   await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
-  return underLocks(session, 'discard', async (guard) => {
+  return underLocks(session, { what: 'discard' }, async (guard) => {
     if ((await recordOf(session, run)) === null) return { ...document, outcome: 'nothing-to-do', saved: null }
     const kept = await journals.here.keepForeign!(run)
     try {

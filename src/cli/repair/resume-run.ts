@@ -56,7 +56,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   const standing = await standingOf(journals, run, { adopt })
   await refuseIfOthers(standing, session, flags, words)
   if (await isOver(standing, session)) {
-    if (!isDry(flags)) await underLocks(session, `resume ${standing.history.record.plan.repair}`, async () => forgetFinished(journals, overIn(session.opened)))
+    if (!isDry(flags)) await underLocks(session, { what: `resume ${standing.history.record.plan.repair}` }, async () => forgetFinished(journals, overIn(session.opened)))
     return null
   }
   if (isCalledOver(standing) && !isDry(flags) && (await closed(session, flags, standing))) return null
@@ -68,7 +68,7 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
     refuseForeign(standing, flags, words)
     await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
   }
-  return underLocks(session, `resume ${standing.history.record.plan.repair}`, async (guard) => {
+  return underLocks(session, { what: `resume ${standing.history.record.plan.repair}`, plan: standing.history.record.plan }, async (guard) => {
     // whoever held the locks may have finished it
     const now = await standingOf(journals, run, { adopt })
     if (await isOver(now, session)) {
@@ -102,7 +102,7 @@ function isCalledOver(standing: Standing): boolean {
 async function closed(session: RepairSession, flags: RepairFlags, standing: Standing): Promise<boolean> {
   const { journals } = session.opened
   const { run, plan } = standing.history.record
-  return underLocks(session, `resume ${plan.repair}`, async (guard) => {
+  return underLocks(session, { what: `resume ${plan.repair}`, plan }, async (guard) => {
     const now = await standingOf(journals, run, { adopt: false })
     if (!isCalledOver(now)) return false
     await refuseUnlessFits(session, now)
@@ -155,7 +155,7 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
   if (isDry(flags)) return planned(standing)
   if (isForeign(standing)) refuseForeign(standing, flags, words)
   await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
-  return underLocks(session, `undo ${standing.history.record.plan.repair}`, async (guard) => {
+  return underLocks(session, { what: `undo ${standing.history.record.plan.repair}`, plan: standing.history.record.plan }, async (guard) => {
     const now = await standingOf(journals, run, { adopt: true })
     if (isUndone(now.history) && now.foreign === 0) return null
     refuseChanged(standing, now)
@@ -309,7 +309,8 @@ function show(standing: Standing, { opened: { deployment } }: RepairSession, fla
     print(process.stderr, recordText(history, screen))
     if (isDry(flags)) {
       const risks = ['foreign-run', ...history.record.plan.risks.map(({ name }) => name)]
-      tellLine(process.stderr, `To adopt it, once you are sure: ${adoptCommand(run, deployment, risks)}`)
+      tellLine(process.stderr, 'Adopt it only if you are sure of every value above.')
+      tellLine(process.stderr, `Next: ${adoptCommand(run, deployment, risks)}`)
     }
     return
   }

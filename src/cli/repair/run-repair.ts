@@ -76,7 +76,7 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
     if (isShown) show(plan, difference)
     await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () => (isShown ? undefined : show(plan, difference)))
     if (flags.confirm !== undefined && !isShown) print(process.stderr, difference)
-    return await underLocks(session, plan.repair, async (guard) => {
+    return await underLocks(session, { what: plan.repair, plan }, async (guard) => {
       await forgetFinished(opened.journals, overIn(session.opened))
       await refuseIfUnfinished(session)
       const now = await planOf(session, wish)
@@ -97,7 +97,7 @@ async function refuseIfUnfinishedOrBusy(session: RepairSession, what: string): P
   try {
     await refuseIfUnfinished(session)
   } catch (error) {
-    await underLocks(session, what, async () => undefined)
+    await underLocks(session, { what }, async () => undefined)
     throw error
   }
 }

@@ -10,7 +10,12 @@ import { print } from '../write.ts'
 export function showPerformed({ document, exitCode, stack }: Performed, { json, config }: { json: boolean; config?: string | undefined }): void {
   if (stack !== undefined) print(process.stderr, stackText(stack))
   const shown = withoutSecretsIn(document)
-  print(process.stdout, json ? jsonText(shown) : repairText(shown, screenOf(process.stdout), config))
+  if (json) print(process.stdout, jsonText(shown))
+  else {
+    // a refusal is no result
+    const stream = shown.outcome === 'refused' ? process.stderr : process.stdout
+    print(stream, repairText(shown, screenOf(stream), config))
+  }
   // set already where the output could not be written
   process.exitCode ??= exitCode
 }

@@ -19,9 +19,30 @@ function cleaned(value: unknown): unknown {
   }
   if (!isPlain(value)) return value
   const entries = Object.entries(value)
-  const isNamed = typeof value['name'] === 'string' && tellsOfSecret(value['name'])
-  const clean = entries.map(([key, item]) => [withoutSecrets(key), tellsOfSecret(key) || (isNamed && key === 'value') ? hidden(item) : mayTellOfSecret(key) ? likely(item) : cleaned(item)] as const)
+  const isNamed = typeof value['name'] === 'string' && judgedKey(value['name']).tells
+  const clean = entries.map(([key, item]) => {
+    const { tells, mayTell } = judgedKey(key)
+    return [withoutSecrets(key), tells || (isNamed && key === 'value') ? hidden(item) : mayTell ? likely(item) : cleaned(item)] as const
+  })
   return clean.every(([key, item], index) => key === entries[index]![0] && item === entries[index]![1]) ? value : Object.fromEntries(clean)
+}
+
+/** What a property's name says of its value: that it is secret, or may be. */
+interface JudgedKey {
+  tells: boolean
+  mayTell: boolean
+}
+
+/** a document of thousands of objects has few different names */
+const known = new Map<string, JudgedKey>()
+const [most, longest] = [500, 60]
+
+function judgedKey(key: string): JudgedKey {
+  const before = known.get(key)
+  if (before) return before
+  const judged = { tells: tellsOfSecret(key), mayTell: mayTellOfSecret(key) }
+  if (known.size < most && key.length <= longest) known.set(key, judged)
+  return judged
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

@@ -23,6 +23,8 @@ export interface FilesSource {
   look(file: string, path: readonly string[]): Promise<ValueLook>
   /** the keys of the map at that path; none where there is none */
   keys(file: string, path: readonly string[]): Promise<readonly string[]>
+  /** the maps below that path, itself included, in which one of `signs` is found, by their own paths: the outermost first, 20 at most */
+  places(file: string, below: readonly string[], signs: readonly (readonly string[])[]): Promise<readonly (readonly string[])[]>
   /** what these edits come to. Throws REFUSED where one cannot be made without changing something else */
   edits(file: string, wanted: readonly { path: readonly string[]; to: string | null }[]): Promise<readonly ValueEdit[]>
   /** the lines that change with them, without any around them: they may hold secrets. Throws as `edits` */
@@ -35,7 +37,32 @@ export interface FilesSource {
   extended(file: string, service: string): Promise<{ service: string; file: string | null; named: string } | null>
   /** what `.env` beside the file gives to a variable; null: nothing */
   variable(file: string, name: string): Promise<string | null>
+  /** words in capitals that stand in the file as keys or in texts, comments left out: names of settings are among them */
+  names(file: string): Promise<readonly string[]>
+  /**
+   * what `helm template` makes of a chart with the values of these files, in Helm's order, each as it would be with edits; nothing is
+   * installed or kept. Throws UNAVAILABLE where there is no helm, REFUSED where it makes nothing of them
+   */
+  rendered(chart: ChartPlace, files: readonly EditedValues[]): Promise<Rendered>
 }
+
+/** Where helm finds a chart. */
+export interface ChartPlace {
+  /** a folder or an archive, as an absolute path; REPOSITORY/NAME; an address */
+  chart: string
+  /** null: the newest, or the only one */
+  chartVersion: string | null
+}
+
+/** Values of a chart, which lie in a file below these keys, and edits that are not made yet. */
+export interface EditedValues {
+  file: string
+  below: readonly string[]
+  edits: readonly ValueEdit[]
+}
+
+/** What a chart comes to: its objects by `Kind/name`, in which each list of named items is a map by their names, of which a second one is `name#2`. */
+export type Rendered = Readonly<Record<string, unknown>>
 
 /** One value of a YAML file. Null: not there, or nothing. */
 export interface ValueEdit {

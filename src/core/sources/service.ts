@@ -1,5 +1,7 @@
+import type { Holder } from '../lock.ts'
 import type { Secret } from '../secret.ts'
 import type { Suggestion } from '../shell-command.ts'
+import type { ValueEdit } from './files.ts'
 
 /** The platform's view of the service. */
 export interface ServiceSource {
@@ -33,10 +35,51 @@ export interface ServiceSource {
   controllers(): Promise<readonly Controller[]>
   /** what keeps its instances from coming back once they are gone, as far as that shows beforehand. Throws as `status` */
   startObstacles(): Promise<readonly StartObstacle[]>
+  /**
+   * what instances that serve lack of what is declared: its image, and those of `settings`, names of such that were changed. Throws as `status`.
+   * Absent: an instance has what it was started with
+   */
+  lacks?: (settings: readonly string[]) => Promise<readonly Lack[]>
+  /** who repairs the deployment, as a lock that the platform keeps tells; null: nobody. Takes none; throws as `status`. Absent: it keeps none */
+  operator?: () => Promise<Holder | null>
+  /**
+   * what the compose program makes of the service's image, as its files are and as they would be with these edits of one of them. Throws
+   * NOT_CONFIGURED where they are not on this machine, UNAVAILABLE, UNEXPECTED_ANSWER where they are not valid, REFUSED where they would not be. Absent: no compose program starts it
+   */
+  composed?: (edited: EditedFile | null) => Promise<ComposedImage>
+  /** whether an image lies ready where the service is started, of a platform that runs there. Throws as `status`. Absent: the platform fetches images by itself */
+  hasImage?: (wanted: WantedImage) => Promise<boolean>
   /** what the operator would type on this platform */
   readonly commands: ServiceCommands
   /** the files in which its settings are written; null: they are in none */
   readonly settingsFiles: readonly string[] | null
+}
+
+/** An image as an engine of containers is told to fetch it. */
+export interface WantedImage {
+  /** `registry/repository/name:tag` */
+  image: string
+  /** `linux/amd64`; null: the engine's own */
+  platform: string | null
+}
+
+/** A file with edits that are not made yet; absolute, links followed. */
+export interface EditedFile {
+  file: string
+  edits: readonly ValueEdit[]
+}
+
+/** The image of a service of a compose project, its variables filled in. Null: it has none. */
+export interface ComposedImage {
+  now: string | null
+  /** with the edits; where the file can only be tried in its place, undefined */
+  then: string | null | undefined
+  /** that its files ask for; null: none */
+  platform: string | null
+  /** the service's image is built on this machine */
+  isBuilt: boolean
+  /** what else would change, as paths of keys */
+  others: readonly string[]
 }
 
 export interface ServiceCommands {
@@ -47,6 +90,10 @@ export interface ServiceCommands {
   logs: Suggestion
   /** where settings are changed by hand */
   settings: Suggestion
+  /** what opens them there */
+  edit: Suggestion
+  /** what shows the values of its Helm release; absent: it is of none */
+  values?: Suggestion
 }
 
 export interface Controller {
@@ -66,6 +113,13 @@ export interface StartObstacle {
   proof: readonly Suggestion[]
 }
 
+/** That an instance serves without something that is declared. */
+export interface Lack {
+  message: string
+  /** what shows it */
+  proof: readonly Suggestion[]
+}
+
 export interface ServiceStatus {
   state: 'running' | 'stopped' | 'failed'
   /** in the platform's own words */
@@ -77,8 +131,20 @@ export interface ServiceStatus {
   startsAgain?: true
   /** instances are being replaced by those of a newer declaration, or are not ready yet */
   isRollingOut?: true
+  /** what runs instances beside those that this program stops and starts */
+  ownedByOthers?: readonly InstanceOwner[]
   /** how many replicas it had before this program stopped it, as it noted on the workload itself */
   formerReplicas?: number
+}
+
+/** What owns instances of the service that this program neither stops nor starts. */
+export interface InstanceOwner {
+  /** 'Rollout `testops`' */
+  name: string
+  /** names of those instances, also of such that are starting or failing */
+  instances: readonly string[]
+  /** what shows it */
+  proof: readonly Suggestion[]
 }
 
 /** Of a proxy; null: it is not said there, so that its own default counts. */
@@ -99,7 +165,7 @@ export interface SettingsDrift {
   /** where it is written down, for people */
   declaredIn: string
   /** what shows what it runs with */
-  shown: string
+  shown: Suggestion
   settings: readonly DriftingSetting[]
 }
 
@@ -178,6 +244,8 @@ export interface ServiceOrigin {
 export interface ServiceImage {
   /** last part of the image's name, without registry and tag: `testops` or `testops-legacy` (SPEC.md 1) */
   name: string | null
+  /** what stands before that name, `registry/repository/`; left out: it is not known */
+  registry?: string
   /** the image's tag */
   tag: string | null
   /** the build that the deployment is declared to run */

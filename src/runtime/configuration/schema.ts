@@ -93,17 +93,18 @@ const deployment = section('a deployment', {
   host,
   kubernetes: section('where the service runs in a cluster', {
     context: text('context of kubectl', 'prod'),
-    namespace: text('namespace', 'testops'),
-    release: text('release of Helm', 'testops'),
+    namespace: text('namespace', 'testops', dnsName(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'digits and dashes')),
+    release: text('release of Helm', 'testops', dnsName(/^[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?$/, 'digits, dots and dashes')),
+    workload: text('Deployment or StatefulSet of the service, where its image has a name of your own', 'testops-testops', dnsName(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'digits, dots and dashes')),
     values: file('values file of the release', 'deploy/values.yaml'),
     chart: text('umbrella chart', './charts/umbrella'),
     chartVersion: text('its version', '1.2.3'),
     valuesPath: text("where the service's own values lie in the umbrella's", 'testops'),
   }),
   compose: section('where the service runs under Docker Compose', {
-    project: text('name of the project', 'testops'),
+    project: text('name of the project', 'testops', composeName),
     file: file('its file', '/opt/testops/docker-compose.yml'),
-    service: text("the service's name in it", 'testops'),
+    service: text("the service's name in it", 'testops', composeName),
   }),
   build: text('build that is to run (platform host)', '527u01'),
   image: text('image that is to run (platform host)', 'registry.example.org/testops/testops:527u01'),
@@ -179,6 +180,16 @@ function withoutPassword(read: (value: string) => { password: string | null }): 
     const remedy = 'holds a password; leave it out and write beside it `password: {env: NAME}` or `password: {file: PATH}`'
     return password === null ? problem : remedy
   }
+}
+
+/** As Kubernetes and Helm take names. */
+function dnsName(form: RegExp, others: string): (name: string) => string | null {
+  return (name) => (form.test(name) ? null : `must be lower-case letters, ${others}`)
+}
+
+/** Older versions of Compose took capitals for a project's name, too. */
+function composeName(name: string): string | null {
+  return /^[A-Za-z0-9_][\w.-]*$/.test(name) ? null : 'must be letters, digits, dots, dashes and underscores'
 }
 
 function hostPort(defaultPort: number) {

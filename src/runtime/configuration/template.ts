@@ -17,10 +17,11 @@ export function configurationTemplate(): string {
   return `${head}\n${linesOf(schema, { path: [], indent: '', comment: null }).map(aligned).join('\n')}\n`
 }
 
-/** A section as it is going to be written; a secret is written as `{form: place}`. */
+/** A section as it is going to be written; a secret is written as `{form: place}`, a command as its words. */
 export interface DraftSection {
-  readonly [key: string]: string | DraftSection | undefined
+  readonly [key: string]: DraftValue | undefined
 }
+export type DraftValue = string | readonly string[] | DraftSection
 
 /** A configuration with these keys alone, each with what it means. */
 export function configurationOf(name: string, draft: DraftSection): string {
@@ -42,11 +43,16 @@ function writtenLines({ keys }: Section, draft: DraftSection, indent: string): L
     if (value === undefined) return []
     const about = node === undefined ? '' : aboutOf(node)
     if (typeof value === 'string') return [{ text: `${indent}${key}: ${scalar(value)}`, about }]
+    if (isWords(value)) return [{ text: `${indent}${key}: [${value.map(scalar).join(', ')}]`, about }]
     const section = node?.kind === 'list' ? node.of : node
     if (section?.kind === 'section') return [{ text: `${indent}${key}:`, about }, ...writtenLines(section, value, `${indent}  `)]
     const inner = Object.entries(value).map(([form, place]) => `${form}: ${scalar(typeof place === 'string' ? place : '')}`)
     return [{ text: `${indent}${key}: {${inner.join(', ')}}`, about }]
   })
+}
+
+function isWords(value: DraftValue): value is readonly string[] {
+  return Array.isArray(value)
 }
 
 /** In quotes, where a reader might take it for something else. */

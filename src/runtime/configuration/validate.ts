@@ -156,7 +156,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
 }
 
 /** One as it is; several as a list, with what is to be done in the line of each. */
-function together(mistakes: readonly AdminError[]): AdminError {
+export function together(mistakes: readonly AdminError[]): AdminError {
   const [first] = mistakes
   if (first && mistakes.length === 1) return first
   const told = mistakes.slice(0, mostMistakes).map(({ message, suggestions }) => [message, ...suggestions].join('; '))

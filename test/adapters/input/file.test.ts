@@ -37,6 +37,17 @@ describe('a file', () => {
   })
 
   test.each([
+    ['little-endian', 1, (bytes: Buffer) => bytes],
+    ['little-endian, in blocks', 1000, (bytes: Buffer) => bytes],
+    ['big-endian', 1, (bytes: Buffer) => bytes.swap16()],
+  ])('in UTF-16 (%s) that goes on in 8 bits is read to its end', async (_, size, written) => {
+    const log = '2026-11-22 10:00:00.000 ERROR 1 --- [main] a.B : HTTP FAILED: x\n'
+    const content = Buffer.concat([written(Buffer.from(`\ufeffодин\r\n一丁七万丈三上下不与丐丑专且世丘\r\n`.repeat(9), 'utf16le')), Buffer.from(`${log}два\n`.repeat(9))])
+    const { text, error } = await readAll(unpackedIfPacked(inBlocks(content, size), 'standard input'))
+    expect([Buffer.from(text, 'latin1').toString(), error]).toEqual([`${'один\r\n一丁七万丈三上下不与丐丑专且世丘\r\n\ufeff'.repeat(9).replace(/\ufeff$/, '')}${`${log}два\n`.repeat(9)}`, null])
+  })
+
+  test.each([
     ['bzip2', 'BZh91AY&SY', 'bzcat'],
     ['xz', '\u00fd7zXZ\u0000\u0000', 'xzcat'],
     ['zip', 'PK\u0003\u0004\u0014\u0000', 'unzip -p'],

@@ -33,8 +33,8 @@ describe('the deployment’s name is typed', () => {
     ['yes', 'yes\r', ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']]],
     ['nothing', '\r', ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']]],
     ['Ctrl-D', '\u0004', ['REFUSED the question was not answered: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']]],
-    ['Ctrl-C', '\u0003', ['INTERRUPTED interrupted by SIGINT: nothing was changed', 6, []]],
-    ['Ctrl-C within the name', 'pro\u0003', ['INTERRUPTED interrupted by SIGINT: nothing was changed', 6, []]],
+    ['Ctrl-C', '\u0003', ['REFUSED Cancelled. Nothing was changed.', 4, []]],
+    ['Ctrl-C within the name', 'pro\u0003', ['REFUSED Cancelled. Nothing was changed.', 4, []]],
   ])('%s', async (_, typed, outcome) => expect(await asked(typed)).toEqual(outcome))
 })
 
@@ -47,8 +47,8 @@ test('the question names the deployment', async () => {
 test('a signal from outside ends the question', async () => {
   const controller = new AbortController()
   setTimeout(() => controller.abort(new AdminError('INTERRUPTED', 'interrupted by SIGTERM')), 50)
-  expect(await asked(null, controller.signal)).toEqual(['INTERRUPTED interrupted by SIGTERM', 6, []])
-  expect(await asked(null, AbortSignal.abort())).toEqual(['INTERRUPTED interrupted', 6, []])
+  expect(await asked(null, controller.signal)).toEqual(['REFUSED Cancelled. Nothing was changed.', 4, []])
+  expect(await asked(null, AbortSignal.abort())).toEqual(['REFUSED Cancelled. Nothing was changed.', 4, []])
 })
 
 test('a terminal that was read to its end, as a file, is none to ask on', async () => {

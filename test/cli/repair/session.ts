@@ -67,6 +67,7 @@ export function operator(
       locks: async () => locks,
       journals: { here: journals.here, there: of.there ?? journals.there },
       commands: null,
+      renew: () => undefined,
       close: async () => undefined,
     },
   }

@@ -33,7 +33,7 @@ async function outcome(deployment: object, top: object = {}): Promise<string> {
     broker: async () => brokerEndpoint(context),
     sessions: async () => sessionsEndpoint(context),
     api: async () => apiEndpoint(context, { prefix: 'VENDOR', package: 'V' }),
-    rabbitmqctl: async () => rabbitmqctlFor({ host: 'mq.invalid', port: 5672 }, selected, { environment }, {})(),
+    rabbitmqctl: async () => rabbitmqctlFor({ host: 'mq.invalid', port: 5672 }, selected, { environment, timeoutMs: 1000 }, {})(),
     chart: async () => chartOf({}, selected),
     files: async () => ({ ...(await filesOfDeployment({ config, deployment: 'prod' })), selected: null }),
     integrations: async () => Promise.all(configuredIntegrations(selected, options).map(async ({ password, ...it }) => ({ ...it, password: password && [password.from, await password.read()] }))),
