@@ -1,4 +1,5 @@
 import { hostname, release } from 'node:os'
+import { askCompose } from '../../support/compose-program.ts'
 import { made, projectIn, running, stopped } from './fake-compose.ts'
 import type { Printed } from './fake-logs.ts'
 import type { Shown } from './world.ts'
@@ -10,6 +11,10 @@ export interface EngineState {
   failure?: { text: string; code: number }
   withoutCompose?: boolean
   composeVersion?: string
+  /** the real program, by its path, which says in place of the fake what files come down to */
+  composeProgram?: string
+  /** of `up` */
+  upHelp?: string
   /** as podman-compose 1.0.3 */
   withoutConfig?: boolean
   imageEnvironment?: readonly string[]
@@ -126,11 +131,16 @@ function exec(state: EngineState, words: readonly string[]): Answered {
   return failed('OCI runtime exec failed: exec failed: unable to start container process: executable file not found in $PATH: unknown', 126)
 }
 
+/** Of `docker compose up --help`, 2.26.1. */
+const upHelp = '      --pull string               Pull image before running\n                                  ("always"|"missing"|"never") (default\n                                  "policy")\n'
+
 async function compose(state: EngineState, { words, directory, environment, input }: Asked): Promise<Answered> {
   if (state.withoutCompose) return failed("docker: 'compose' is not a docker command.")
   if (words[0] === 'version') return said(state.composeVersion ?? 'Docker Compose version 2.26.1\n')
   if (state.withoutConfig) return failed("podman-compose: error: argument command: invalid choice: 'config' (choose from 'help', 'version', 'up')", 2)
+  if (words.includes('--help')) return said(state.upHelp ?? upHelp)
   const all = (flag: string): string[] => words.flatMap((it, index) => (it === flag ? [words[index + 1]!] : []))
+  if (state.composeProgram !== undefined && words.includes('config')) return askCompose(state.composeProgram, words, { directory, environment, input })
   const project = projectIn({ files: all('--file'), name: all('--project-name')[0], folder: all('--project-directory')[0], environmentFiles: all('--env-file'), directory, environment, input })
   if ('reason' in project) return failed(`yaml: ${project.reason}`)
   if (words.includes('config')) return said(JSON.stringify({ name: project.name, services: project.services }).replaceAll('$', '$$$$'))

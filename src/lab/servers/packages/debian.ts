@@ -8,7 +8,7 @@ import { debianMirror } from './apt-sources.ts'
 import { alone, exists } from './cache.ts'
 
 /** What is unpacked of all that a package depends on: programs that the machine has anyway are left out. */
-const unpacked = /^(erlang-|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_|lib(?!perl|python|pam-|semanage|selinux))/
+const unpacked = /^(erlang-|docker-compose_|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_|lib(?!perl|python|pam-|semanage|selinux))/
 
 /** For how long a list of packages is taken as it is, in ms. */
 const listsLast = 12 * 3_600_000
