@@ -6,7 +6,7 @@ import { parsedYaml } from '../../adapters/yaml/look.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ComposedImage, EditedFile } from '../../core/sources.ts'
 import { differences } from './differences.ts'
-import { configured, declares, isMap } from './project.ts'
+import { configured, declares, isMap, textOrNull } from './project.ts'
 import type { Configured, Project } from './project.ts'
 import { extendsFiles, partOf, tried } from './trial.ts'
 import type { View } from './view.ts'
@@ -45,8 +45,4 @@ async function editedPart(project: Project, { file, edits }: EditedFile): Promis
   const places = await Promise.all(files.map(async (it) => ({ ...it, path: await realpath(it.path) })))
   const own: ComposeFile | undefined = places.find(({ path }) => path === file)
   return { part: own === undefined ? null : own.included === null ? project : await partOf(project, own.included), to }
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
 }

@@ -6,6 +6,8 @@ import type { PlatformOptions } from '../platform.ts'
 import { fetchImage } from './images.ts'
 import { pendingSettings } from './pending.ts'
 import { wordsOf } from './project.ts'
+import type { Declared } from './project.ts'
+import type { Engine } from './engine.ts'
 import { trySetting, writeSetting } from './setting.ts'
 import { runs, statusOf } from './status.ts'
 import type { View } from './view.ts'
@@ -47,10 +49,19 @@ function managerOf(view: View, commands: ServiceManager['commands']): Pick<Servi
       const isCurrent = first !== undefined && (declared === null || (await pendingSettings(engine, first, declared)).length === 0)
       if (isCurrent || found.files === null) await engine.run(['start', ...own.map(({ id }) => id)], { timeoutMs })
       // a container has the settings that it was made with: with others it is made anew, it alone
-      else await engine.runCompose([...wordsOf(found.files), 'up', '--detach', '--no-deps', '--no-build', found.service], { timeoutMs, directory: found.files.folder })
+      else await engine.runCompose([...wordsOf(found.files), 'up', '--detach', '--no-deps', '--no-build', ...(await limitPulls(engine, declared)), found.service], { timeoutMs, directory: found.files.folder })
     },
     commands,
   }
+}
+
+/** Policies by which an image that is there is taken as it is (compose-spec, 05-services.md, "pull_policy"). */
+const ofWhatIsThere: readonly (string | null)[] = [null, 'missing', 'if_not_present', 'never']
+
+/** A newer image under the same name would come with the setting unasked; and while the service is stopped, a registry that is down would keep it from coming back. */
+async function limitPulls(engine: Engine, declared: Declared | null): Promise<string[]> {
+  if (declared === null || ofWhatIsThere.includes(declared.pullPolicy)) return []
+  return (await engine.canLimitPulls()) ? ['--pull', 'missing'] : []
 }
 
 /** Where no compose program tells what the files declare, nothing of them can have been changed either: a container is what it was. */

@@ -30,6 +30,8 @@ export interface Engine {
   compose(): Promise<readonly [string, ...string[]]>
   /** a command of the compose program; anything but 0 is an error. `allProfiles`: of services that take a profile to be there, too */
   runCompose(words: readonly string[], options?: Partial<ProgramOptions> & { allProfiles?: boolean }): Promise<string>
+  /** whether its compose program's `up` takes `--pull missing`, by its own help: the first versions of 2 do not, nor does 1 */
+  canLimitPulls(): Promise<boolean>
   /** whether its containers are processes of this machine, under this kernel: not so in the virtual machine of a desktop */
   isHere(): Promise<boolean>
   /** name of the machine that it runs on; null: it does not say */
@@ -99,6 +101,7 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
       const environment = { ...options.environment, ...(allProfiles && { COMPOSE_PROFILES: '*' }) }
       return orThrow([...own.words, ...(own.isPodmanCompose ? withoutFolder(words) : words)], { environment, ...more })
     },
+    canLimitPulls: async () => /--pull string[^]{0,200}"missing"/.test((await start([...(await provider()).words, 'up', '--help'])).stdout),
     async isHere() {
       const { name, kernel } = await information()
       return name === hostname() && kernel === release()

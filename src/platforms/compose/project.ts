@@ -26,6 +26,8 @@ export interface Project {
 export interface Declared {
   name: string
   image: string | null
+  /** when its image is fetched anew, as its files say; null: they say nothing */
+  pullPolicy: string | null
   /** null: its value is taken from the shell, where there is none */
   environment: ReadonlyMap<string, string | null>
 }
@@ -181,8 +183,8 @@ function valueOf(text: string, { program }: Engine): Record<string, unknown> {
 }
 
 function declaredIn(name: string, service: Record<string, unknown>): Declared {
-  const { image, environment } = service
-  return { name, image: typeof image === 'string' ? image : null, environment: new Map(pairsIn(environment)) }
+  const { image, environment, pull_policy: pullPolicy } = service
+  return { name, image: textOrNull(image), pullPolicy: textOrNull(pullPolicy), environment: new Map(pairsIn(environment)) }
 }
 
 /** A map, or a list of `NAME=value`; a sign `$` is written twice, lest it be interpolated once more. */
@@ -203,6 +205,11 @@ function scalarOf(value: unknown): string {
 
 function plain(value: string): string {
   return value.replaceAll('$$', '$')
+}
+
+/** Null for what is no text, or an empty one. */
+export function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
 }
 
 export function isMap(value: unknown): value is Record<string, unknown> {

@@ -5,84 +5,10 @@ import type { SettingChange } from '../../../src/core/controls.ts'
 import { composeWorld, recorded } from './world.ts'
 
 const image = 'registry.example.org/qameta/testops:26.2.1'
-
-interface Case {
-  /** below the service */
-  service: string
-  files?: Record<string, string>
-  top?: string
-  change: SettingChange
-  /** the file that is written, by what it holds then; or why it is refused */
-  after: Record<string, string> | string
-}
-
-const fileOf = (service: string, top = ''): string => `${top}services:\n  testops:\n    image: ${image}\n${service.replace(/^(?=.)/gm, '    ')}`
-
-async function setIn({ service, files = {}, top, change }: Case): Promise<Record<string, string> | string> {
-  const before: Record<string, string> = { 'project/docker-compose.yml': fileOf(service, top), ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`project/${name}`, text])) }
-  const world = await composeWorld({ containers: [await recorded('stopped')] }, before)
-  const control = await (await world.open()).control()
-  const answer = async (ask: Promise<string>): Promise<string> => ask.catch((error: Error) => error.message.replaceAll(world.folder, ''))
-  const tried = await answer(control.trySetting(change))
-  const now = async (): Promise<Record<string, string>> =>
-    Object.fromEntries<string>(await Promise.all(Object.keys(before).map(async (name) => [name.slice('project/'.length), await readFile(join(world.folder, name), 'utf8').catch(() => '')] as const)))
-  const untouched = await now()
-  expect(untouched).toEqual(Object.fromEntries(Object.entries(before).map(([name, text]) => [name.slice('project/'.length), text])))
-  const written = await answer(control.writeSetting(change))
-  expect(tried).toBe(written)
-  const changed = Object.entries(await now()).filter(([name, text]) => untouched[name] !== text)
-  return written === 'set' && changed.length > 0 ? Object.fromEntries(changed) : written
-}
-
+const fileOf = (service: string): string => `services:\n  testops:\n    image: ${image}\n${service.replace(/^(?=.)/gm, '    ')}`
 const set = (to: string | null, from: string | null = 'false'): SettingChange => ({ name: 'A', from, to })
 
-describe('is written where it stands', () => {
-  test.each<[string, Case]>([
-    ['in a map', { service: 'environment:\n  # why\n  A: "false" # c\n  B: c\n', change: set('true'), after: { 'docker-compose.yml': fileOf('environment:\n  # why\n  A: "true" # c\n  B: c\n') } }],
-    ['in a list', { service: 'environment:\n  - B=c\n  - A=false # c\n', change: set('true'), after: { 'docker-compose.yml': fileOf('environment:\n  - B=c\n  - "A=true" # c\n') } }],
-    ['in a list, in quotes', { service: 'environment:\n  - "A=false"\n', change: set('true'), after: { 'docker-compose.yml': fileOf('environment:\n  - "A=true"\n') } }],
-    ['in a list on one line', { service: 'environment: ["A=false", "B=c"]\n', change: set('true'), after: { 'docker-compose.yml': fileOf('environment: ["A=true", "B=c"]\n') } }],
-    ['with a sign that is not to be interpolated', { service: 'environment:\n  A: "false"\n', change: set('a$b'), after: { 'docker-compose.yml': fileOf('environment:\n  A: "a$$b"\n') } }],
-    ['in .env, where it comes from there', { service: 'environment:\n  A: ${X}\n', files: { '.env': '# x\nX=false\nY=1\n' }, change: set('true'), after: { '.env': '# x\nX=true\nY=1\n' } }],
-    ['in .env, before a comment', { service: 'environment:\n  A: ${X}\n', files: { '.env': 'X=1 # old\r\nX="false"  # why\r\nY=1 # y' }, change: set('two words'), after: { '.env': 'X=1 # old\r\nX="two words"  # why\r\nY=1 # y' } }],
-    ['in .env above its default', { service: 'environment:\n  A: ${X:-false}\n', files: { '.env': 'Y=1' }, change: set('true'), after: { '.env': 'Y=1\nX=true\n' } }],
-    ['in .env, for a list', { service: 'environment:\n  - A=$X\n', files: { '.env': 'X=false\n' }, change: set('true'), after: { '.env': 'X=true\n' } }],
-    ['in a file of settings, before a comment', { service: 'env_file: [own.env]\n', files: { 'own.env': 'A=false # why\n' }, change: set('true'), after: { 'own.env': 'A=true # why\n' } }],
-    ['in a file of settings', { service: 'env_file: [own.env]\n', files: { 'own.env': 'B=c\nA=false\n' }, change: set('true'), after: { 'own.env': 'B=c\nA=true\n' } }],
-  ])('%s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
-})
-
-describe('is added', () => {
-  test.each<[string, Case]>([
-    ['to a map', { service: 'environment:\n  B: c\n', change: set('true', null), after: { 'docker-compose.yml': fileOf('environment:\n  B: c\n  A: "true"\n') } }],
-    ['to a list', { service: 'environment:\n  - B=c\n  # last\n', change: set('true', null), after: { 'docker-compose.yml': fileOf('environment:\n  - B=c\n  - "A=true"\n  # last\n') } }],
-    ['to a list with Windows line ends', { service: 'environment:\r\n  - B=c\r\n', change: set('true', null), after: { 'docker-compose.yml': fileOf('environment:\r\n  - B=c\r\n  - "A=true"\r\n') } }],
-    ['to a service without any', { service: 'restart: always\n', change: set('true', null), after: { 'docker-compose.yml': fileOf('restart: always\nenvironment:\n  A: "true"\n') } }],
-  ])('%s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
-})
-
-describe('is removed', () => {
-  test.each<[string, Case]>([
-    ['from a map', { service: 'environment:\n  A: "false"\n  B: c\n', change: set(null), after: { 'docker-compose.yml': fileOf('environment:\n  B: c\n') } }],
-    ['from a list', { service: 'environment:\n  - A=false\n  - B=c\n', change: set(null), after: { 'docker-compose.yml': fileOf('environment:\n  - B=c\n') } }],
-    ['from a list on one line', { service: 'environment: [A=false, B=c]\n', change: set(null), after: { 'docker-compose.yml': fileOf('environment: [B=c]\n') } }],
-    ['with what it comes from left as it is', { service: 'environment:\n  A: ${X}\n  B: c\n', files: { '.env': 'X=false\n' }, change: set(null), after: { 'docker-compose.yml': fileOf('environment:\n  B: c\n') } }],
-  ])('%s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
-})
-
 describe('is not touched', () => {
-  test.each<[string, Case]>([
-    ['where it is so already', { service: 'environment:\n  A: "true"\n', change: set('true'), after: 'set' }],
-    ['where somebody else has changed it', { service: 'environment:\n  A: "no"\n', change: set('true'), after: 'changed' }],
-    ['where it is put together', { service: 'environment:\n  A: x${X}\n', files: { '.env': 'X=1\n' }, change: set('true', 'x1'), after: 'A cannot be set: its value in /project/docker-compose.yml is put together of several parts' }],
-    ['where another comes from the same', { service: 'environment:\n  A: ${X}\n  B: ${X}\n', files: { '.env': 'X=false\n' }, change: set('true'), after: 'A cannot be set in /project/.env: it would change services.testops.environment.B too' }],
-    ['behind an anchor that is used elsewhere', { top: 'x-env: &e\n  A: "false"\n', service: 'environment: *e\n', change: set('true'), after: 'A cannot be set in /project/docker-compose.yml:6: services.testops.environment is the alias *e, and what it stands for is used elsewhere too' }],
-    ['in two files of settings', { service: 'env_file: [a.env, b.env]\n', files: { 'a.env': 'A=1\n', 'b.env': 'A=false\n' }, change: set('true'), after: 'A cannot be set: it is set in several files: /project/a.env, /project/b.env' }],
-    ['in a file of settings, with blanks', { service: 'env_file: own.env\n', files: { 'own.env': 'A=false\n' }, change: set('a b'), after: 'A cannot be set: /project/own.env has it, in which a value with blanks or quotes is read differently by different versions' }],
-    ['by a name that is none', { service: 'environment: {}\n', change: { name: 'A-B', from: null, to: 'x' }, after: "'A-B' is no name of a setting: letters, digits and _" }],
-    ['with a line end', { service: 'environment: {}\n', change: set('a\nb', null), after: "the value of A holds control characters or a line's end" }],
-  ])('%s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
-
   test('where its container would get another image with it', async () => {
     const world = await composeWorld({ containers: [await recorded('stopped')] }, { 'project/docker-compose.yml': fileOf('environment: {}\n').replace('26.2.1', '26.3.1') })
     const control = await (await world.open()).control()
@@ -129,6 +55,22 @@ test('with a changed setting a start makes the container anew, it alone; without
     `stop -t 4 ${container.Id}`,
     `compose --project-name testops --project-directory ${folder} --file ${folder}/docker-compose.yml up --detach --no-deps --no-build testops`,
   ])
+})
+
+test.each([
+  { policy: 'always', words: '--pull missing ' },
+  { policy: 'daily', words: '--pull missing ' },
+  { policy: 'missing', words: '' },
+  { policy: 'never', words: '' },
+  { policy: 'always', upHelp: '    --no-build                 Do not build an image\n', words: '' },
+  { policy: 'always', upHelp: '  --pull                pull images before starting\n  --pull-always         pull always, "missing" or not\n', words: '' },
+])('with pull_policy $policy, a start with a changed setting fetches no newer image, where its compose program can be told so', async ({ policy, upHelp, words }) => {
+  const container = await recorded('stopped', ({ Config }) => (Config.Env = ['A=false']))
+  const world = await composeWorld({ containers: [container], ...(upHelp !== undefined && { upHelp }) }, { 'project/docker-compose.yml': fileOf(`pull_policy: ${policy}\nenvironment:\n  A: "false"\n`) })
+  const control = await (await world.open()).control()
+  await control.writeSetting(set('true'))
+  await control.start({ timeoutMs: 5000 })
+  expect(world.asked.find((it) => it.includes(' up --detach'))?.replace(/.* up /, '')).toBe(`--detach --no-deps --no-build ${words}testops`)
 })
 
 describe('podman-compose', () => {
