@@ -17,7 +17,7 @@ const goingBack = '20261124T172810Z-reset-queues-9ae2'
 async function copied(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-former-'))
   onTestFinished(async () => rm(folder, { recursive: true }))
-  await cp(join(import.meta.dirname, '..', 'fixtures', 'journals'), folder, { recursive: true })
+  await cp(join(import.meta.dirname, '..', 'fixtures', 'journals', 'reset-queues'), folder, { recursive: true })
   for (const run of [killed, goingBack]) await chmod(join(folder, run), 0o700)
   return folder
 }

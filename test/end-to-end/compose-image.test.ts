@@ -1,8 +1,9 @@
-import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
-import type { RunEvent, RunRecord } from '../../src/core/run.ts'
+import type { RunRecord } from '../../src/core/run.ts'
+import { hashOf } from '../../src/engine/perform.ts'
 import { failpointsOf } from '../repairs/support/failpoints.ts'
 import { composeProject } from './compose-world.ts'
 import type { ComposeProject } from './compose-world.ts'
@@ -107,26 +108,42 @@ test('an image that was removed again since is fetched again by the resume, befo
   expect([(await repair(['resume'])).outcome, stand()]).toEqual(['done', { runs: 'running', image: legacy, stops: 1, fetches: 2 }])
 })
 
-/** Its plan had no such step: the stop came first. The deployment's copy is gone, as of a broker that keeps none. */
-async function asFormerVersion(id: string): Promise<void> {
-  const runs = (await readdir(place.directory, { recursive: true })).find((it) => it.endsWith(id))!
-  const [head, journal] = [join(place.directory, runs, 'run.json'), join(place.directory, runs, 'journal.jsonl')]
-  const record = JSON.parse(await readFile(head, 'utf8')) as RunRecord
-  const { expectedMs: _, ...plan } = record.plan
-  await writeFile(head, JSON.stringify({ ...record, plan: { ...plan, steps: plan.steps.filter(({ action }) => action.kind !== 'fetch-image') } }))
-  const events = (await readFile(journal, 'utf8')).trim().split('\n').map((it) => JSON.parse(it) as RunEvent)
-  const kept = events.filter(({ event }) => event !== 'copied').flatMap((it): object[] => ('step' in it ? (it.step === 0 ? [] : [{ ...it, step: it.step - 1 }]) : [it]))
-  const queues = `/api/queues/${project.vhost.vhost}`
-  for (const { name } of (await project.vhost.manage('GET', queues)) as { name: string }[]) if (name.startsWith('testops-admin.run.')) await project.vhost.manage('DELETE', `${queues}/${name}`)
-  await writeFile(journal, kept.map((it) => `${JSON.stringify(it)}\n`).join(''))
+/**
+ * A run that the version left which fetched no image: killed as it had written the file, its service stopped, with no copy of it in the
+ * deployment. Recorded of it; paths and users are renamed.
+ */
+const former = '20261126T005246Z-use-legacy-image-0926'
+
+async function leaveFormerRun(): Promise<void> {
+  const runs = join(place.directory, '.local/state/testops-admin/testops/runs', former)
+  await mkdir(runs, { recursive: true, mode: 0o700 })
+  for (const name of ['run.json', 'journal.jsonl']) {
+    const recorded = await readFile(join(import.meta.dirname, '../fixtures/journals/use-legacy-image', former, name), 'utf8')
+    await writeFile(join(runs, name), recorded.replaceAll('/opt/testops', join(project.world.folder, 'project')), { mode: 0o600 })
+  }
 }
 
-test.each(['resume', 'undo'] as const)('a run that a former version left half done: %s', async (way) => {
-  registryHas('linux/amd64')
-  await repair(apply, 'edit-values:written')
-  const id = await newest()
-  await asFormerVersion(id)
-  const { outcome, document } = await repair([way, id])
+test.each([
+  { way: 'resume', isWritten: true },
+  { way: 'resume', isWritten: false },
+  { way: 'undo', isWritten: true },
+  { way: 'undo', isWritten: false },
+] as const)('a run that a former version left half done, its file written: $isWritten: $way', async ({ way, isWritten }) => {
+  await run(['service', 'stop', '--confirm', 'testops'])
+  await leaveFormerRun()
+  if (isWritten) await writeFile(join(project.world.folder, 'project/docker-compose.yml'), edited())
+  const { outcome, document } = await repair([way, former])
   expect([outcome, document?.error, document?.plan?.steps.map(({ action }) => action.kind)]).toEqual(['done', undefined, ['stop-service', 'edit-values', 'start-service']])
-  expect([await text(), stand().runs]).toEqual([way === 'resume' ? edited() : before, 'running'])
+  expect([await text(), stand()]).toMatchObject([way === 'resume' ? edited() : before, { runs: 'running', image: way === 'resume' ? legacy : standard, fetches: 0 }])
+})
+
+test('a plan that a former version saved, without the step that fetches, is refused with what differs', async () => {
+  registryHas('linux/amd64')
+  await leaveFormerRun()
+  const recorded = JSON.parse(await readFile(join(place.directory, '.local/state/testops-admin/testops/runs', former, 'run.json'), 'utf8')) as RunRecord
+  await rm(join(place.directory, '.local/state/testops-admin/testops/runs', former), { recursive: true })
+  const { expectedMs: _, ...plan } = recorded.plan
+  const { fetches } = stand()
+  const { code, document } = await repair(['apply', await place.write('plan.json', JSON.stringify({ schemaVersion: 1, run: null, hash: hashOf(plan), plan }))])
+  expect([code, document?.outcome, document?.error?.message, await text(), stand().runs, stand().fetches - fetches]).toEqual([4, 'refused', 'the deployment has changed since the plan was made: its steps would differ now', before, 'running', 0])
 })
