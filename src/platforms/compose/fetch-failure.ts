@@ -54,7 +54,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
   const look = sentence`look into ${registry} for the image and its tag`
   return [
     {
-      pattern: /no matching manifest for|does not match the specified platform|no image found in (?:manifest list|image index)|operating system "?[^"\n]*"? cannot be used/i,
+      pattern: /no matching manifest for|does not match the specified platform|no image found in (?:manifest list|image index)|operating system "?[^"\n]{0,100}"? cannot be used/i,
       code: 'REFUSED',
       message: `${registry} has it for another platform than ${platform ?? "this engine's"}`,
       next: [look],
@@ -90,7 +90,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
       next: [command`${program} login ${registry}   # as a user who may`],
     },
     {
-      pattern: /no such host|name resolution|server misbehaving|lookup \S+ .*(?:i\/o timeout|timed out)/i,
+      pattern: /no such host|name resolution|server misbehaving|lookup \S{1,300} .{0,400}(?:i\/o timeout|timed out)/i,
       code: 'UNREACHABLE',
       message: `the name ${hostOf(registry)} does not resolve where ${program} runs`,
       next: [command`getent hosts ${hostOf(registry)}`],
@@ -114,7 +114,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
       next: [command`curl -m 10 -sSI https://${registry}/v2/`],
     },
     {
-      pattern: /manifest unknown|manifest for .* not found|manifest_unknown|name unknown|name_unknown|repository .*not found|: not found$/im,
+      pattern: /manifest unknown|manifest for .{0,400} not found|manifest_unknown|name unknown|name_unknown|repository .{0,400}not found|: not found$/im,
       code: 'REFUSED',
       message: `${registry} has no such image or tag`,
       next: [look],

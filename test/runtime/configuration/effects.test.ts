@@ -54,7 +54,7 @@ const store = { url: 'redis://redis' }
 const sentinel = { master: 'a', nodes: ['a:1'], password: a }
 const database = { url: 'postgresql://db/a', user: 'a', password: a, ca: 'a.pem' }
 const broker = { url: 'amqp://mq', user: 'a', password: a, ca: 'a.pem', managementUrl: 'http://mq:1', rabbitmqctl: ['a'] }
-const kubernetes = { context: 'a', namespace: 'a', release: 'a', values: 'a.yaml', chart: 'a/a', chartVersion: '1', valuesPath: 'a' }
+const kubernetes = { context: 'a', namespace: 'a', release: 'a', workload: 'a', values: 'a.yaml', chart: 'a/a', chartVersion: '1', valuesPath: 'a' }
 const integration = { name: 'a', url: 'https://a', user: 'a', password: a }
 
 /** Of each key, two configurations that differ in it alone. */
