@@ -1,5 +1,6 @@
 import { command, nested } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
+import { printable } from './text.ts'
 
 const here = '# on this machine'
 
@@ -14,4 +15,9 @@ const programs = /^(?:testops-admin|kubectl|helm|docker|ls|getent|curl|openssl|t
 export function firstTypedHere(suggestions: readonly string[]): string | undefined {
   const first = suggestions.find((it) => programs.test(it) || it.includes('   # on '))
   return first === undefined || first.startsWith('testops-admin ') || first.includes('   # ') ? first : `${first}   ${here}`
+}
+
+/** `Next:` with that step, on one line however long, so that it can be copied; empty: there is none. */
+export function nextText(next: Suggestion | undefined): string {
+  return next === undefined ? '' : `Next: ${printable(typedHere(next))}\n`
 }

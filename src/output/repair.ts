@@ -10,9 +10,8 @@ import type { Paint } from './paint.ts'
 import { planText } from './plan.ts'
 import type { Screen } from './screen.ts'
 import { hang, pad, printable, widthOf } from './text.ts'
-import { typedHere } from './next.ts'
+import { nextText } from './next.ts'
 import { command, nested } from '../core/shell-command.ts'
-import type { Suggestion } from '../core/shell-command.ts'
 import { own } from '../core/own.ts'
 
 const outcomes = {
@@ -42,17 +41,13 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
     if (why !== undefined) lines.push(...hang('    ', printable(why), screen.columns))
   }
   if (outcome === 'done' && run !== null && leavesChange(plan) && !isTakenBack(document)) lines.push('', command`To take it back: testops-admin undo ${run} ${nested(here)}`)
-  const told = error ? `\n${isUnhealthy(document) ? nextText(error.suggestions) : errorText({ error }, screen)}` : ''
+  const told = error ? `\n${isUnhealthy(document) ? nextText(error.suggestions[0]) : errorText({ error }, screen)}` : ''
   return `${lines.join('\n')}\n${told}`
 }
 
 /** All of it was done, and a check finds an error all the same. */
 function isUnhealthy({ outcome, verification }: RepairDocument): boolean {
   return outcome === 'failed' && Object.values(verification).includes('error')
-}
-
-function nextText([next]: readonly Suggestion[]): string {
-  return next === undefined ? '' : `Next: ${printable(typedHere(next))}\n`
 }
 
 /** A run that had touched nothing is taken back without a step. */

@@ -4,7 +4,7 @@ import { jsonText } from '../../src/cli/json.ts'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
 import { discardText } from '../../src/output/discard.ts'
 import { fitted } from '../../src/output/doctor/fitted.ts'
-import { firstTypedHere, typedHere } from '../../src/output/next.ts'
+import { firstTypedHere, nextText, typedHere } from '../../src/output/next.ts'
 import { adoptCommand, recordText } from '../../src/output/record.ts'
 import { recordOf } from '../engine/repairing.ts'
 import { explainDocument, explainText } from '../../src/output/explain.ts'
@@ -117,6 +117,7 @@ const printings: Readonly<Record<string, Printing>> = {
   recordText: printing([{ record: recordOf({ plan: riskyPlan }), events: [] }, ...Object.values(repairDocuments).map(({ plan }) => ({ record: recordOf({ plan }), events: [] }))], recordText),
   typedHere: printing([{ next: 'curl x' }], ({ next }) => printable(typedHere(next))),
   firstTypedHere: printing([{ suggestion: 'curl x' }], ({ suggestion }) => printable(firstTypedHere([`kubectl ${suggestion}`]) ?? '')),
+  nextText: printing([{ next: 'curl x' }], ({ next }) => nextText(next)),
   fitted: printing([{ line: 'a' }], ({ line }, { columns }) => fitted(`${printable(line)}\n\nend\n`, { rows: 24, columns })),
   adoptCommand: printing([{ run: 'x', name: 'prod', risk: 'foreign-run' }], ({ run, name, risk }) => printable(adoptCommand(run, { name, config: name }, [risk]))),
   takeBackText: printing([riskyPlan], (plan, screen) => takeBackText(plan, [1, 0], screen)),

@@ -21,6 +21,7 @@ import { refuseIfUnfinished, unknownEnd, withoutOver } from './list-runs.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import { refuseIfReadOnly } from './read-only.ts'
+import { nextText } from '../../output/next.ts'
 import { planText } from '../../output/plan.ts'
 import { adoptCommand, planOfRecord, recordText } from '../../output/record.ts'
 import { takeBackText } from '../../output/repair.ts'
@@ -310,7 +311,7 @@ function show(standing: Standing, { opened: { deployment } }: RepairSession, fla
     if (isDry(flags)) {
       const risks = ['foreign-run', ...history.record.plan.risks.map(({ name }) => name)]
       tellLine(process.stderr, 'Adopt it only if you are sure of every value above.')
-      tellLine(process.stderr, `Next: ${adoptCommand(run, deployment, risks)}`)
+      print(process.stderr, nextText(adoptCommand(run, deployment, risks)))
     }
     return
   }
