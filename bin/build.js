@@ -2,7 +2,7 @@
 // in it too, but not run before that command asks for it. The lab's own programs stand beside it, and oclif's manifest above.
 import {existsSync, renameSync, rmSync} from 'node:fs'
 import {cp, readFile, rename, rm, writeFile} from 'node:fs/promises'
-import {createRequire} from 'node:module'
+import Module, {createRequire} from 'node:module'
 import {dirname, join, relative} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {build} from 'esbuild'
@@ -109,8 +109,11 @@ const {metafile: ofMain} = await build({
   define: {'import.meta.url': '__url'},
 })
 // bin/load.cjs takes it as Latin-1; esbuild escapes what is foreign in texts, not in regular expressions (one of ansis has U+009B)
-const foreign = /.{0,80}[^\x00-\x7f\x9b].{0,80}/.exec(await readFile(join(next, 'main.cjs'), 'utf8'))
+const main = await readFile(join(next, 'main.cjs'), 'utf8')
+const foreign = /.{0,80}[^\x00-\x7f\x9b].{0,80}/.exec(main)
 if (foreign) throw new Error(`not in ASCII, so it has to be made by new RegExp('…'): ${foreign[0]}`)
+// the function that require() would put around it at every start, with a copy of it all
+await writeFile(join(next, 'main.cjs'), Module.wrap(main), 'latin1')
 const programs = ['src/docs.ts', 'src/logs/scan/worker.ts', 'src/results/run/worker.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts', 'src/lab/reverse-proxy/main.ts', 'src/lab/external-system/main.ts']
 const {metafile: ofPrograms} = await build({
   ...common,
@@ -146,7 +149,7 @@ await rm(old, {recursive: true, force: true})
 
 /** oclif finds commands in files of their own; ours are in one. */
 class Bundled extends Plugin {
-  #commands = createRequire(import.meta.url)(join(output, 'main.cjs')).commands
+  #commands = createRequire(import.meta.url)('./load.cjs').load(join(output, 'main.cjs'), '').commands
   async getCommandIDs() {
     return Object.keys(this.#commands)
   }

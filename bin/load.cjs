@@ -1,7 +1,7 @@
 // Loads dist/main.cjs together with what V8 made of it when the same command ran last: compiling it anew takes a third of the
 // start. Node 22 has module.enableCompileCache() for this, which keeps no function that is compiled on its first call, and
 // so saves half as much; Node 20 has none. NODE_DISABLE_COMPILE_CACHE=1 turns this off too.
-const {closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync} = require('node:fs')
+const {closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, readSync, readdirSync, renameSync, rmSync, statSync, writeFileSync} = require('node:fs')
 const Module = require('node:module')
 const {homedir} = require('node:os')
 const {dirname, isAbsolute, join} = require('node:path')
@@ -9,15 +9,15 @@ const {Script} = require('node:vm')
 const {crc32} = require('node:zlib')
 
 /**
- * The exports of the CommonJS file (of ASCII alone, as esbuild writes), and `keep`, which stores its compiled form for the next run of this command.
+ * The exports of the CommonJS file (of ASCII alone, in its function: bin/build.js), and `keep`, which stores its compiled form for the next run of this command.
  * Whatever goes wrong with what is stored, the file is compiled as usual: this never throws for it.
  */
 exports.load = (file, command) => {
-  const source = readFileSync(file)
+  const {text, sum} = read(file)
   // crc32: not before Node 20.15, nor in 22.0
-  const store = process.env.NODE_DISABLE_COMPILE_CACHE || !crc32 || !/^[a-z][a-z-]{0,30}$/.test(command) ? null : storeFor(source, command)
+  const store = process.env.NODE_DISABLE_COMPILE_CACHE || !crc32 || !/^[a-z][a-z-]{0,30}$/.test(command) ? null : storeFor(sum, command)
   const cachedData = store?.read()
-  const script = new Script(Module.wrap(source.latin1Slice()), {
+  const script = new Script(text, {
     filename: file,
     ...(cachedData && {cachedData}),
   })
@@ -28,9 +28,29 @@ exports.load = (file, command) => {
   return {...loaded.exports, keep: () => stale && store?.write(() => script.createCachedData())}
 }
 
-function storeFor(source, command) {
+/** Its bytes are given back at once: left to the garbage collector, they stay as long as most commands run. */
+function read(file) {
+  const descriptor = openSync(file, constants.O_RDONLY)
+  try {
+    const {size} = fstatSync(descriptor)
+    const memory = new ArrayBuffer(size, {maxByteLength: size})
+    const bytes = Buffer.from(memory)
+    for (let at = 0; at < size; ) {
+      const length = readSync(descriptor, bytes, at, size - at, at)
+      if (length === 0) throw new Error(`${file} is shorter than it was`)
+      at += length
+    }
+    const found = {text: bytes.latin1Slice(), sum: crc32?.(bytes)}
+    memory.resize(0)
+    return found
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function storeFor(sum, command) {
   const machine = `${command}-${process.version}-${process.arch}-`
-  const name = `${machine}${crc32(source).toString(16)}`
+  const name = `${machine}${sum.toString(16)}`
   return {
     read() {
       try {

@@ -1,12 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import Module from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 const loader = fileURLToPath(new URL('../../bin/load.cjs', import.meta.url))
-const source = `exports.main = () => { const inner = () => 'said by ' + require('node:path').basename(__filename); return inner() }`
+/** As bin/build.js leaves it. */
+const source = Module.wrap(`exports.main = () => { const inner = () => 'said by ' + require('node:path').basename(__filename); return inner() }`)
 
 let folder: string
 let file: string

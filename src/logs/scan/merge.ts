@@ -15,6 +15,31 @@ export function joinTallies(parts: readonly Tally[]): Tally {
   return merged(parts, steps.length)
 }
 
+/** Joins parts as they come, in any order, so that few are kept at a time. */
+export interface Joiner {
+  add(part: { index: number; isWhole: boolean; tally: Tally }): void
+  /** of the parts from the first one on, up to one that was given up or is missing; `parts`: how many these are */
+  joined(): { tally: Tally; parts: number }
+}
+
+export function joiner(): Joiner {
+  const early = new Map<number, Parameters<Joiner['add']>[0]>()
+  let [parts, isOver] = [0, false]
+  let tally = joinTallies([])
+  return {
+    add(part) {
+      early.set(part.index, part)
+      for (let next = early.get(parts); next && !isOver; next = early.get(parts)) {
+        early.delete(parts)
+        tally = parts === 0 ? next.tally : joinTallies([tally, next.tally])
+        isOver = !next.isWhole
+        parts += 1
+      }
+    },
+    joined: () => ({ tally, parts }),
+  }
+}
+
 function merged(tallies: readonly Tally[], stepsBetween: number): Tally {
   const counters = new Map(signatures.map(({ id }) => [id, causeCounter(id)]))
   let [bytes, lines] = [0, 0]

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { setImmediate as immediately } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { packageFolder } from '../../core/package-folder.ts'
-import { joinTallies } from './merge.ts'
+import { joiner } from './merge.ts'
+import type { Joiner } from './merge.ts'
 import { scanParts } from './part-scan.ts'
 import type { PartTally, SharedScan } from './part-scan.ts'
 import { hasParts, partsIn } from './parts-of-file.ts'
@@ -37,7 +38,7 @@ export async function scanFile(path: string, options: ScanOptions, signal?: Abor
 
 /** Here and in as many threads. All have ended before it returns or throws: they read from the file. */
 async function scanShared(program: string, threads: number, shared: SharedScan, signal: AbortSignal | undefined): Promise<Tally> {
-  const found: PartTally[] = []
+  const found = joiner()
   const workers = Array.from({ length: threads }, () => new Worker(program, { workerData: shared, resourceLimits: { maxYoungGenerationSizeMb: 8 } }))
   const over = new AbortController()
   const here = scanHere(shared, found, AbortSignal.any([over.signal, ...(signal ? [signal] : [])]))
@@ -50,33 +51,26 @@ async function scanShared(program: string, threads: number, shared: SharedScan, 
     over.abort()
     await Promise.allSettled([here, ...workers.map((worker) => worker.terminate())])
   }
-  const parts = withoutGap(found)
-  if (!signal?.aborted && parts.length < partsIn(shared.size, shared.partLength)) throw new Error('a part of a file was scanned by nobody')
-  return joinTallies(parts.map(({ tally }) => tally))
-}
-
-/** From the first one on, up to one that was given up or is missing. */
-function withoutGap(found: readonly PartTally[]): readonly PartTally[] {
-  const inOrder = found.toSorted((one, other) => one.index - other.index)
-  const gap = inOrder.findIndex(({ index }, place) => index !== place || inOrder[place - 1]?.isWhole === false)
-  return gap < 0 ? inOrder : inOrder.slice(0, gap)
+  const { tally, parts } = found.joined()
+  if (!signal?.aborted && parts < partsIn(shared.size, shared.partLength)) throw new Error('a part of a file was scanned by nobody')
+  return tally
 }
 
 /** Lets signals and what the threads found come between some blocks and the next. */
-async function scanHere(shared: SharedScan, found: PartTally[], signal: AbortSignal): Promise<void> {
+async function scanHere(shared: SharedScan, found: Joiner, signal: AbortSignal): Promise<void> {
   const scan = scanParts(shared)
   let blocks = 0
   for (let step = scan.next(); !step.done; step = scan.next(signal.aborted)) {
-    if (step.value) found.push(step.value)
+    if (step.value) found.add(step.value)
     if ((blocks += 1) % blocksAtOnce === 0) await immediately()
   }
 }
 
-function foundBy(worker: Worker, found: PartTally[], signal: AbortSignal | undefined): Promise<void> {
+function foundBy(worker: Worker, found: Joiner, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal?.reason as Error)
     signal?.addEventListener('abort', stop, { once: true })
-    worker.on('message', (part: PartTally) => found.push(part))
+    worker.on('message', (part: PartTally) => found.add(part))
     worker.once('error', reject)
     worker.once('exit', (code) => {
       signal?.removeEventListener('abort', stop)
