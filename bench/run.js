@@ -1,4 +1,4 @@
-// `npm run bench`: every figure of the README's table, each beside what one would use instead, in one run. `npm run bench -- doctor`: that alone.
+// `npm run bench`: every figure of docs/performance.md, each beside what one would use instead, in one run. `npm run bench -- doctor`: that alone.
 import {readFileSync, writeFileSync} from 'node:fs'
 import {fileURLToPath} from 'node:url'
 import {doctor} from './doctor.js'
@@ -30,5 +30,5 @@ for (const name of asked.length > 0 ? asked : Object.keys(measures)) {
   // what was measured is kept, whatever the next one comes to
   writeFileSync(file, JSON.stringify(results, null, 2) + '\n')
 }
-console.log('\nwritten to bench/results.json; `npm run docs` puts them into the README')
+console.log('\nwritten to bench/results.json; `npm run docs` puts them into docs/performance.md')
 process.exitCode = results.every(({ratio, goal}) => ratio <= goal) ? 0 : 1

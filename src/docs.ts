@@ -27,15 +27,34 @@ export interface Measurement {
   goal: number
 }
 
+/** A command as oclif's manifest has it. */
 export interface DocumentedCommand {
   id: string
   summary?: string
+  args: Readonly<Record<string, { name: string; required?: boolean; description?: string }>>
+  flags: Readonly<Record<string, DocumentedFlag>>
 }
 
-/** The README's tables by name, made from what the program itself uses. */
-export function generatedTables(commands: readonly DocumentedCommand[], measured: readonly Measurement[]): Record<string, string> {
+interface DocumentedFlag {
+  name: string
+  char?: string
+  summary?: string
+  helpGroup?: string
+  helpValue?: string
+  env?: string
+  default?: unknown
+  options?: readonly string[]
+  multiple?: boolean
+  allowNo?: boolean
+  hidden?: boolean
+}
+
+/** Generated parts of the documents by name, made from what the program itself uses. `schemas`: names of files. */
+export function generatedTables(commands: readonly DocumentedCommand[], measured: readonly Measurement[], schemas: readonly string[]): Record<string, string> {
   return {
     commands: markdownTable(['command', 'does'], commands.map(({ id, summary }) => [code(id.replaceAll(':', ' ')), summary ?? ''])),
+    'command-reference': commandReference(commands),
+    schemas: markdownTable(['document of', 'schema'], schemas.map((file) => [code(file.replace('.schema.json', '')), `[${code(file)}](../../src/output/schemas/${file})`])),
     'exit-codes': exitCodeTable(),
     checks: checkTable(),
     rules: markdownTable(['rule', 'what should be', 'else', 'what the service does', 'how it is mended', 'source'], ruleIds.map((id) => ruleCells(id, resultRules[id]))),
@@ -64,6 +83,29 @@ export function generatedFiles(): Record<string, string> {
       apply('on-request.yaml'),
     ], rightsOnRequest())}\n`,
   }
+}
+
+/** Flags that every command has come once, before all. */
+function commandReference(commands: readonly DocumentedCommand[]): string {
+  const isCommon = ({ helpGroup }: DocumentedFlag): boolean => helpGroup === 'COMMON'
+  const shown = (flags: readonly DocumentedFlag[]): string => markdownTable(['flag', 'meaning'], flags.map(flagCells))
+  const common = new Map(commands.flatMap(({ flags }) => Object.values(flags).filter(isCommon).map((it) => [it.name, it] as const)))
+  const sections = commands.map(({ id, summary = '', args, flags }) => {
+    const own = Object.values(flags).filter((it) => !isCommon(it) && it.hidden !== true)
+    const words = Object.values(args).map(({ name, required }) => (required === true ? name.toUpperCase() : `[${name.toUpperCase()}]`))
+    const lacking = [...common.keys()].filter((name) => !(name in flags))
+    const without = lacking.length === 0 ? '' : `Without ${lacking.map((name) => code(`--${name}`)).join(', ')}.`
+    const usage = `\`\`\`sh\n${['testops-admin', id.replaceAll(':', ' '), ...words, ...(own.length > 0 ? ['[flags]'] : [])].join(' ')}\n\`\`\``
+    return [`## ${id.replaceAll(':', ' ')}`, summary, usage, own.length > 0 ? shown(own) : '', without].filter(Boolean).join('\n\n')
+  })
+  return ['## Flags of every command', shown([...common.values()]), ...sections].join('\n\n')
+}
+
+function flagCells({ name, char, summary = '', helpValue, env, default: usual, options, multiple, allowNo }: DocumentedFlag): string[] {
+  const value = options ? options.join('|') : (helpValue ?? '')
+  const flag = `${char === undefined ? '' : `-${char}, `}--${allowNo === true ? '[no-]' : ''}${name}${value === '' ? '' : ` ${value}`}${multiple === true ? '…' : ''}`
+  const more = [...(usual === undefined || usual === false || (Array.isArray(usual) && usual.length === 0) ? [] : [`default ${String(usual)}`]), ...(env === undefined ? [] : [code(env)])]
+  return [code(flag), `${summary}${more.length > 0 ? ` (${more.join(', ')})` : ''}`]
 }
 
 function ruleCells(id: string, { title, severity, effect, remedy, source }: ResultRule): string[] {

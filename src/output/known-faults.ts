@@ -3,7 +3,7 @@ import { resolved } from '../knowledge/explain/resolve.ts'
 import { ruleIds } from '../knowledge/result-rules.ts'
 import { markdownTable } from './markdown.ts'
 
-/** The README's table of faults: what one sees of each, what finds it, what repairs it. `repairs`: the words of commands that do. */
+/** The table of known faults in docs/reference/faults.md: what one sees of each, what finds it, what repairs it. `repairs`: the words of commands that do. */
 export function knownFaultsTable(texts: readonly ExplainText[], repairs: readonly string[]): string {
   const entries = new Map(resolved(texts).map((entry) => [entry.id, entry]))
   const rows = texts
