@@ -42,7 +42,7 @@ interface DocumentedFlag {
   helpGroup?: string
   helpValue?: string
   env?: string
-  default?: unknown
+  default?: string | number | boolean | readonly string[]
   options?: readonly string[]
   multiple?: boolean
   allowNo?: boolean
