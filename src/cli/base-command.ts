@@ -10,25 +10,25 @@ export abstract class BaseCommand extends Command {
   static override baseFlags = {
     deployment: Flags.string({
       char: 'd',
-      summary: 'deployment of the configuration to work on; `lab` is the practice deployment',
+      summary: 'Choose the deployment; `lab` is the practice deployment',
       helpValue: 'NAME',
       env: 'TESTOPS_ADMIN_DEPLOYMENT',
       helpGroup: 'COMMON',
     }),
     config: Flags.string({
-      summary: 'configuration file, instead of testops-admin.yaml here or in a parent folder',
+      summary: 'Read this configuration instead of testops-admin.yaml here or in a parent folder',
       helpValue: 'FILE',
       env: 'TESTOPS_ADMIN_CONFIG',
       helpGroup: 'COMMON',
     }),
     json: Flags.boolean({
-      summary: 'print one JSON document and nothing else on standard output',
+      summary: 'Print one JSON document',
       env: 'TESTOPS_ADMIN_JSON',
       helpGroup: 'COMMON',
     }),
-    verbose: Flags.boolean({ summary: 'show more', env: 'TESTOPS_ADMIN_VERBOSE', helpGroup: 'COMMON' }),
+    verbose: Flags.boolean({ summary: 'Show more', env: 'TESTOPS_ADMIN_VERBOSE', helpGroup: 'COMMON' }),
     timeout: Flags.integer({
-      summary: 'how long to wait for any one answer (default 10)',
+      summary: 'Wait at most this long for any single answer (default 10)',
       helpValue: 'SECONDS',
       min: 1,
       max: 3600,

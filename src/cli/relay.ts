@@ -4,7 +4,7 @@ import { isReadOnly } from './repair/read-only.ts'
 import { tellLine } from './write.ts'
 
 export const relayFlag = Flags.boolean({
-  summary: 'reach servers outside the cluster that this machine cannot reach through a pod of it: the service\'s own, else a short-lived one',
+  summary: 'Reach servers outside the cluster through a pod, the service\'s own or a short-lived one',
 })
 
 /** How they are reached; `changes`: whether something may be made in the cluster, and has to last while the service is stopped. */

@@ -10,7 +10,7 @@ import { repairs } from '../repairs/index.ts'
 const { confirm, patience, relay, 'accept-risk': acceptRisk } = repairFlags
 
 export default class Apply extends BaseCommand {
-  static override summary = 'carry out a plan that was saved before'
+  static override summary = 'Apply a saved plan'
   static override description =
     'PLAN is what a repair printed with --dry-run --json. It is refused (4) where it was changed since, or where the deployment ' +
     'is no longer as it was: the plan that is made now has to be the same, but for what moves by itself.'

@@ -5,7 +5,7 @@ import { noteIgnored } from '../cli/note-ignored.ts'
 import { cpuExitCode, cpuText } from '../output/cpu.ts'
 
 export default class CheckCpu extends BaseCommand {
-  static override summary = 'tell whether processors have x86-64-v3, which the standard image needs'
+  static override summary = 'Check CPUs for x86-64-v3, which the image needs'
   static override description =
     "Looks at the machines of the deployment's service; at this machine where nothing is configured, or with --here; or at what " +
     '/proc/cpuinfo shows elsewhere. Of the nodes of a cluster labels can only disprove it: --prove runs a program on each. Every processor of a machine counts. Ends with 1 where one lacks x86-64-v3, with 3 where ' +
@@ -16,13 +16,13 @@ export default class CheckCpu extends BaseCommand {
     { description: 'on every node of a cluster, where labels prove nothing', command: '<%= config.bin %> check-cpu -d prod --prove' },
   ]
   static override flags = {
-    here: Flags.boolean({ summary: 'this machine, whatever is configured' }),
+    here: Flags.boolean({ summary: 'Check this machine, whatever is configured' }),
     prove: Flags.boolean({
-      summary: 'of nodes of a cluster: read their processors in a pod that runs there, else in a short-lived one',
+      summary: 'Read the CPU of each node, in a running pod or a short-lived one',
       exclusive: ['here', 'file'],
     }),
     file: Flags.string({
-      summary: 'a copy of /proc/cpuinfo, - for standard input',
+      summary: 'Read a copy of /proc/cpuinfo; - is standard input',
       helpValue: 'CPUINFO',
       multiple: true,
       default: [],

@@ -7,7 +7,7 @@ import { integrationExitCode, integrationText } from '../output/integration.ts'
 const reference = { helpValue: 'env:NAME|@FILE|@-' }
 
 export default class CheckIntegration extends BaseCommand {
-  static override summary = 'tell why an integration cannot connect: credentials, connectivity, or a changed API'
+  static override summary = 'Find out why an integration cannot connect'
   static override description =
     'Looks the name up, here and where the service runs, connects, reads the certificate, and asks once without credentials; looks for ' +
     'blanks and the like at the ends of user, password and token. Without --url these are the external systems of the configuration and ' +
@@ -21,15 +21,15 @@ export default class CheckIntegration extends BaseCommand {
     { description: 'a token from standard input', command: 'pass show tracker | <%= config.bin %> check-integration --url https://tracker.example.org/api/v4/user --token-from @- --sign-in' },
   ]
   static override flags = {
-    url: Flags.string({ summary: 'address that the integration calls, with its path', helpValue: 'URL', exclusive: ['integration'] }),
-    integration: Flags.string({ summary: 'one of `integrations` in the configuration', helpValue: 'NAME' }),
-    user: Flags.string({ summary: 'user as the integration has it', helpValue: 'NAME', exclusive: ['user-from'] }),
-    'user-from': Flags.string({ ...reference, summary: 'where the user is kept' }),
-    'password-from': Flags.string({ ...reference, summary: 'where the password is kept', exclusive: ['token-from'] }),
-    'token-from': Flags.string({ ...reference, summary: 'where the Bearer token is kept' }),
-    'sign-in': Flags.boolean({ summary: 'sign in once, with Basic or Bearer authentication' }),
-    'accept-risk': Flags.string({ summary: `${plainHttp}: credentials go over http://`, helpValue: 'RISK', options: [plainHttp], multiple: true, multipleNonGreedy: true }),
-    ca: Flags.string({ summary: 'certificates that are trusted in place of those of this machine', helpValue: 'FILE' }),
+    url: Flags.string({ summary: 'Check the external system at this address, with its path', helpValue: 'URL', exclusive: ['integration'] }),
+    integration: Flags.string({ summary: 'Check only this entry of `integrations` in the configuration', helpValue: 'NAME' }),
+    user: Flags.string({ summary: 'Use this user name, as the integration does', helpValue: 'NAME', exclusive: ['user-from'] }),
+    'user-from': Flags.string({ ...reference, summary: 'Read the user name from there' }),
+    'password-from': Flags.string({ ...reference, summary: 'Read the password from there', exclusive: ['token-from'] }),
+    'token-from': Flags.string({ ...reference, summary: 'Read the Bearer token from there' }),
+    'sign-in': Flags.boolean({ summary: 'Sign in once, with Basic or Bearer authentication' }),
+    'accept-risk': Flags.string({ summary: `${plainHttp}: allow credentials over http://`, helpValue: 'RISK', options: [plainHttp], multiple: true, multipleNonGreedy: true }),
+    ca: Flags.string({ summary: "Trust these certificates instead of this machine's", helpValue: 'FILE' }),
   }
 
   override async run(): Promise<void> {

@@ -6,7 +6,7 @@ import { checksText } from '../output/checks.ts'
 import type { ChecksDocument } from '../output/checks.ts'
 
 export default class Checks extends BaseCommand {
-  static override summary = 'list the checks that doctor makes'
+  static override summary = 'List the checks of `doctor`'
   static override description = 'For each check: its id, the healthy state, how grave a problem is, and what is read for it.'
   static override examples = ['<%= config.bin %> checks', '<%= config.bin %> checks --json']
 

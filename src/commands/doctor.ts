@@ -7,7 +7,7 @@ import { formats } from '../cli/doctor/print.ts'
 import { selectChecks } from '../cli/doctor/select-checks.ts'
 
 export default class Doctor extends BaseCommand {
-  static override summary = 'find what is wrong with a deployment, show the evidence, and name the repair'
+  static override summary = 'Find what is wrong with a deployment'
   static override description =
     'Runs all checks at once and folds what they find into causes. Changes nothing.\n\n' +
     'Ends with 0 when all is healthy, 1 for a problem, 2 for warnings only, 3 when something could not be determined, ' +
@@ -23,28 +23,28 @@ export default class Doctor extends BaseCommand {
   ]
   static override flags = {
     only: Flags.string({
-      summary: 'run these checks only; a group such as `broker` stands for all of its checks',
+      summary: 'Run only these checks; a group such as `broker` means all its checks',
       helpValue: 'ID',
       multiple: true,
       delimiter: ',',
     }),
-    skip: Flags.string({ summary: 'leave these checks out', helpValue: 'ID', multiple: true, delimiter: ',' }),
+    skip: Flags.string({ summary: 'Skip these checks', helpValue: 'ID', multiple: true, delimiter: ',' }),
     'fail-on': Flags.option({
       options: ['warning', 'error', 'unknown'] as const,
-      summary: 'what counts as failed: `error` turns 2 and 3 into 0, `unknown` turns 3 into 1',
+      summary: '`error`: exit 0 instead of 2 and 3; `unknown`: exit 1 instead of 3',
       default: 'warning',
     })(),
     format: Flags.option({
       options: formats,
-      summary: 'how to print the report; `json` is the same as --json',
+      summary: 'Choose the output format; `json` is the same as --json',
       default: 'table',
     })(),
-    wait: Flags.boolean({ summary: 'repeat until the exit code is 0 or the time is up', exclusive: ['watch'] }),
-    'wait-seconds': Flags.integer({ summary: 'how long --wait goes on', helpValue: 'SECONDS', min: 1, default: 300 }),
-    watch: Flags.boolean({ summary: 'repeat until interrupted; ends with the exit code of the last report' }),
+    wait: Flags.boolean({ summary: 'Repeat until the exit code is 0 or the time is up', exclusive: ['watch'] }),
+    'wait-seconds': Flags.integer({ summary: 'Stop --wait after this time', helpValue: 'SECONDS', min: 1, default: 300 }),
+    watch: Flags.boolean({ summary: 'Repeat until Ctrl-C; exit with the code of the last report' }),
     relay: relayFlag,
     interval: Flags.integer({
-      summary: 'time between two rounds of --wait and --watch',
+      summary: 'Pause this long between two rounds of --wait and --watch',
       helpValue: 'SECONDS',
       min: 1,
       default: 5,

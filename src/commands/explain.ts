@@ -11,7 +11,7 @@ import { explainDocument, explainText } from '../output/explain.ts'
 const nothingFound = 3
 
 export default class Explain extends BaseCommand {
-  static override summary = 'say what a fault, a check or a message means, why it happens, how to see it, and what to do'
+  static override summary = 'Explain a fault, a check or a message'
   static override description =
     'Takes the id of a fault such as `stuck-lock`, of a check, or a group of checks such as `broker`; a message, as it stands in a log or in the ' +
     'web interface, of any length; or a few words, in English or Russian. A message with quotes, $ or backquotes is best piped, or pasted after ' +

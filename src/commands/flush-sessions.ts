@@ -6,7 +6,7 @@ import { showPerformed } from '../cli/repair/show.ts'
 import { repairs } from '../repairs/index.ts'
 
 export default class FlushSessions extends BaseCommand {
-  static override summary = 'remove sessions from the session store: all, those that are not valid, or those of one user'
+  static override summary = "Remove sessions: all, invalid ones, or one user's"
   static override description =
     'Counts first. Removes the sessions that were counted, by the shape of their keys in the key space of the service, and sees that ' +
     'they are gone; whoever signs in meanwhile stays signed in. Keys that are no sessions are never touched. The service keeps ' +
@@ -19,9 +19,9 @@ export default class FlushSessions extends BaseCommand {
   ]
   static override flags = {
     ...repairFlags,
-    all: Flags.boolean({ summary: 'empty the whole database at once (FLUSHDB) where it holds nothing but sessions', exclusive: ['stale', 'user'] }),
-    stale: Flags.boolean({ summary: 'only sessions that are expired or not yet active', exclusive: ['all', 'user'] }),
-    user: Flags.string({ summary: 'only the sessions of that user, where the service keeps an index of users', helpValue: 'NAME', exclusive: ['all', 'stale'] }),
+    all: Flags.boolean({ summary: 'Empty the database at once (FLUSHDB) if it holds only sessions', exclusive: ['stale', 'user'] }),
+    stale: Flags.boolean({ summary: 'Remove only expired sessions and sessions from the future', exclusive: ['all', 'user'] }),
+    user: Flags.string({ summary: "Remove only this user's sessions; needs the service's index of users", helpValue: 'NAME', exclusive: ['all', 'stale'] }),
   }
 
   override async run(): Promise<void> {

@@ -4,7 +4,7 @@ import { listRuns } from '../cli/repair/list-runs.ts'
 import { historyText } from '../output/history.ts'
 
 export default class History extends BaseCommand {
-  static override summary = 'list the repairs of a deployment that are on record'
+  static override summary = 'List the repairs of a deployment'
   static override description = 'Those of this machine, and those that were begun on another one and have not come to their end.'
   static override examples = ['<%= config.bin %> history -d prod']
 

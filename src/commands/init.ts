@@ -4,7 +4,7 @@ import { runInit } from '../cli/init/run-init.ts'
 import { initExitCode, initText } from '../output/init.ts'
 
 export default class Init extends BaseCommand {
-  static override summary = 'find a deployment and write its configuration'
+  static override summary = 'Find a deployment and write its configuration'
   static override description =
     'Looks for units of systemd, Java processes, compose projects and the current cluster, asks on a terminal for what cannot be found, tries every part, and writes a ' +
     'configuration that names secrets by where they are kept. A file that is there is never overwritten. Answers are kept until it is written. Ends with 0 where every ' +

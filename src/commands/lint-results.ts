@@ -7,7 +7,7 @@ import { screenOf } from '../cli/screen.ts'
 import { write } from '../cli/write.ts'
 
 export default class LintResults extends BaseCommand {
-  static override summary = 'find what the service will not take as it is meant in results directories, before they are uploaded'
+  static override summary = 'Check test results before upload'
   static override description =
     'Judges the `*-result.json` of each DIR with their attachments, and the results of all of them together: what will be unlinked, missing, cut, shown as one, or waited ' +
     'for in vain, with the place, what the service will do with it, and how it is mended in the code of the tests. Changes nothing; --fix writes a mended copy.\n\n' +
@@ -21,20 +21,20 @@ export default class LintResults extends BaseCommand {
   static override strict = false
   static override args = { dir: Args.string({ description: 'results directories', ignoreStdin: true }) }
   static override flags = {
-    previous: Flags.string({ summary: 'results directory of an earlier run: values that differ from run to run are told', helpValue: 'DIR' }),
-    'agent-log': Flags.string({ summary: 'log of the agent that uploads; repeatable', helpValue: 'FILE', multiple: true, multipleNonGreedy: true }),
-    rule: Flags.string({ summary: 'how a rule is judged: off, warning or error; repeatable', helpValue: 'ID=LEVEL', multiple: true, multipleNonGreedy: true }),
-    ci: Flags.boolean({ summary: 'one plain line a problem, and no warning is allowed where nothing else is said' }),
-    'max-warnings': Flags.integer({ summary: 'more warnings than that end with 1, and no fewer', helpValue: 'N', min: 0 }),
-    format: Flags.option({ options: formats, summary: 'how to print what was found; `json` is the same as --json', default: 'table' })(),
+    previous: Flags.string({ summary: 'Compare with the results of an earlier run', helpValue: 'DIR' }),
+    'agent-log': Flags.string({ summary: 'Read what the uploading agent counted; repeatable', helpValue: 'FILE', multiple: true, multipleNonGreedy: true }),
+    rule: Flags.string({ summary: 'Set a rule to off, warning or error; repeatable', helpValue: 'ID=LEVEL', multiple: true, multipleNonGreedy: true }),
+    ci: Flags.boolean({ summary: 'Print one plain line per problem, and allow no warnings by default' }),
+    'max-warnings': Flags.integer({ summary: 'Exit 1 if there are more than N warnings', helpValue: 'N', min: 0 }),
+    format: Flags.option({ options: formats, summary: 'Choose the output format; `json` is the same as --json', default: 'table' })(),
     'fail-on': Flags.option({
       options: ['warning', 'error', 'unknown'] as const,
-      summary: 'what counts as failed: `error` turns 2 and 3 into 0, `unknown` turns 3 into 1',
+      summary: '`error`: exit 0 instead of 2 and 3; `unknown`: exit 1 instead of 3',
       default: 'warning',
     })(),
-    fix: Flags.boolean({ summary: 'write a copy in which is mended what can be without the code of the tests, and judge that' }),
-    output: Flags.string({ summary: 'directory for that copy: not there yet, or empty', helpValue: 'DIR' }),
-    settings: Flags.string({ summary: "file of settings, `none` for none; else .testops-lint.yaml of the directory's project", helpValue: 'FILE' }),
+    fix: Flags.boolean({ summary: 'Write a corrected copy to the directory in --output, and check that' }),
+    output: Flags.string({ summary: 'Write the corrected copy here; must be empty or missing', helpValue: 'DIR' }),
+    settings: Flags.string({ summary: "Read settings from this file instead of .testops-lint.yaml; `none` reads none", helpValue: 'FILE' }),
   }
 
   override async run(): Promise<void> {

@@ -7,7 +7,7 @@ import { namedItems } from '../cli/trees/named-items.ts'
 import { repairs } from '../repairs/index.ts'
 
 export default class MigrateTrees extends BaseCommand {
-  static override summary = 'have the service load test-case trees anew, in their new structure'
+  static override summary = 'Reload test-case trees in their new structure'
   static override description =
     'Asks the service for the migration of whole projects or of single trees, a few at a time, since each call starts work there. ' +
     'What it answers to each is on record: a run that is interrupted is gone on with by `resume`, which asks for what is left. ' +
@@ -23,13 +23,13 @@ export default class MigrateTrees extends BaseCommand {
   ]
   static override flags = {
     ...repairFlags,
-    project: Flags.string({ summary: 'all trees of these projects, by their ids', helpValue: 'ID', multiple: true }),
-    tree: Flags.string({ summary: 'these trees', helpValue: 'PROJECT/TREE', multiple: true }),
-    'from-file': Flags.string({ summary: 'what the file names, one PROJECT or PROJECT/TREE a line; - is standard input, with --confirm', helpValue: 'FILE' }),
-    'all-projects': Flags.boolean({ summary: 'all trees of every project that the service lists, one call a project', exclusive: ['project', 'tree', 'from-file'] }),
-    'all-trees': Flags.boolean({ summary: 'every tree that the service lists of the projects that are named, or of all, one call a tree' }),
-    concurrency: Flags.integer({ summary: 'calls under way at a time', helpValue: 'N', min: 1, max: 64, default: 4 }),
-    wait: Flags.boolean({ summary: 'wait until the service has done its migration jobs, where it lists them' }),
+    project: Flags.string({ summary: 'Reload all trees of these projects', helpValue: 'ID', multiple: true }),
+    tree: Flags.string({ summary: 'Reload these trees', helpValue: 'PROJECT/TREE', multiple: true }),
+    'from-file': Flags.string({ summary: 'Read one PROJECT or PROJECT/TREE per line; - is standard input and needs --confirm', helpValue: 'FILE' }),
+    'all-projects': Flags.boolean({ summary: 'Reload every project that the service lists, with one call per project', exclusive: ['project', 'tree', 'from-file'] }),
+    'all-trees': Flags.boolean({ summary: 'Reload every tree of the named projects, or of all, with one call per tree' }),
+    concurrency: Flags.integer({ summary: 'Make at most this many calls at a time', helpValue: 'N', min: 1, max: 64, default: 4 }),
+    wait: Flags.boolean({ summary: 'Wait until the service has finished its migration jobs' }),
   }
 
   override async run(): Promise<void> {

@@ -6,7 +6,7 @@ import { showPerformed } from '../cli/repair/show.ts'
 import { repairs } from '../repairs/index.ts'
 
 export default class ResetQueues extends BaseCommand {
-  static override summary = 'declare the queues anew as durable, with their messages'
+  static override summary = 'Make the queues durable, keeping their messages'
   static override description =
     'Makes the setting and the queues agree. Where the queues are durable already, or are not there, that is the setting and a restart. ' +
     'Otherwise the service is stopped, the messages of its transient queues are moved aside, the queues are deleted and declared anew, ' +
@@ -19,15 +19,15 @@ export default class ResetQueues extends BaseCommand {
   static override flags = {
     ...repairFlags,
     drain: Flags.integer({
-      summary: 'how long a healthy service may empty its queues itself first',
+      summary: 'Let a healthy service empty its queues for this long first',
       helpValue: 'SECONDS',
       min: 0,
       max: 86_400,
       default: 30,
     }),
-    'discard-messages': Flags.boolean({ summary: 'delete the messages with their queues: they are lost' }),
+    'discard-messages': Flags.boolean({ summary: 'Delete the messages with their queues: they are lost' }),
     queue: Flags.string({
-      summary: "only these queues, whoever's they are; * and ? stand for other characters",
+      summary: "Convert only these queues, whoever uses them; * and ? are wildcards",
       helpValue: 'PATTERN',
       multiple: true,
     }),

@@ -26,7 +26,7 @@ export default class Resume extends BaseCommand {
     patience,
     relay,
     ...oneFileFlags,
-    adopt: Flags.string({ summary: 'Resume a run that was begun on another machine', helpValue: 'RUN' }),
+    adopt: Flags.string({ summary: 'Resume a run that another machine began', helpValue: 'RUN' }),
   }
 
   override async run(): Promise<void> {

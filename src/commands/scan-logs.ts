@@ -6,7 +6,7 @@ import { typed } from '../core/typed.ts'
 import { scanText } from '../output/scan/text.ts'
 
 export default class ScanLogs extends BaseCommand {
-  static override summary = 'find every known fault in the logs of the service, of files, or of standard input'
+  static override summary = 'Find known faults in logs'
   static override description =
     "Looks through the deployment's log: all containers and the runs before them, the journal, or the file with those that were rotated from it; through FILEs, " +
     'which may be compressed by gzip or zstd; or through what is piped in. Tells of each cause how often, when first and last, and what to do. Changes nothing.\n\n' +
@@ -20,13 +20,13 @@ export default class ScanLogs extends BaseCommand {
   static override strict = false
   static override args = { file: Args.string({ description: 'log files, - for standard input', ignoreStdin: true }) }
   static override flags = {
-    since: Flags.string({ summary: 'only records from then on: 2h, 30m, 3d, 2026-11-22, 2026-11-22T10:30, with an offset or in the time of the log', helpValue: 'TIME' }),
-    until: Flags.string({ summary: 'only records before then', helpValue: 'TIME' }),
-    'time-zone': Flags.string({ summary: "zone of times that are written without an offset; else the deployment's, or this machine's", helpValue: 'ZONE' }),
-    follow: Flags.boolean({ summary: 'go on with what is written from now on, until Ctrl-C', char: 'f' }),
+    since: Flags.string({ summary: 'Skip records before: 2h, 30m, 3d, 2026-11-22, or 2026-11-22T10:30 with or without an offset', helpValue: 'TIME' }),
+    until: Flags.string({ summary: 'Skip records from this time on', helpValue: 'TIME' }),
+    'time-zone': Flags.string({ summary: "Read times without an offset in this zone; default: the deployment's, or this machine's", helpValue: 'ZONE' }),
+    follow: Flags.boolean({ summary: 'Follow the log until Ctrl-C', char: 'f' }),
     'fail-on': Flags.option({
       options: ['warning', 'error', 'unknown'] as const,
-      summary: 'what counts as failed: `error` turns 2 and 3 into 0, `unknown` turns 3 into 1',
+      summary: '`error`: exit 0 instead of 2 and 3; `unknown`: exit 1 instead of 3',
       default: 'warning',
     })(),
   }

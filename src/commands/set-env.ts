@@ -12,7 +12,7 @@ import { chartKeys } from '../knowledge/chart.ts'
 import { repairs } from '../repairs/index.ts'
 
 export default class SetEnv extends BaseCommand {
-  static override summary = "set or remove the service's settings, and restart it"
+  static override summary = "Set or remove the service's settings and restart it"
   static override description =
     'NAME=VALUE sets one, NAME- takes it away, as many at once as you like: they take one restart, and `undo` takes them back with another. ' +
     'A secret is given by NAME=@FILE, or by NAME=@- on standard input, and reaches no plan, journal or error. ' +
@@ -29,14 +29,14 @@ export default class SetEnv extends BaseCommand {
   static override strict = false
   static override flags = {
     ...repairFlags,
-    'durable-queues': Flags.string({ summary: 'whether the service asks for durable queues; `reset-queues` makes those fit that are there', options: ['true', 'false'] }),
-    'token-lifetime': Flags.integer({ summary: 'life of a Bearer token', helpValue: 'SECONDS', min: 1, max: 999_999_999 }),
-    'integration-debug': Flags.string({ summary: 'debug output of integrations in the log; off takes the setting away', options: ['on', 'off'] }),
-    values: Flags.string({ summary: "write into the chart's values instead, in Helm's order: the last that has the setting is edited", helpValue: 'FILE', multiple: true, multipleNonGreedy: true }),
-    path: Flags.string({ summary: "the chart's key in an umbrella chart", helpValue: 'KEY.PATH', dependsOn: ['values'] }),
+    'durable-queues': Flags.string({ summary: 'Have the service declare durable queues; `reset-queues` converts existing ones', options: ['true', 'false'] }),
+    'token-lifetime': Flags.integer({ summary: 'Set the lifetime of Bearer tokens', helpValue: 'SECONDS', min: 1, max: 999_999_999 }),
+    'integration-debug': Flags.string({ summary: 'Log debug output of integrations; `off` removes the setting', options: ['on', 'off'] }),
+    values: Flags.string({ summary: "Edit Helm values instead; of several files, the last one with the setting", helpValue: 'FILE', multiple: true, multipleNonGreedy: true }),
+    path: Flags.string({ summary: "Find the chart's values below this key of an umbrella chart", helpValue: 'KEY.PATH', dependsOn: ['values'] }),
     ...applyFlags,
     ...vendorFlags,
-    'no-restart': Flags.boolean({ summary: 'write only: it takes effect at the next start' }),
+    'no-restart': Flags.boolean({ summary: 'Write only; takes effect at the next start' }),
   }
 
   override async run(): Promise<void> {

@@ -5,7 +5,7 @@ import { jsonText } from '../cli/json.ts'
 import { print } from '../cli/write.ts'
 
 export default class Token extends BaseCommand {
-  static override summary = 'print a Bearer token for scripts'
+  static override summary = 'Print a Bearer token for scripts'
   static override description =
     'Exchanges the API token of the configuration for a Bearer token, and prints that alone on standard output; how long it lives ' +
     'is said on standard error. The API token itself is for this exchange only: sent on many calls, it can overload the service.'

@@ -6,7 +6,7 @@ import { showPerformed } from '../cli/repair/show.ts'
 import { repairs } from '../repairs/index.ts'
 
 export default class UnlockChangelog extends BaseCommand {
-  static override summary = "release the change-log lock, once its holder is shown to be dead"
+  static override summary = "Release a stuck Liquibase lock"
   static override description =
     'Stops the service, judges the holder again, frees the row of databasechangeloglock by comparing and setting it, starts the ' +
     'service, and waits until it answers. `undo` puts the row back.\n\n' +
@@ -17,8 +17,8 @@ export default class UnlockChangelog extends BaseCommand {
   ]
   static override flags = {
     ...repairFlags,
-    restart: Flags.boolean({ summary: 'stop and start the service; --no-restart leaves that to you', default: true, allowNo: true }),
-    schema: Flags.string({ summary: 'of the table, where several schemas have one', helpValue: 'NAME' }),
+    restart: Flags.boolean({ summary: 'Stop and start the service; --no-restart leaves that to you', default: true, allowNo: true }),
+    schema: Flags.string({ summary: 'Choose the schema, if several have the table', helpValue: 'NAME' }),
   }
 
   override async run(): Promise<void> {

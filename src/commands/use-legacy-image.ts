@@ -11,7 +11,7 @@ import { repairs } from '../repairs/index.ts'
 const { relay: _relay, ...flagsOfFiles } = repairFlags
 
 export default class UseLegacyImage extends BaseCommand {
-  static override summary = 'use the image for processors without x86-64-v3, in a values or compose file'
+  static override summary = 'Switch to the image for CPUs without x86-64-v3'
   static override description =
     'Rewrites `image.imageName` in the Helm values to testops-legacy (`--revert`: to testops), or the name of the image in a compose file. ' +
     'Every other byte of the file stays; what changes is shown before it is asked for, and confirmed by the base name of the file. ' +
@@ -27,13 +27,13 @@ export default class UseLegacyImage extends BaseCommand {
   ]
   static override flags = {
     ...flagsOfFiles,
-    confirm: Flags.string({ summary: "the base name of the file, or with --apply the deployment's name, which confirms the plan without a question", helpValue: 'NAME' }),
-    values: Flags.string({ summary: "values file, in Helm's order: the last that has the key is edited", helpValue: 'FILE', multiple: true, multipleNonGreedy: true, exclusive: ['compose'] }),
-    path: Flags.string({ summary: "the chart's key in an umbrella chart", helpValue: 'KEY.PATH', dependsOn: ['values'] }),
-    compose: Flags.string({ summary: 'compose file', helpValue: 'FILE' }),
-    service: Flags.string({ summary: 'the service in the compose file, where several have the image', helpValue: 'NAME', dependsOn: ['compose'] }),
-    build: Flags.string({ summary: 'set the version too', helpValue: 'BUILD' }),
-    revert: Flags.boolean({ summary: 'go back to the standard image' }),
+    confirm: Flags.string({ summary: "Confirm without a question: the file's base name, or with --apply the deployment's name", helpValue: 'NAME' }),
+    values: Flags.string({ summary: "Edit Helm values; of several files, the last one with the key", helpValue: 'FILE', multiple: true, multipleNonGreedy: true, exclusive: ['compose'] }),
+    path: Flags.string({ summary: "Find the chart's values below this key of an umbrella chart", helpValue: 'KEY.PATH', dependsOn: ['values'] }),
+    compose: Flags.string({ summary: 'Edit this compose file', helpValue: 'FILE' }),
+    service: Flags.string({ summary: 'Choose the service, if several in the compose file have the image', helpValue: 'NAME', dependsOn: ['compose'] }),
+    build: Flags.string({ summary: 'Set the version too', helpValue: 'BUILD' }),
+    revert: Flags.boolean({ summary: 'Go back to the standard image' }),
     ...applyFlags,
   }
 

@@ -4,7 +4,7 @@ import { whoamiText } from '../output/whoami.ts'
 import type { WhoamiDocument } from '../output/whoami.ts'
 
 export default class Whoami extends BaseCommand {
-  static override summary = 'show whose the API token is, and the roles of that user'
+  static override summary = "Show whose API token this is, with that user's roles"
   static override description = 'Shows what the service says of the user, whatever its version has to say.'
   static override examples = ['<%= config.bin %> whoami -d prod', '<%= config.bin %> whoami --json']
 

@@ -13,11 +13,11 @@ afterAll(async () => place.remove())
 describe('what works without any deployment', () => {
   test.each([
     ['--version', /^testops-admin\/\d+\.\d+\.\d+ \S+ node-v\d+/],
-    ['--help', /COMMANDS\n(.*\n)*  doctor  +find what is wrong/],
+    ['--help', /COMMANDS\n(.*\n)*  doctor  +Find what is wrong/],
     ['help', /COMMANDS\n/],
     ['', /COMMANDS\n/],
     ['help doctor', /--fail-on=<option>/],
-    ['lab', /lab break +break the practice deployment/],
+    ['lab', /lab break +Break the practice deployment/],
     ['doctor -h', /--fail-on=<option>/],
     ['checks', /^database\/reachable/],
     ['explain', /database\/changelog-lock/],

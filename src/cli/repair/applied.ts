@@ -11,9 +11,9 @@ import { defaultTimeoutSeconds } from '../time-out.ts'
 
 /** Of commands that edit files, and may make true what they say. */
 export const applyFlags = {
-  apply: Flags.boolean({ summary: 'then have helm upgrade the release, or make the container anew, and wait until the service is up; confirmed by the name of the deployment' }),
-  chart: Flags.string({ summary: 'check with helm what the values change in this chart: a folder, an archive, REPOSITORY/NAME or an address', helpValue: 'CHART' }),
-  'chart-version': Flags.string({ summary: 'its version; with --apply it has to be the one that is installed', helpValue: 'VERSION', relationships: [{ type: 'some', flags: ['chart', 'apply'] }] }),
+  apply: Flags.boolean({ summary: 'Then upgrade the Helm release or recreate the container, and wait until the service is up' }),
+  chart: Flags.string({ summary: 'Check the edit against this chart: a folder, an archive, REPOSITORY/NAME or an address', helpValue: 'CHART' }),
+  'chart-version': Flags.string({ summary: 'Use this version of the chart; with --apply it must be the installed one', helpValue: 'VERSION', relationships: [{ type: 'some', flags: ['chart', 'apply'] }] }),
 }
 
 interface Named {

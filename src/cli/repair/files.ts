@@ -15,8 +15,8 @@ export interface NamedFiles {
 
 /** For `history`, `resume` and `undo`. */
 export const oneFileFlags = {
-  values: Flags.string({ summary: "of a values file's repairs, in place of a deployment's", helpValue: 'FILE', exclusive: ['compose'] }),
-  compose: Flags.string({ summary: "of a compose file's repairs", helpValue: 'FILE' }),
+  values: Flags.string({ summary: "Use the repairs of this values file instead of a deployment's", helpValue: 'FILE', exclusive: ['compose'] }),
+  compose: Flags.string({ summary: "Use the repairs of this compose file", helpValue: 'FILE' }),
 }
 
 /** The files that the flags name; `of`: the key whose file is the main one. Throws USAGE as reading them does. */

@@ -7,12 +7,12 @@ const defaultPatienceSeconds = 600
 
 /** What every repair can be told (DESIGN.md 2). */
 export const repairFlags = {
-  'dry-run': Flags.boolean({ summary: 'show the plan and change nothing' }),
-  confirm: Flags.string({ summary: "the deployment's name, which confirms the plan without a question", helpValue: 'NAME' }),
-  'accept-risk': Flags.string({ summary: 'go on in spite of a risk that the plan names', helpValue: 'RISK', multiple: true, delimiter: ',' }),
+  'dry-run': Flags.boolean({ summary: 'Show the plan and change nothing' }),
+  confirm: Flags.string({ summary: "Confirm without a question: the deployment's name", helpValue: 'NAME' }),
+  'accept-risk': Flags.string({ summary: 'Accept a risk that the plan names', helpValue: 'RISK', multiple: true, delimiter: ',' }),
   relay: relayFlag,
   patience: Flags.integer({
-    summary: 'how long to wait for the service: to stop, to start, to take calls again, to end its jobs',
+    summary: 'Wait at most this long for the service to stop, start, answer or finish its jobs',
     helpValue: 'SECONDS',
     min: 1,
     max: 86_400,

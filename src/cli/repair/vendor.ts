@@ -8,8 +8,8 @@ import { defaultTimeoutSeconds } from '../time-out.ts'
 
 /** How the vendor's own settings are called, where nothing else says it. */
 export const vendorFlags = {
-  'vendor-prefix': Flags.string({ summary: "prefix of the vendor's settings, where neither the configuration nor a setting shows it", helpValue: 'PREFIX' }),
-  'vendor-package': Flags.string({ summary: "package of the vendor's loggers, likewise", helpValue: 'PACKAGE' }),
+  'vendor-prefix': Flags.string({ summary: "Use this prefix for the vendor's settings, if nothing shows it", helpValue: 'PREFIX' }),
+  'vendor-package': Flags.string({ summary: "Use this package for the vendor's loggers, if nothing shows it", helpValue: 'PACKAGE' }),
 }
 
 /** Throws USAGE where a flag is no such name. */

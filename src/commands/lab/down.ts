@@ -5,7 +5,7 @@ import { labDownText } from '../../output/lab.ts'
 import type { LabDownDocument } from '../../output/lab.ts'
 
 export default class LabDown extends BaseCommand {
-  static override summary = 'stop the practice deployment and remove everything of it'
+  static override summary = 'Stop the practice deployment and remove it'
   static override description = 'Also what a `lab up` left that was killed. Harmless where there is no lab.'
   static override examples = ['<%= config.bin %> lab down']
 

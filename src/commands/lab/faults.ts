@@ -4,7 +4,7 @@ import { labFaultsText } from '../../output/lab.ts'
 import type { LabFaultsDocument } from '../../output/lab.ts'
 
 export default class LabFaults extends BaseCommand {
-  static override summary = 'list the ways to break the practice deployment, with what doctor says of each and what repairs it'
+  static override summary = 'List the faults that `lab break` can cause'
   static override examples = ['<%= config.bin %> lab faults', '<%= config.bin %> lab faults --json']
 
   override async run(): Promise<void> {

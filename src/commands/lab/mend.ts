@@ -6,7 +6,7 @@ import { labMendText } from '../../output/lab.ts'
 import type { LabMendDocument } from '../../output/lab.ts'
 
 export default class LabMend extends BaseCommand {
-  static override summary = 'take the causes of faults away and wait until the practice deployment is healthy'
+  static override summary = 'Remove all faults and wait until the lab is healthy'
   static override description = 'All faults, or the named ones. Also what a `lab break` left that was interrupted. Ends with 1 where doctor still finds something after a minute.'
   static override examples = ['<%= config.bin %> lab mend', '<%= config.bin %> lab mend stuck-lock']
   static override args = { fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or several; all where it is left out' }) }

@@ -7,7 +7,7 @@ import { labUpText } from '../../output/lab.ts'
 import type { LabUpDocument } from '../../output/lab.ts'
 
 export default class LabUp extends BaseCommand {
-  static override summary = 'start the practice deployment on this machine, on real servers'
+  static override summary = 'Start the practice deployment on this machine'
   static override description = `Starts PostgreSQL, RabbitMQ, Redis and the practice service, writes the configuration for \`-d lab\`, and waits until doctor finds nothing. Started again, it brings back what is missing.
 
 Where the servers come from: TESTOPS_ADMIN_LAB_SERVERS=given, docker, programs or packages; the first that works where it is not set.`
@@ -15,9 +15,9 @@ Where the servers come from: TESTOPS_ADMIN_LAB_SERVERS=given, docker, programs o
   static override flags = {
     broker: Flags.option({
       options: ['3', '4.3'] as const,
-      summary: 'line of the broker: before 4.0, or one that refuses transient queues as 4.3 does (default 4.3)',
+      summary: 'Choose the broker: 3 permits transient queues, 4.3 refuses them (default 4.3)',
     })(),
-    port: Flags.integer({ summary: "port of the service's web interface; a free one by default", helpValue: 'PORT', min: 1024, max: 65_535 }),
+    port: Flags.integer({ summary: "Use this port for the web interface; a free one by default", helpValue: 'PORT', min: 1024, max: 65_535 }),
   }
 
   override async run(): Promise<void> {

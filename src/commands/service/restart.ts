@@ -3,7 +3,7 @@ import { changeService } from '../../cli/repair/change-service.ts'
 import { repairFlags } from '../../cli/repair/flags.ts'
 
 export default class ServiceRestart extends BaseCommand {
-  static override summary = 'stop the service and start it again, and wait until it answers'
+  static override summary = 'Restart the service and wait until it answers'
   static override description =
     'A service that is stopped is started.\n\n' +
     'Refused (exit 4) while the service migrates its database, since that leaves the change-log lock behind, unless ' +

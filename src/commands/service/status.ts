@@ -4,7 +4,7 @@ import { serviceExitCode, serviceText } from '../../output/service.ts'
 import type { ServiceDocument } from '../../output/service.ts'
 
 export default class ServiceStatus extends BaseCommand {
-  static override summary = 'say whether the service runs, since when, and what it runs'
+  static override summary = 'Show whether the service runs, and since when'
   static override description = 'What the platform says of the service. Ends with 0 where it runs, with 1 where it does not; whether it answers is told by `doctor`.'
   static override examples = ['<%= config.bin %> service status -d prod', '<%= config.bin %> service status --json']
 

@@ -3,7 +3,7 @@ import { changeService } from '../../cli/repair/change-service.ts'
 import { repairFlags } from '../../cli/repair/flags.ts'
 
 export default class ServiceStop extends BaseCommand {
-  static override summary = 'stop the service, and wait until it is gone'
+  static override summary = 'Stop the service and wait until it is gone'
   static override description =
     'Returns once the service and its processes are gone. It stays stopped until `service start`; `undo` starts it again.\n\n' +
     'Refused (exit 4) while the service migrates its database, since that leaves the change-log lock behind, unless ' +
