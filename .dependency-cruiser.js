@@ -1,4 +1,4 @@
-// The import arrows of CONTRIBUTING.md. A folder may import what stands at its own level only where `own` says so.
+// The import arrows of docs/dev/architecture.md. A folder may import what stands at its own level only where `own` says so.
 const layers = {
   core: [],
   knowledge: ['core'],
