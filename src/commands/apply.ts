@@ -12,8 +12,9 @@ const { confirm, patience, relay, 'accept-risk': acceptRisk } = repairFlags
 export default class Apply extends BaseCommand {
   static override summary = 'Apply a saved plan'
   static override description =
-    'PLAN is what a repair printed with --dry-run --json. It is refused (4) where it was changed since, or where the deployment ' +
-    'is no longer as it was: the plan that is made now has to be the same, but for what moves by itself.'
+    'PLAN is the output of a repair with --dry-run --json.\n\n' +
+    'Exit 4 if the plan was edited, or if the deployment has changed since: the same plan must come out now. Counts ' +
+    'that move by themselves may differ.'
   static override examples = [
     '<%= config.bin %> unlock-changelog -d prod --dry-run --json > plan.json',
     '<%= config.bin %> apply plan.json --confirm prod',

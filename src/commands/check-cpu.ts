@@ -7,9 +7,10 @@ import { cpuExitCode, cpuText } from '../output/cpu.ts'
 export default class CheckCpu extends BaseCommand {
   static override summary = 'Check CPUs for x86-64-v3, which the image needs'
   static override description =
-    "Looks at the machines of the deployment's service; at this machine where nothing is configured, or with --here; or at what " +
-    '/proc/cpuinfo shows elsewhere. Of the nodes of a cluster labels can only disprove it: --prove runs a program on each. Every processor of a machine counts. Ends with 1 where one lacks x86-64-v3, with 3 where ' +
-    'that cannot be told.'
+    "Checks the machines of the deployment's service. Without a configuration, or with --here, it checks this " +
+    'machine. Every CPU of a machine counts.\n\n' +
+    'On Kubernetes, node labels can only prove that x86-64-v3 is missing. --prove reads /proc/cpuinfo on each node.\n\n' +
+    'Exit 0 if every CPU has x86-64-v3, 1 if one does not, 3 if that cannot be told.'
   static override examples = [
     '<%= config.bin %> check-cpu -d prod',
     { description: 'of a machine that this program is not on', command: 'ssh node-7 cat /proc/cpuinfo | <%= config.bin %> check-cpu --file -' },

@@ -9,11 +9,13 @@ const reference = { helpValue: 'env:NAME|@FILE|@-' }
 export default class CheckIntegration extends BaseCommand {
   static override summary = 'Find out why an integration cannot connect'
   static override description =
-    'Looks the name up, here and where the service runs, connects, reads the certificate, and asks once without credentials; looks for ' +
-    'blanks and the like at the ends of user, password and token. Without --url these are the external systems of the configuration and ' +
-    "those that the service's log tells of. Nobody signs in unless --sign-in asks for it, once: accounts get locked. A password or token " +
-    'is never given as such: env:NAME, @FILE or @- (standard input) say where it is kept.\n\n' +
-    'Ends with 1 where something keeps it from connecting, with 3 where that cannot be told, with 2 where something soon may.'
+    'Looks up the name, here and where the service runs. Connects, checks the certificate, and sends one request ' +
+    'without credentials. Looks for blanks and other invisible characters at the ends of user, password and token.\n\n' +
+    "Without --url, it checks the external systems in the configuration and in the service's log.\n\n" +
+    'It never signs in unless you pass --sign-in: external systems lock accounts. Pass a password or token by where ' +
+    'it is kept: env:NAME, @FILE, or @- for standard input.\n\n' +
+    'Exit 0 if the integration can connect, 1 if something stops it, 2 if something soon will, 3 if that cannot be ' +
+    'told.'
   static override examples = [
     '<%= config.bin %> check-integration -d prod',
     { description: 'blanks at the ends, without signing in', command: '<%= config.bin %> check-integration --url https://tracker.example.org/rest/api/2/myself --user bob --password-from @/run/secrets/tracker' },

@@ -9,8 +9,8 @@ const { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, relay } = repairF
 export default class Discard extends BaseCommand {
   static override summary = 'Remove a record that no repair wrote'
   static override description =
-    'Shows the record of a run that the deployment holds, saves it on this machine, and removes that record alone. Nothing that a repair did is undone. ' +
-    'Exits with 4 where something of a repair is still half done.'
+    'Shows the record of a run in the deployment, saves it on this machine, then removes it. It undoes nothing.\n\n' +
+    'Exit 4 if part of a repair is still unfinished.'
   static override examples = [
     { description: 'Read the record', command: '<%= config.bin %> discard RUN --dry-run -d prod' },
     { description: 'Remove it', command: '<%= config.bin %> discard RUN -d prod --confirm prod' },

@@ -9,9 +9,9 @@ import { selectChecks } from '../cli/doctor/select-checks.ts'
 export default class Doctor extends BaseCommand {
   static override summary = 'Find what is wrong with a deployment'
   static override description =
-    'Runs all checks at once and folds what they find into causes. Changes nothing.\n\n' +
-    'Ends with 0 when all is healthy, 1 for a problem, 2 for warnings only, 3 when something could not be determined, ' +
-    '6 when interrupted, 64 for wrong usage or configuration.'
+    'Runs all checks at once and tells causes from consequences. Changes nothing.\n\n' +
+    'Exit 0 if the deployment is healthy, 1 for a problem, 2 for warnings only, 3 if something could not be checked, ' +
+    '6 if interrupted, 64 for wrong usage or configuration.'
   static override examples = [
     { description: 'examine the deployment that the configuration names', command: '<%= config.bin %> doctor' },
     {

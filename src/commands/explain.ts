@@ -13,9 +13,10 @@ const nothingFound = 3
 export default class Explain extends BaseCommand {
   static override summary = 'Explain a fault, a check or a message'
   static override description =
-    'Takes the id of a fault such as `stuck-lock`, of a check, or a group of checks such as `broker`; a message, as it stands in a log or in the ' +
-    'web interface, of any length; or a few words, in English or Russian. A message with quotes, $ or backquotes is best piped, or pasted after ' +
-    '`explain -`. Without an argument it lists all. Ends with 3 where it finds nothing.'
+    'Takes the id of a fault, a check or a group of checks; a message from a log or from the web interface, of any ' +
+    'length; or a few words, in English or Russian. Without an argument it lists everything.\n\n' +
+    'If a message has quotes, $ or backquotes, pipe it, or paste it after `explain -`.\n\n' +
+    'Exit 3 if nothing matches.'
   static override examples = [
     '<%= config.bin %> explain database/changelog-lock',
     '<%= config.bin %> explain broker',

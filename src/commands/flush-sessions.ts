@@ -8,10 +8,10 @@ import { repairs } from '../repairs/index.ts'
 export default class FlushSessions extends BaseCommand {
   static override summary = "Remove sessions: all, invalid ones, or one user's"
   static override description =
-    'Counts first. Removes the sessions that were counted, by the shape of their keys in the key space of the service, and sees that ' +
-    'they are gone; whoever signs in meanwhile stays signed in. Keys that are no sessions are never touched. The service keeps ' +
-    'running. There is no undo: whoever is signed out signs in again.\n\n' +
-    'Ends with 0 when done or when there is nothing to remove, 4 when refused, 6 when half done: `resume` goes on.'
+    'Counts the sessions first, then removes exactly those and verifies that they are gone. Users who sign in ' +
+    'meanwhile stay signed in. Keys that are not sessions are never touched. The service keeps running.\n\n' +
+    'There is no undo: signed-out users sign in again.\n\n' +
+    'Exit 0 if done or if there is nothing to remove, 4 if refused, 6 if unfinished: run `resume`.'
   static override examples = [
     { description: 'show what would be done', command: '<%= config.bin %> flush-sessions --dry-run' },
     { description: 'only what is not valid now', command: '<%= config.bin %> flush-sessions --stale' },

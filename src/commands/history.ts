@@ -5,7 +5,7 @@ import { historyText } from '../output/history.ts'
 
 export default class History extends BaseCommand {
   static override summary = 'List the repairs of a deployment'
-  static override description = 'Those of this machine, and those that were begun on another one and have not come to their end.'
+  static override description = 'Lists repairs that this machine began, and unfinished ones that another machine began.'
   static override examples = ['<%= config.bin %> history -d prod']
 
   static override flags = oneFileFlags

@@ -6,9 +6,10 @@ import { initExitCode, initText } from '../output/init.ts'
 export default class Init extends BaseCommand {
   static override summary = 'Find a deployment and write its configuration'
   static override description =
-    'Looks for units of systemd, Java processes, compose projects and the current cluster, asks on a terminal for what cannot be found, tries every part, and writes a ' +
-    'configuration that names secrets by where they are kept. A file that is there is never overwritten. Answers are kept until it is written. Ends with 0 where every ' +
-    'part that is known answers, with 3 where one does not.'
+    'Looks for systemd units, Java processes, compose projects and the current cluster. On a terminal it asks for ' +
+    'what is missing. It tests every part, then writes a configuration that says where secrets are kept. It never ' +
+    'overwrites a file. Your answers are kept until the file is written.\n\n' +
+    'Exit 0 if every known part answers, 3 if one does not.'
   static override examples = [
     '<%= config.bin %> init',
     {

@@ -9,9 +9,11 @@ import { write } from '../cli/write.ts'
 export default class LintResults extends BaseCommand {
   static override summary = 'Check test results before upload'
   static override description =
-    'Judges the `*-result.json` of each DIR with their attachments, and the results of all of them together: what will be unlinked, missing, cut, shown as one, or waited ' +
-    'for in vain, with the place, what the service will do with it, and how it is mended in the code of the tests. Changes nothing; --fix writes a mended copy.\n\n' +
-    'Ends with 0 when nothing is wrong, 1 for an error, 2 for warnings only, 3 when something could not be read, 6 when interrupted, 64 for wrong usage or settings.'
+    'Checks the `*-result.json` files of each directory with their attachments, and all directories together. Finds ' +
+    'results that will be unlinked, missing, cut, merged or waited for in vain. Shows the place, what the service ' +
+    'will do, and how to fix it in the code of the tests. Changes nothing; --fix writes a corrected copy.\n\n' +
+    'Exit 0 if nothing is wrong, 1 for an error, 2 for warnings only, 3 if something could not be read, 6 if ' +
+    'interrupted, 64 for wrong usage or settings.'
   static override examples = [
     { description: 'by hand, after the tests', command: '<%= config.bin %> lint-results build/results' },
     { description: 'in a pipeline, where no more than 5 warnings are allowed', command: '<%= config.bin %> lint-results build/results --ci --max-warnings 5' },

@@ -9,12 +9,12 @@ import { repairs } from '../repairs/index.ts'
 export default class MigrateTrees extends BaseCommand {
   static override summary = 'Reload test-case trees in their new structure'
   static override description =
-    'Asks the service for the migration of whole projects or of single trees, a few at a time, since each call starts work there. ' +
-    'What it answers to each is on record: a run that is interrupted is gone on with by `resume`, which asks for what is left. ' +
-    'One that is refused keeps none of the others; where several in a row fail since the service does not take them, the run stops. ' +
-    'There is no undo: trees are cleared and loaded anew.\n\n' +
-    'Ends with 0 when all were accepted, 1 where one was refused, or with --wait where a job failed, was stopped or was cancelled, 4 when not confirmed, ' +
-    '6 when stopped before all were asked for, or before the jobs were over or while they could not be seen any more.'
+    'Asks the service to migrate whole projects or single trees, a few at a time, because each call starts work ' +
+    'there. Answers are recorded: `resume` makes the calls that are left. A refused call stops no other. If several ' +
+    'calls in a row fail, the run stops.\n\n' +
+    'There is no undo: trees are cleared and loaded again.\n\n' +
+    'Exit 0 if all calls were accepted, 1 if one was refused or, with --wait, a job failed, 4 if not confirmed, 6 if ' +
+    'stopped early or if jobs are not over.'
   static override examples = [
     { description: 'show what would be done', command: '<%= config.bin %> migrate-trees --all-projects --dry-run' },
     { description: 'all trees of three projects, in a runbook', command: '<%= config.bin %> migrate-trees --project 1 2 3 -d prod --confirm prod' },

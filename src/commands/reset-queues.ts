@@ -8,10 +8,11 @@ import { repairs } from '../repairs/index.ts'
 export default class ResetQueues extends BaseCommand {
   static override summary = 'Make the queues durable, keeping their messages'
   static override description =
-    'Makes the setting and the queues agree. Where the queues are durable already, or are not there, that is the setting and a restart. ' +
-    'Otherwise the service is stopped, the messages of its transient queues are moved aside, the queues are deleted and declared anew, ' +
-    'the messages are moved back, and the service is started. A run that is interrupted loses nothing: `resume` goes on with it, `undo` takes it back.\n\n' +
-    'Ends with 0 when done or when there is nothing to do, 4 when it is not safe, 6 when half done.'
+    'Makes the setting and the queues agree. If the queues are durable already, or missing, it changes the setting ' +
+    'and restarts the service. Otherwise it stops the service, moves the messages of transient queues aside, ' +
+    'redeclares the queues as durable, moves the messages back, and starts the service.\n\n' +
+    'An interrupted run loses nothing: run `resume` or `undo`.\n\n' +
+    'Exit 0 if done or if there is nothing to do, 4 if refused, 6 if unfinished.'
   static override examples = [
     { description: 'show what would be done', command: '<%= config.bin %> reset-queues --dry-run' },
     { description: 'in a runbook, without a question', command: '<%= config.bin %> reset-queues -d prod --confirm prod' },

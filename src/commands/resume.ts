@@ -11,8 +11,10 @@ const { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, patience, relay }
 export default class Resume extends BaseCommand {
   static override summary = 'Resume an interrupted repair'
   static override description =
-    'Shows the plan, then carries out the steps that are left. Each step that the record calls done is checked in the deployment first; where the two disagree, ' +
-    'nothing changes. --adopt resumes a run of another machine from the record in the deployment, where others may write. Read its plan with --dry-run first.'
+    'Shows the plan, then runs the steps that are left. A step that the record calls done is checked in the ' +
+    'deployment first. If the two disagree, nothing changes.\n\n' +
+    '--adopt resumes a run of another machine from the record in the deployment, where others may write. Read its ' +
+    'plan with --dry-run first.'
   static override examples = [
     { description: 'Resume the only unfinished run', command: '<%= config.bin %> resume' },
     { description: 'Read a run of another machine', command: '<%= config.bin %> resume --adopt RUN --dry-run -d prod' },

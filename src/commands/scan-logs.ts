@@ -8,9 +8,11 @@ import { scanText } from '../output/scan/text.ts'
 export default class ScanLogs extends BaseCommand {
   static override summary = 'Find known faults in logs'
   static override description =
-    "Looks through the deployment's log: all containers and the runs before them, the journal, or the file with those that were rotated from it; through FILEs, " +
-    'which may be compressed by gzip or zstd; or through what is piped in. Tells of each cause how often, when first and last, and what to do. Changes nothing.\n\n' +
-    'Ends with 0 when nothing is found, 1 for a problem, 2 for warnings only, 3 when something could not be read or determined, 6 when interrupted, 64 for wrong usage.'
+    "Reads the deployment's log: all containers and their previous runs, the journal, or the log file with its " +
+    'rotated files. Or reads FILEs, which may be gzip or zstd, or standard input. Shows how often each fault occurs, ' +
+    'when first and last, and what to do. Changes nothing.\n\n' +
+    'Exit 0 if nothing is found, 1 for a problem, 2 for warnings only, 3 if something could not be read, 6 if ' +
+    'interrupted, 64 for wrong usage.'
   static override examples = [
     { description: 'the log of a deployment, of the last two hours', command: '<%= config.bin %> scan-logs -d prod --since 2h' },
     { description: 'files of one log, in whatever order', command: '<%= config.bin %> scan-logs app.log app.log.1 app.log.2.gz' },

@@ -14,10 +14,12 @@ import { repairs } from '../repairs/index.ts'
 export default class SetEnv extends BaseCommand {
   static override summary = "Set or remove the service's settings and restart it"
   static override description =
-    'NAME=VALUE sets one, NAME- takes it away, as many at once as you like: they take one restart, and `undo` takes them back with another. ' +
-    'A secret is given by NAME=@FILE, or by NAME=@- on standard input, and reaches no plan, journal or error. ' +
-    'With --values the setting is written into the Helm values (`env.open`, or the chart\'s own key), without a deployment, confirmed by the base name of the file; with --apply helm then upgrades the release, confirmed by the name of the deployment.\n\n' +
-    'Ends with 0 when done or when all is set so already, 4 when not confirmed or not safe, 6 when half done.'
+    'NAME=VALUE sets a setting, NAME- removes it. Any number of them take one restart. `undo` restores the former ' +
+    'values.\n\n' +
+    'Pass a secret as NAME=@FILE, or NAME=@- for standard input. It never gets into a plan, a journal or an error.\n\n' +
+    "--values writes to Helm values instead (`env.open`, or the chart's own key), without a deployment; confirm with " +
+    "the file's base name. With --apply, helm then upgrades the release; confirm with the deployment's name.\n\n" +
+    'Exit 0 if done or already set, 4 if refused or not confirmed, 6 if unfinished.'
   static override usage = 'set-env NAME=VALUE... | NAME-... [flags]'
   static override examples = [
     { description: 'two settings in one restart', command: '<%= config.bin %> set-env -d prod VENDOR_ENDPOINT=https://testops.example.org TZ-' },

@@ -7,8 +7,9 @@ import { print } from '../cli/write.ts'
 export default class Token extends BaseCommand {
   static override summary = 'Print a Bearer token for scripts'
   static override description =
-    'Exchanges the API token of the configuration for a Bearer token, and prints that alone on standard output; how long it lives ' +
-    'is said on standard error. The API token itself is for this exchange only: sent on many calls, it can overload the service.'
+    'Exchanges the API token in the configuration for a Bearer token, and prints only that on standard output. Its ' +
+    'lifetime goes to standard error.\n\n' +
+    'Use the API token for this exchange only: sent with many calls, it can overload the service.'
   static override examples = [
     '<%= config.bin %> token -d prod',
     {

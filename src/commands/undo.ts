@@ -10,7 +10,10 @@ const { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, patience, relay }
 
 export default class Undo extends BaseCommand {
   static override summary = 'Undo a repair, finished or not'
-  static override description = 'Shows the plan, then undoes the last step first, each only where the deployment is as that step left it. Exits with 4 and the reason where it cannot be undone now.'
+  static override description =
+    'Shows the plan, then undoes the steps, last one first. A step is undone only if the deployment is as that step ' +
+    'left it.\n\n' +
+    'Exit 4 with the reason if it cannot be undone now.'
   static override examples = ['<%= config.bin %> undo RUN -d prod --confirm prod']
   static override args = { run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it', required: true }) }
   static override flags = { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, patience, relay, ...oneFileFlags }

@@ -8,9 +8,9 @@ import { repairs } from '../repairs/index.ts'
 export default class UnlockChangelog extends BaseCommand {
   static override summary = "Release a stuck Liquibase lock"
   static override description =
-    'Stops the service, judges the holder again, frees the row of databasechangeloglock by comparing and setting it, starts the ' +
-    'service, and waits until it answers. `undo` puts the row back.\n\n' +
-    'Ends with 0 when done or when the lock is free, 4 when the holder lives or is not shown to be dead, 6 when half done.'
+    'Stops the service, judges the lock holder again, frees the row of databasechangeloglock with a compare-and-set, ' +
+    'starts the service, and waits until it answers. `undo` puts the row back.\n\n' +
+    'Exit 0 if done or if the lock is free, 4 if the holder is alive or cannot be proven dead, 6 if unfinished.'
   static override examples = [
     { description: 'show what would be done', command: '<%= config.bin %> unlock-changelog --dry-run' },
     { description: 'in a runbook, without a question', command: '<%= config.bin %> unlock-changelog -d prod --confirm prod' },

@@ -13,11 +13,14 @@ const { relay: _relay, ...flagsOfFiles } = repairFlags
 export default class UseLegacyImage extends BaseCommand {
   static override summary = 'Switch to the image for CPUs without x86-64-v3'
   static override description =
-    'Rewrites `image.imageName` in the Helm values to testops-legacy (`--revert`: to testops), or the name of the image in a compose file. ' +
-    'Every other byte of the file stays; what changes is shown before it is asked for, and confirmed by the base name of the file. ' +
-    'It needs no configuration and no deployment; with -d alone the file is that of the configuration. `history`, `resume` and `undo` take the same --values or --compose.\n\n' +
-    'With --apply the deployment gets it at once: helm upgrades the release with its own chart and these files, or the container is made anew, and the service is waited for. Confirmed by the name of the deployment, under whose name `history`, `resume` and `undo` know it.\n\n' +
-    'Ends with 0 when done or when there is nothing to do, 4 where the build is before 527u01, the file cannot be edited safely, or the release was made with other values, 5 where somebody else is editing it.'
+    "Changes `image.imageName` in Helm values to testops-legacy (--revert: to testops), or the image's name in a " +
+    "compose file. Every other byte stays. It shows the changed lines first; confirm with the file's base name.\n\n" +
+    'It needs no configuration and no deployment. With -d alone, the file is the one in the configuration. `history`, ' +
+    '`resume` and `undo` take the same --values or --compose.\n\n' +
+    '--apply also upgrades the Helm release or recreates the container, and waits for the service. Confirm with the ' +
+    "deployment's name.\n\n" +
+    'Exit 0 if done or if there is nothing to do, 4 if refused, such as a build before 527u01, 5 if someone else is ' +
+    'editing the file.'
   static override examples = [
     { description: 'show what would change', command: '<%= config.bin %> use-legacy-image --values values.yaml --dry-run' },
     { description: 'with the first build that has the image', command: '<%= config.bin %> use-legacy-image --values values.yaml --build 527u01 --confirm values.yaml' },

@@ -5,7 +5,7 @@ import type { WhoamiDocument } from '../output/whoami.ts'
 
 export default class Whoami extends BaseCommand {
   static override summary = "Show whose API token this is, with that user's roles"
-  static override description = 'Shows what the service says of the user, whatever its version has to say.'
+  static override description = 'Shows what the service says about the user, in any version.'
   static override examples = ['<%= config.bin %> whoami -d prod', '<%= config.bin %> whoami --json']
 
   override async run(): Promise<void> {

@@ -7,7 +7,9 @@ import type { LabBreakDocument } from '../../output/lab.ts'
 
 export default class LabBreak extends BaseCommand {
   static override summary = 'Break the practice deployment'
-  static override description = 'Sets the cause of a fault, never its symptom. FAULT alone stands for its first variant; several are made one after the other. Names: lab faults.'
+  static override description =
+    "Sets the cause of a fault, never the symptom. A fault's name means its first variant. Several faults are made " +
+    'one after the other. For names, run `lab faults`.'
   static override examples = ['<%= config.bin %> lab break stuck-lock', '<%= config.bin %> lab break durable-mismatch/setting-false unknown-host']
   static override args = { fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or several', required: true }) }
   static override strict = false

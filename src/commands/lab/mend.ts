@@ -7,7 +7,9 @@ import type { LabMendDocument } from '../../output/lab.ts'
 
 export default class LabMend extends BaseCommand {
   static override summary = 'Remove all faults and wait until the lab is healthy'
-  static override description = 'All faults, or the named ones. Also what a `lab break` left that was interrupted. Ends with 1 where doctor still finds something after a minute.'
+  static override description =
+    'Removes all faults, or the named ones, and what an interrupted `lab break` left.\n\n' +
+    'Exit 1 if doctor still finds a problem after a minute.'
   static override examples = ['<%= config.bin %> lab mend', '<%= config.bin %> lab mend stuck-lock']
   static override args = { fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or several; all where it is left out' }) }
   static override strict = false

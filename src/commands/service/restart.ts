@@ -5,9 +5,9 @@ import { repairFlags } from '../../cli/repair/flags.ts'
 export default class ServiceRestart extends BaseCommand {
   static override summary = 'Restart the service and wait until it answers'
   static override description =
-    'A service that is stopped is started.\n\n' +
-    'Refused (exit 4) while the service migrates its database, since that leaves the change-log lock behind, unless ' +
-    '`--accept-risk running-migration` is given.'
+    'Starts the service if it is stopped.\n\n' +
+    'Exit 4 while the service migrates its database, because a stop then leaves the change-log lock behind. Override ' +
+    'with --accept-risk running-migration.'
   static override examples = ['<%= config.bin %> service restart -d prod', '<%= config.bin %> service restart -d prod --confirm prod']
   static override flags = repairFlags
 

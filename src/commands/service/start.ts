@@ -5,7 +5,8 @@ import { repairFlags } from '../../cli/repair/flags.ts'
 export default class ServiceStart extends BaseCommand {
   static override summary = 'Start the service and wait until it answers'
   static override description =
-    'Returns once the service tells its health, or runs, where it has no API that is known. A service that runs is left alone.'
+    'Returns when the service answers, or, if its address is unknown, when it runs. Does nothing if the service ' +
+    'already runs.'
   static override examples = ['<%= config.bin %> service start -d prod', '<%= config.bin %> service start -d prod --confirm prod']
   static override flags = repairFlags
 

@@ -5,7 +5,9 @@ import type { ServiceDocument } from '../../output/service.ts'
 
 export default class ServiceStatus extends BaseCommand {
   static override summary = 'Show whether the service runs, and since when'
-  static override description = 'What the platform says of the service. Ends with 0 where it runs, with 1 where it does not; whether it answers is told by `doctor`.'
+  static override description =
+    'Shows what the platform says. For whether the service answers, run `doctor`.\n\n' +
+    'Exit 0 if the service runs, 1 if not.'
   static override examples = ['<%= config.bin %> service status -d prod', '<%= config.bin %> service status --json']
 
   override async run(): Promise<void> {

@@ -5,9 +5,9 @@ import { repairFlags } from '../../cli/repair/flags.ts'
 export default class ServiceStop extends BaseCommand {
   static override summary = 'Stop the service and wait until it is gone'
   static override description =
-    'Returns once the service and its processes are gone. It stays stopped until `service start`; `undo` starts it again.\n\n' +
-    'Refused (exit 4) while the service migrates its database, since that leaves the change-log lock behind, unless ' +
-    '`--accept-risk running-migration` is given.'
+    'Returns when the service and its processes are gone. The service stays stopped until `service start` or `undo`.\n\n' +
+    'Exit 4 while the service migrates its database, because a stop then leaves the change-log lock behind. Override ' +
+    'with --accept-risk running-migration.'
   static override examples = ['<%= config.bin %> service stop -d prod', '<%= config.bin %> service stop -d prod --confirm prod']
   static override flags = repairFlags
 
