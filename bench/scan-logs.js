@@ -11,7 +11,8 @@ import {newest} from './newest.js'
 import {writeServiceLog} from './service-log.js'
 
 const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
-const most = 100
+/** MB; what it took stands in the row */
+const most = 120
 
 const versionOf = (tool) => execFileSync(tool, ['--version'], {encoding: 'utf8'}).match(/\d+(\.\d+)+/)[0]
 
@@ -36,7 +37,7 @@ export async function scanLogs() {
       rg: () => time([rg, '--no-config', '-a', '-c', '-f', forRg, log], {output: 'pipe'}),
       grep: () => time([...grep.words, '-a', '-c', '-E', '-i', '-f', forGrep, log], {env: {...process.env, LC_ALL: 'C.UTF-8'}, output: 'pipe'}),
     }, 5)
-    const what = `\`scan-logs --json\` of 1 GiB on ${availableParallelism()} cores, in less than ${most} MB of memory`
+    const what = `\`scan-logs --json\` of 1 GiB on ${availableParallelism()} cores, in ${memory} MB of memory`
     return [
       {what, ours: medians.ours, peer: `\`rg -c\` with the same patterns, ripgrep ${versionOf(rg)}`, theirs: medians.rg, goal: 1},
       {what, ours: medians.ours, peer: `\`grep -E -i -c\` with the same patterns in C.UTF-8, grep ${grep.version}`, theirs: medians.grep, goal: 0.25},

@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { joiner, joinTallies, mergeTallies } from '../../../src/logs/scan/merge.ts'
+import { joiner, mergeTallies } from '../../../src/logs/scan/merge.ts'
 import { scanned } from './scanned.ts'
 
 const first = '2026-11-22 12:00:00.000 ERROR x : HTTP FAILED a\n2026-11-22 12:00:09.000 ERROR x : java.net.UnknownHostException: a.b\n\tat c\n'
 const second = '2026-11-22 12:00:05.000 ERROR x : HTTP FAILED a\n2026-11-22 12:00:06.000 ERROR x : java.net.UnknownHostException: a.b, HTTP FAILED b\n'
 
 describe('tallies', () => {
-  it('of parts are that of the whole', () => {
-    const parts = [scanned(first, {}, [Infinity], { isInner: true }), scanned(second, {}, [Infinity], { isRecord: true })]
-    expect(joinTallies(parts)).toEqual(scanned(first + second))
-  })
-
   it.each([[[0, 1, 2]], [[2, 0, 1]], [[1, 2, 0]], [[2, 1, 0]]])('of parts that come in the order %s are joined in their own', (order) => {
     const texts = [first, second, first]
     const tallies = texts.map((text, index) => scanned(text, {}, [Infinity], { isRecord: index > 0, isInner: index < 2 }))

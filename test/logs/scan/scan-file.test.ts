@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFolder } from '../../../src/core/package-folder.ts'
-import { joinTallies } from '../../../src/logs/scan/merge.ts'
+import { joiner } from '../../../src/logs/scan/merge.ts'
 import { hasParts, partedFile } from '../../../src/logs/scan/parts-of-file.ts'
 import { scanFile } from '../../../src/logs/scan/scan-file.ts'
 import type { Tally } from '../../../src/logs/scan/tally.ts'
@@ -52,7 +52,9 @@ describe('a file', () => {
         expect(parts.length).toBeGreaterThan(1)
         expect(parts.slice(1).map(({ from }) => from)).toEqual(parts.slice(0, -1).map(({ to }) => to))
         const tallies = parts.map(({ from, to }, index) => scanned(bytes.subarray(from, to), {}, [Infinity], { isRecord: index > 0, isInner: to !== Infinity }))
-        expect(joinTallies(tallies)).toEqual(scanned(bytes))
+        const all = joiner()
+        tallies.forEach((tally, index) => all.add({ index, isWhole: true, tally }))
+        expect(all.joined()).toEqual({ tally: scanned(bytes), parts: parts.length })
       }),
       { numRuns: 5 },
     )
