@@ -7,7 +7,7 @@ import type { ResultRule } from './knowledge/result-rules.ts'
 import { faultRows } from './lab/fault-list.ts'
 import type { FaultRow } from './lab/fault-list.ts'
 import { knownFaultsTable } from './output/known-faults.ts'
-import { markdownTable } from './output/markdown.ts'
+import { linkedSource, markdownTable } from './output/markdown.ts'
 import { rightsOnRequest, rightsToRead, rightsToRepair, roleText } from './platforms/kubernetes/rights.ts'
 import { repairs } from './repairs/index.ts'
 import { configurationKeys } from './runtime/configuration/template.ts'
@@ -109,7 +109,7 @@ function flagCells({ name, char, summary = '', helpValue, env, default: usual, o
 }
 
 function ruleCells(id: string, { title, severity, effect, remedy, source }: ResultRule): string[] {
-  return [code(id), title, severity, effect, remedy, source]
+  return [code(id), title, severity, effect, remedy, linkedSource(source)]
 }
 
 function checkTable(): string {

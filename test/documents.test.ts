@@ -1,20 +1,13 @@
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { isThere, pageText, root } from './support/pages.ts'
 
-const root = resolve(import.meta.dirname, '..')
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)].sort()
-const textOf = (page: string): string => readFileSync(join(root, page), 'utf8')
 const withoutCode = (text: string): string => text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
 
-/** As GitHub makes them of headings. */
-function anchorsOf(page: string): string[] {
-  const headings = [...textOf(page).replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)]
-  return headings.map(([, heading]) => heading!.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'))
-}
-
 function linksOf(page: string): string[] {
-  return [...withoutCode(textOf(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!)
+  return [...withoutCode(pageText(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!)
 }
 
 interface Manifest {
@@ -26,8 +19,7 @@ test.each(pages)('every link of %s leads somewhere', (page) => {
     if (/^https?:/.test(link)) return false
     const [path = '', anchor] = link.split('#')
     const target = path === '' ? page : relative(root, resolve(root, dirname(page), path))
-    if (!existsSync(join(root, target))) return true
-    return anchor !== undefined && (statSync(join(root, target)).isDirectory() || !anchorsOf(target).includes(anchor))
+    return !isThere(anchor === undefined ? target : `${target}#${anchor}`)
   })
   expect(broken).toEqual([])
 })
@@ -44,15 +36,15 @@ test('every page is reached from the README', () => {
 })
 
 test('the README is short, and every page begins with its one title', () => {
-  expect(Buffer.byteLength(textOf('README.md'))).toBeLessThanOrEqual(16_000)
-  expect(pages.filter((page) => !/^# .+\n/.test(textOf(page)) || textOf(page).replace(/^```[^]*?^```/gm, '').match(/^# /gm)?.length !== 1)).toEqual([])
+  expect(Buffer.byteLength(pageText('README.md'))).toBeLessThanOrEqual(16_000)
+  expect(pages.filter((page) => !/^# .+\n/.test(pageText(page)) || pageText(page).replace(/^```[^]*?^```/gm, '').match(/^# /gm)?.length !== 1)).toEqual([])
 })
 
 describe('commands in the documents', () => {
   const { commands } = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as Manifest
   const lines = pages
     .filter((page) => page === 'README.md' || page.startsWith('docs/'))
-    .flatMap((page) => [...textOf(page).matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block]) => block!.split('\n').map((line) => ({ page, line }))))
+    .flatMap((page) => [...pageText(page).matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block]) => block!.split('\n').map((line) => ({ page, line }))))
     .flatMap(({ page, line }) => line.split(/[|&]+/).map((part) => ({ page, words: part.replace(/ #.*/, '').trim().split(/\s+/) })))
     .filter(({ words: [program] }) => program === 'testops-admin')
 

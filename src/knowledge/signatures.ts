@@ -37,7 +37,7 @@ export const signatures = [
     pattern: /java\.net\.UnknownHostException/,
     remedy: null,
     explain: 'integrations/reachable',
-    source: 'SPEC.md 7',
+    source: 'docs/facts/service.md#errors',
   },
   {
     id: 'http-failed',
@@ -47,7 +47,7 @@ export const signatures = [
     pattern: /HTTP FAILED/,
     remedy: null,
     explain: 'integrations/answers',
-    source: 'SPEC.md 7',
+    source: 'docs/facts/service.md#errors',
   },
   {
     id: 'bad-request',
@@ -57,7 +57,7 @@ export const signatures = [
     pattern: /400 bad request/i,
     remedy: null,
     explain: 'integrations/answers',
-    source: 'SPEC.md 7',
+    source: 'docs/facts/service.md#errors',
   },
   {
     id: 'lock-waiting',
@@ -68,7 +68,7 @@ export const signatures = [
     pattern: /Waiting for changelog lock\.\.\./,
     remedy: 'testops-admin unlock-changelog',
     explain: 'database/changelog-lock',
-    source: 'SPEC.md 7; FIELD-NOTES.md 2',
+    source: 'docs/facts/service.md#errors, docs/facts/liquibase.md',
   },
   {
     id: 'lock-refused',
@@ -78,7 +78,7 @@ export const signatures = [
     pattern: /Could not acquire change log lock/,
     remedy: 'testops-admin unlock-changelog',
     explain: 'database/changelog-lock',
-    source: 'SPEC.md 7; FIELD-NOTES.md 2',
+    source: 'docs/facts/service.md#errors, docs/facts/liquibase.md',
   },
   {
     id: 'lock-taken',
@@ -88,7 +88,7 @@ export const signatures = [
     pattern: /Successfully acquired change log lock/,
     remedy: null,
     explain: 'database/changelog-lock',
-    source: 'FIELD-NOTES.md 2',
+    source: 'docs/facts/liquibase.md',
   },
   {
     id: 'lock-released',
@@ -98,7 +98,7 @@ export const signatures = [
     pattern: /Successfully released change log lock/,
     remedy: null,
     explain: 'database/changelog-lock',
-    source: 'FIELD-NOTES.md 2',
+    source: 'docs/facts/liquibase.md',
   },
   {
     id: 'transient-refused',
@@ -109,7 +109,7 @@ export const signatures = [
     pattern: new RegExp(transientQueues.feature),
     remedy: 'testops-admin reset-queues',
     explain: 'broker/queues-durable',
-    source: 'SPEC.md 7; FIELD-NOTES.md 3',
+    source: 'docs/facts/service.md#errors, docs/facts/rabbitmq.md',
   },
   {
     id: 'precondition-failed',
@@ -119,7 +119,7 @@ export const signatures = [
     pattern: /PRECONDITION_FAILED/,
     remedy: 'testops-admin reset-queues',
     explain: 'broker/queues-durable',
-    source: 'SPEC.md 7; FIELD-NOTES.md 3',
+    source: 'docs/facts/service.md#errors, docs/facts/rabbitmq.md',
   },
   {
     id: 'cpu-level',
@@ -129,7 +129,7 @@ export const signatures = [
     pattern: /CPU does not support x86-64-v3/,
     remedy: 'testops-admin use-legacy-image',
     explain: 'service/cpu-level',
-    source: 'SPEC.md 7; FIELD-NOTES.md 5',
+    source: 'docs/facts/service.md#errors, docs/facts/processors.md',
   },
   {
     id: 'csrf',
@@ -139,7 +139,7 @@ export const signatures = [
     pattern: new RegExp(webSession.csrfMissing),
     remedy: 'testops-admin flush-sessions --stale',
     explain: 'sessions/clock',
-    source: 'SPEC.md 7',
+    source: 'docs/facts/service.md#errors',
   },
   {
     id: 'conflict',
@@ -149,7 +149,7 @@ export const signatures = [
     pattern: /Request failed with status code 409/i,
     remedy: null,
     explain: 'duplicate-move',
-    source: 'SPEC.md 7',
+    source: 'docs/facts/service.md#errors',
   },
   {
     id: 'token-refused',
@@ -159,7 +159,7 @@ export const signatures = [
     pattern: /Bad credentials/,
     remedy: null,
     explain: 'api/token',
-    source: 'FIELD-NOTES.md 7',
+    source: 'docs/facts/api.md',
   },
   {
     id: 'out-of-memory',
@@ -189,7 +189,7 @@ export const signatures = [
     pattern: new RegExp(`${listed('indexed', 'processed')}|${listed('processed', 'indexed')}`),
     remedy: null,
     explain: 'files-before-agent',
-    source: 'SPEC.md 7; FIELD-NOTES.md 6',
+    source: 'docs/facts/service.md#errors, docs/facts/results.md',
   },
   {
     id: 'agent-nothing-indexed',
@@ -199,7 +199,7 @@ export const signatures = [
     pattern: /indexed \[0\]/,
     remedy: null,
     explain: 'empty-results',
-    source: 'SPEC.md 7; FIELD-NOTES.md 6',
+    source: 'docs/facts/service.md#errors, docs/facts/results.md',
   },
 ] as const satisfies readonly Signature[]
 

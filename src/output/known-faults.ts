@@ -1,7 +1,7 @@
 import type { ExplainText } from '../knowledge/explain/entry.ts'
 import { resolved } from '../knowledge/explain/resolve.ts'
 import { ruleIds } from '../knowledge/result-rules.ts'
-import { markdownTable } from './markdown.ts'
+import { linkedSource, markdownTable } from './markdown.ts'
 
 /** The table of known faults in docs/reference/faults.md: what one sees of each, what finds it, what repairs it. `repairs`: the words of commands that do. */
 export function knownFaultsTable(texts: readonly ExplainText[], repairs: readonly string[]): string {
@@ -12,7 +12,7 @@ export function knownFaultsTable(texts: readonly ExplainText[], repairs: readonl
       const { id, title, remedies, source } = entries.get(text.id)!
       const commands = remedies.flatMap((remedy) => remedy.commands).filter((command) => !/--(accept-risk|dry-run)/.test(command))
       const repair = commands.find((command) => repairs.some((words) => command.startsWith(`testops-admin ${words}`)))
-      return [code(id), title, firstSentence(text.meaning), finderOf(text), repair === undefined ? remedies[0]!.text : code(repair), source]
+      return [code(id), title, firstSentence(text.meaning), finderOf(text), repair === undefined ? remedies[0]!.text : code(repair), linkedSource(source)]
     })
   return markdownTable(['fault', 'what is wrong', 'what one sees', 'found by', 'repaired by', 'source'], rows)
 }

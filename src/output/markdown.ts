@@ -10,6 +10,11 @@ function cell(text: string): string {
   return harmless(text.replace(/(?<!\s)\s*\n\s*/g, ' ')).replaceAll('|', '\\|')
 }
 
+/** A source with links to the pages that it names, for a page of docs/reference. */
+export function linkedSource(source: string): string {
+  return source.replace(/docs\/((?:[\w-]+\/)+([\w-]+)\.md(?:#([\w-]+))?)/g, (_, path: string, page: string, part?: string) => `[${page}${part === undefined ? '' : `: ${part.replaceAll('-', ' ')}`}](../${path})`)
+}
+
 /** The document with what stands between `<!-- generated: NAME -->` and `<!-- /generated -->` replaced. Throws on a name without text. */
 export function withGenerated(document: string, texts: Readonly<Record<string, string>>): string {
   return document.replace(/(<!-- generated: ([\w-]+) -->\n)(?:(?!<!-- generated: )[\s\S])*?(<!-- \/generated -->)/g, (_, begin: string, name: string, end: string) => {

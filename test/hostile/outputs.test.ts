@@ -27,7 +27,7 @@ import { lintLines } from '../../src/output/lint/lines.ts'
 import { lintMarkdown } from '../../src/output/lint/markdown.ts'
 import { lintSarif } from '../../src/output/lint/sarif.ts'
 import { lintText } from '../../src/output/lint/text.ts'
-import { markdownTable } from '../../src/output/markdown.ts'
+import { linkedSource, markdownTable } from '../../src/output/markdown.ts'
 import { planText } from '../../src/output/plan.ts'
 import { movingLine } from '../../src/output/progress.ts'
 import { repairText, stepLines, takeBackText } from '../../src/output/repair.ts'
@@ -99,6 +99,7 @@ const printings: Readonly<Record<string, Printing>> = {
   lintText: printing(lint, (document, screen) => lintText(document, { screen, exitCode: 1, verbose: true })),
   jsonPieces: printing(lint, (document) => [...jsonPieces(document, 2)].join('')),
   markdownTable: printing(texts, (it) => markdownTable([it.text], [[it.text]])),
+  linkedSource: printing(texts, (it) => markdownTable([''], [[linkedSource(it.text)]])),
   movingLine: printing([{ done: 1, total: 2, unit: 'sessions' }], (it) => clip(movingLine(it, 1), 1000)),
   planText: printing([riskyPlan, ...Object.values(repairDocuments).map(({ plan }) => plan)], planText),
   repairText: printing(Object.values(repairDocuments), (document: RepairDocument, screen) => repairText(document, screen, '/a config.yaml')),

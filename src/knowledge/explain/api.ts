@@ -21,7 +21,7 @@ export const apiEntries: readonly ExplainEntry[] = [
         commands: ['curl -sS -i http://127.0.0.1:8080/api/management/health'],
       },
     ],
-    source: 'SPEC.md 4, FIELD-NOTES.md 1.1 and 1.3',
+    source: 'docs/facts/service.md#tokens, docs/facts/deployment.md#chart, docs/facts/deployment.md#settings',
   },
   {
     id: 'api/token',
@@ -48,7 +48,7 @@ export const apiEntries: readonly ExplainEntry[] = [
       },
       { text: 'Then see whether it is taken.', commands: ['testops-admin doctor --only api/token'] },
     ],
-    source: 'SPEC.md 4.1, 4.2 and 5, FIELD-NOTES.md 7',
+    source: 'docs/facts/service.md#tokens, docs/facts/api.md',
   },
   {
     id: 'api/roles',
@@ -77,7 +77,7 @@ export const apiEntries: readonly ExplainEntry[] = [
         commands: ['testops-admin migrate-trees --project ID'],
       },
     ],
-    source: 'SPEC.md 4.2 to 4.4',
+    source: 'docs/facts/service.md#tokens, docs/facts/service.md#trees',
   },
   {
     id: 'api/token-lifetime',
@@ -113,7 +113,7 @@ export const apiEntries: readonly ExplainEntry[] = [
         commands: ['systemctl show testops -p EnvironmentFiles', 'helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
-    source: 'SPEC.md 5 and 8, FIELD-NOTES.md 1.1',
+    source: 'docs/facts/service.md#tokens, docs/facts/service.md#result-files, docs/facts/deployment.md#chart',
   },
   {
     id: 'api/token-use',
@@ -151,7 +151,7 @@ export const apiEntries: readonly ExplainEntry[] = [
         commands: ['sudo nginx -t', 'sudo nginx -s reload', 'testops-admin doctor --only api/token-use'],
       },
     ],
-    source: 'SPEC.md 5, FIELD-NOTES.md 7',
+    source: 'docs/facts/service.md#tokens, docs/facts/api.md',
   },
   {
     id: 'api/system-login',
@@ -181,7 +181,7 @@ export const apiEntries: readonly ExplainEntry[] = [
         commands: ['testops-admin doctor --only api/system-login'],
       },
     ],
-    source: 'SPEC.md 4.5, 5 and 7, FIELD-NOTES.md 4',
+    source: 'docs/facts/service.md#administrator, docs/facts/service.md#tokens, docs/facts/service.md#errors, docs/facts/sessions.md',
   },
   {
     id: 'api/proxy',
@@ -212,7 +212,7 @@ export const apiEntries: readonly ExplainEntry[] = [
       },
       { text: 'Where requests are cut for their time, see first why the service takes so long.', commands: ['testops-admin explain api/latency'] },
     ],
-    source: 'SPEC.md 7 and 8; nginx.org, ngx_http_core_module and ngx_http_proxy_module',
+    source: 'docs/facts/service.md#errors, docs/facts/service.md#result-files, nginx.org, ngx_http_core_module and ngx_http_proxy_module',
   },
   {
     id: 'api/latency',
@@ -243,6 +243,6 @@ export const apiEntries: readonly ExplainEntry[] = [
         ],
       },
     ],
-    source: 'SPEC.md 5 and 7',
+    source: 'docs/facts/service.md#tokens, docs/facts/service.md#errors',
   },
 ]

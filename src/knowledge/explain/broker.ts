@@ -27,7 +27,7 @@ export const brokerEntries: readonly ExplainEntry[] = [
         commands: ['testops-admin explain broker-does-not-boot'],
       },
     ],
-    source: 'SPEC.md 1, FIELD-NOTES.md 1.3 and 3',
+    source: 'docs/facts/service.md#what-it-is, docs/facts/deployment.md#settings, docs/facts/rabbitmq.md',
   },
   {
     id: 'broker/queues-durable',
@@ -70,7 +70,7 @@ export const brokerEntries: readonly ExplainEntry[] = [
         commands: [],
       },
     ],
-    source: 'SPEC.md 7, FIELD-NOTES.md 3',
+    source: 'docs/facts/service.md#errors, docs/facts/rabbitmq.md',
   },
   {
     id: 'broker/upgrade',
@@ -95,7 +95,7 @@ export const brokerEntries: readonly ExplainEntry[] = [
         commands: ['testops-admin reset-queues'],
       },
     ],
-    source: 'FIELD-NOTES.md 3',
+    source: 'docs/facts/rabbitmq.md',
   },
   {
     id: 'broker/alarms',
@@ -126,6 +126,6 @@ export const brokerEntries: readonly ExplainEntry[] = [
         commands: ['rabbitmqctl set_vm_memory_high_watermark 0.6'],
       },
     ],
-    source: 'FAULTS.md',
+    source: 'docs/reference/faults.md',
   },
 ]

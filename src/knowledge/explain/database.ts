@@ -28,7 +28,7 @@ export const databaseEntries: readonly ExplainEntry[] = [
         commands: [],
       },
     ],
-    source: 'SPEC.md 1, FIELD-NOTES.md 1.3',
+    source: 'docs/facts/service.md#what-it-is, docs/facts/deployment.md#settings',
   },
   {
     id: 'database/changelog-lock',
@@ -76,7 +76,7 @@ export const databaseEntries: readonly ExplainEntry[] = [
         commands: [],
       },
     ],
-    source: 'SPEC.md 7, FIELD-NOTES.md 1.1 and 2',
+    source: 'docs/facts/service.md#errors, docs/facts/deployment.md#chart, docs/facts/liquibase.md',
   },
   {
     id: 'database/connections',
@@ -105,7 +105,7 @@ export const databaseEntries: readonly ExplainEntry[] = [
         commands: ['psql DATABASE -c "ALTER SYSTEM SET max_connections = 200"', 'systemctl restart postgresql'],
       },
     ],
-    source: 'FIELD-NOTES.md 1.3, FAULTS.md',
+    source: 'docs/facts/deployment.md#settings, docs/reference/faults.md',
   },
   {
     id: 'database/disk',
@@ -136,6 +136,6 @@ export const databaseEntries: readonly ExplainEntry[] = [
         commands: ['psql DATABASE -c "SELECT pg_drop_replication_slot(\'SLOT\')"'],
       },
     ],
-    source: 'FAULTS.md',
+    source: 'docs/reference/faults.md',
   },
 ]

@@ -25,7 +25,7 @@ export const integrationsEntries: readonly ExplainEntry[] = [
         commands: ["getent hosts NAME   # where the service runs", 'curl -sS -o /dev/null -w "%{http_code}\\n" https://NAME   # where the service runs'],
       },
     ],
-    source: 'SPEC.md 7, FAULTS.md',
+    source: 'docs/facts/service.md#errors, docs/reference/faults.md',
   },
   {
     id: 'integrations/credentials',
@@ -56,7 +56,7 @@ export const integrationsEntries: readonly ExplainEntry[] = [
         commands: ['testops-admin check-integration --url URL --user NAME --password-from @FILE --sign-in', 'curl -i --user NAME URL   # asks for the password'],
       },
     ],
-    source: 'SPEC.md 5.7 and 7, FAULTS.md',
+    source: 'docs/facts/service.md#credentials-of-integrations, docs/facts/service.md#errors, docs/reference/faults.md',
   },
   {
     id: 'integrations/answers',
@@ -84,7 +84,7 @@ export const integrationsEntries: readonly ExplainEntry[] = [
       { text: 'Of 400, compare the versions of both systems with what the integration is made for, and correct its address and settings.', commands: [] },
       { text: 'Then turn debug output off again.', commands: ['testops-admin set-env --integration-debug off   # restarts the service'] },
     ],
-    source: 'SPEC.md 7, FAULTS.md',
+    source: 'docs/facts/service.md#errors, docs/reference/faults.md',
   },
   {
     id: 'integrations/debug-logging',
@@ -111,6 +111,6 @@ export const integrationsEntries: readonly ExplainEntry[] = [
         commands: ['systemctl show testops -p EnvironmentFiles', 'helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
-    source: 'SPEC.md 7, FAULTS.md',
+    source: 'docs/facts/service.md#errors, docs/reference/faults.md',
   },
 ]

@@ -27,6 +27,6 @@ export const logErrorsEntries: readonly ExplainEntry[] = [
       { text: 'Of memory: give the service more, then restart it.', commands: ['testops-admin explain service/crashes'] },
       { text: 'Of the broker: compare the property that it names with that of the queue.', commands: ['testops-admin explain broker/queues-durable'] },
     ],
-    source: 'SPEC.md 7, FIELD-NOTES.md 3',
+    source: 'docs/facts/service.md#errors, docs/facts/rabbitmq.md',
   },
 ]

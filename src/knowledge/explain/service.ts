@@ -22,7 +22,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       },
       { text: 'Where it ends again and again, the last lines of its log say why.', commands: ['journalctl -u testops -n 200'] },
     ],
-    source: 'SPEC.md 1 and 7, FIELD-NOTES.md 1.1',
+    source: 'docs/facts/service.md#what-it-is, docs/facts/service.md#errors, docs/facts/deployment.md#chart',
   },
   {
     id: 'service/crashes',
@@ -57,7 +57,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       },
       { text: 'Where a long migration is ended by its probes, switch them off for that start.', commands: ['helm upgrade RELEASE CHART -f VALUES --set probes.enabled=false'] },
     ],
-    source: 'SPEC.md 7, FIELD-NOTES.md 1.1, 1.2 and 5',
+    source: 'docs/facts/service.md#errors, docs/facts/deployment.md#chart, docs/facts/deployment.md#compose, docs/facts/processors.md',
     words: ['CrashLoopBackOff, OOMKilled', 'jvm is out of memory, java heap space', 'сервис падает, сервис перезапускается, не хватает памяти'],
   },
   {
@@ -83,7 +83,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       { text: 'Look at the other problems first: one of them may be the reason.', commands: ['testops-admin doctor'] },
       { text: 'Where it hangs, restart it.', commands: ['testops-admin service restart'] },
     ],
-    source: 'FIELD-NOTES.md 1.1 and 1.2',
+    source: 'docs/facts/deployment.md#chart, docs/facts/deployment.md#compose',
   },
   {
     id: 'service/unfinished-repair',
@@ -108,7 +108,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       { text: 'From another machine: read its plan first. Then adopt it, if it is yours.', commands: ['testops-admin resume --adopt RUN --dry-run'] },
       { text: 'A record that fits no repair: this shows it, saves it, and removes it alone.', commands: ['testops-admin discard RUN'] },
     ],
-    source: 'DESIGN.md 6',
+    source: 'docs/repairs/README.md#resume-or-undo',
   },
   {
     id: 'service/settings',
@@ -134,7 +134,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       { text: 'Where what is written down is right, restart the service, or upgrade the release.', commands: ['testops-admin service restart', 'helm upgrade RELEASE CHART -f VALUES'] },
       { text: 'Where what runs is right, write it into the file.', commands: ['testops-admin set-env NAME=VALUE --values FILE'] },
     ],
-    source: 'FIELD-NOTES.md 1.1, 1.2 and 1.3',
+    source: 'docs/facts/deployment.md#chart, docs/facts/deployment.md#compose, docs/facts/deployment.md#settings',
   },
   {
     id: 'service/image',
@@ -169,7 +169,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
         commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
-    source: 'SPEC.md 1, 7 and 9, FIELD-NOTES.md 1.1',
+    source: 'docs/facts/service.md#what-it-is, docs/facts/service.md#errors, docs/facts/service.md#versions, docs/facts/deployment.md#chart',
   },
   {
     id: 'service/cpu-level',
@@ -207,7 +207,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
         commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
-    source: 'SPEC.md 7 and 9, FIELD-NOTES.md 5',
+    source: 'docs/facts/service.md#errors, docs/facts/service.md#versions, docs/facts/processors.md',
   },
   {
     id: 'service/clocks',
@@ -240,6 +240,6 @@ export const serviceEntries: readonly ExplainEntry[] = [
         commands: ['testops-admin doctor --only sessions/clock'],
       },
     ],
-    source: 'SPEC.md 7, FIELD-NOTES.md 4',
+    source: 'docs/facts/service.md#errors, docs/facts/sessions.md',
   },
 ]

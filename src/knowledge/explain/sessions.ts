@@ -30,7 +30,7 @@ export const sessionsEntries: readonly ExplainEntry[] = [
         commands: [],
       },
     ],
-    source: 'SPEC.md 1 and 5, FIELD-NOTES.md 1.1 and 4',
+    source: 'docs/facts/service.md#what-it-is, docs/facts/service.md#tokens, docs/facts/deployment.md#chart, docs/facts/sessions.md',
   },
   {
     id: 'sessions/clock',
@@ -71,7 +71,7 @@ export const sessionsEntries: readonly ExplainEntry[] = [
         commands: ['redis-cli -h HOST -p PORT -n DATABASE FLUSHDB', 'systemctl restart redis-server'],
       },
     ],
-    source: 'SPEC.md 5 and 7, FIELD-NOTES.md 4',
+    source: 'docs/facts/service.md#tokens, docs/facts/service.md#errors, docs/facts/sessions.md',
   },
   {
     id: 'sessions/memory',
@@ -101,6 +101,6 @@ export const sessionsEntries: readonly ExplainEntry[] = [
         commands: ['testops-admin flush-sessions --stale'],
       },
     ],
-    source: 'FIELD-NOTES.md 4, FAULTS.md',
+    source: 'docs/facts/sessions.md, docs/reference/faults.md',
   },
 ]

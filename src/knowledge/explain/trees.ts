@@ -33,6 +33,6 @@ export const treesEntries: readonly ExplainEntry[] = [
       },
       { text: 'Or in the web interface: rename the tree or add a grouping level, save, take it back, save again.', commands: [] },
     ],
-    source: 'SPEC.md 4.3, 4.4, 7 and 9, FIELD-NOTES.md 7',
+    source: 'docs/facts/service.md#trees, docs/facts/service.md#errors, docs/facts/service.md#versions, docs/facts/api.md',
   },
 ]

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { commands } from '../../../src/commands/index.ts'
 import { explainEntries, explainTexts } from '../../../src/knowledge/explain/index.ts'
+import { resultRules } from '../../../src/knowledge/result-rules.ts'
+import { isThere } from '../../support/pages.ts'
 import { resolved } from '../../../src/knowledge/explain/resolve.ts'
 
 const byId = new Map(explainEntries.map((entry) => [entry.id, entry]))
@@ -15,9 +17,16 @@ test('every text is complete', () => {
       remedies.length === 0 ||
       remedies.some(({ text }) => text === '') ||
       (kind === 'check' && severities.length === 0) ||
-      !/\b(SPEC|FIELD-NOTES|FAULTS|DESIGN)\.md|'s own words/.test(source),
+      !/\bdocs\/|'s own words/.test(source),
   )
   expect(lacking.map(({ id }) => id)).toEqual([])
+})
+
+test('every page that a text is from is there, with the part that is named', () => {
+  const sources = [...explainEntries.map(({ source }) => source), ...Object.values(resultRules).map(({ source }) => source)]
+  const pages = [...new Set(sources.flatMap((source) => source.match(/\b[\w/-]+\.md(?:#[\w-]+)?/g) ?? []))]
+  expect(pages.length).toBeGreaterThan(10)
+  expect(pages.filter((page) => !isThere(page))).toEqual([])
 })
 
 test('what an entry refers to is there, and is not itself', () => {

@@ -13,7 +13,7 @@ export const attachmentsFaults: readonly ExplainText[] = [
     causes: ['The tests or their adapter write attachments into folders of their own.', 'Results of several jobs were put into one directory, each in a folder.'],
     verify: ['testops-admin lint-results RESULTS', 'find RESULTS -mindepth 2 -type f | head', `grep -lE '"source": *"[^"]*/' RESULTS/*.json | head`],
     remedies: [{ text: 'Flatten the directory: write, or move, all files into its root, and name them in the results without a path.', commands: [] }],
-    source: 'SPEC.md 2, 7 and 8',
+    source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
     words: [
       'attachments are in the report, not in the service',
       'no attachments in the launch, attachments are missing, attachments',
@@ -33,7 +33,7 @@ export const attachmentsFaults: readonly ExplainText[] = [
     causes: ['The file was not written, was removed before the upload, or bears another name.', 'Only a part of the results directory was handed on between jobs.'],
     verify: ['testops-admin lint-results RESULTS', `jq -r '.. | .attachments? // empty | .[].source' RESULTS/*.json | sort -u | while read -r name; do test -e "RESULTS/$name" || echo "$name"; done`],
     remedies: [{ text: 'Hand the whole directory on, and upload once all files are written.', commands: [] }],
-    source: 'FAULTS.md, FIELD-NOTES.md 6',
+    source: 'docs/facts/results.md, docs/reference/faults.md',
     words: ['attachment file is missing', 'файл вложения отсутствует'],
   },
   {
@@ -45,7 +45,7 @@ export const attachmentsFaults: readonly ExplainText[] = [
     causes: ['Its result was not written, as after a crash of the test process.', 'Files of other runs, or of other tools, lie in the directory.'],
     verify: ['testops-admin lint-results RESULTS', `ls RESULTS | grep -e -attachment | while read -r name; do grep -qF "$name" RESULTS/*.json || echo "$name"; done`],
     remedies: [{ text: 'Empty the results directory before each run, and keep other files out of it.', commands: [] }],
-    source: 'SPEC.md 2, FAULTS.md, FIELD-NOTES.md 6',
+    source: 'docs/facts/service.md#result-files, docs/facts/results.md, docs/reference/faults.md',
     words: ['orphan attachment, unlinked file in the results directory', 'лишние файлы в каталоге результатов, вложение без результата'],
   },
 ]

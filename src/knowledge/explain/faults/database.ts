@@ -99,7 +99,7 @@ export const databaseFaults: readonly ExplainText[] = [
         commands: ['testops-admin unlock-changelog --dry-run'],
       },
     ],
-    source: 'FIELD-NOTES.md 2',
+    source: 'docs/facts/liquibase.md',
     words: [
       'successfully released change log lock',
       'waiter released a lock that it did not hold, lock vanished by itself',
@@ -166,7 +166,7 @@ export const databaseFaults: readonly ExplainText[] = [
       { text: 'Where nothing waits, look at the load of the database, and at what calls the service so often.', commands: ['testops-admin doctor --only api,database'] },
       { text: 'Where requests still hang afterwards, restart the service. That ends what it is doing.', commands: ['systemctl restart testops', 'kubectl rollout restart deployment/NAME', 'docker compose restart testops'] },
     ],
-    source: "HikariCP's own words (HikariPool.createTimeoutException), FIELD-NOTES.md 1.3",
+    source: "HikariCP's own words (HikariPool.createTimeoutException), docs/facts/deployment.md#settings",
     signatures: ['pool-exhausted'],
     words: [
       'connection pool exhausted, request timed out',

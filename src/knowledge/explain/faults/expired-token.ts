@@ -29,7 +29,7 @@ export const tokenFaults: readonly ExplainText[] = [
         commands: ['testops-admin doctor --only service/clocks,api/token-lifetime'],
       },
     ],
-    source: 'SPEC.md 5 and 8, FIELD-NOTES.md 7',
+    source: 'docs/facts/service.md#tokens, docs/facts/service.md#result-files, docs/facts/api.md',
     words: ['bearer token expired, lifetime is over, 401 after an hour', 'токен истёк, просрочен, через час ошибка 401'],
     see: ['bearer-token', 'api/token-lifetime'],
   },

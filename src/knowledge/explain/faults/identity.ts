@@ -17,7 +17,7 @@ export const identityFaults: readonly ExplainText[] = [
       { text: 'Bring the dependencies of the adapter up to date.', commands: [] },
       { text: 'Where the framework has no support in the IDE: create a manual test case, and copy its ID into the code. The next result replaces it by the automated one.', commands: [] },
     ],
-    source: 'SPEC.md 2, 3 and 7, FIELD-NOTES.md 6',
+    source: 'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors, docs/facts/results.md',
     words: [
       'allure_id label is missing',
       'set the test identifier explicitly in code by the adapter annotation, update the adapter dependencies',
@@ -40,7 +40,7 @@ export const identityFaults: readonly ExplainText[] = [
     causes: ['The identifier was made up, or copied from another instance.', 'Its test case was deleted.'],
     verify: ['testops-admin lint-results RESULTS', `jq -r '.name + ": " + ([(.labels // [])[] | select(.name | ascii_downcase | . == "vendor_id" or . == "as_id" or . == "allure_id") | .value | tostring] | join(", "))' RESULTS/*-result.json`],
     remedies: [{ text: 'Copy the ID of the test case from the service into the code, or leave the identifier out where the adapter writes `fullName`.', commands: [] }],
-    source: 'SPEC.md 2 and 3, FAULTS.md, FIELD-NOTES.md 6',
+    source: 'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/results.md, docs/reference/faults.md',
     words: [
       'allure_id',
       'the identifier label value does not exist in the service',
@@ -61,7 +61,7 @@ export const identityFaults: readonly ExplainText[] = [
       { text: 'Tests without parameters: set an explicit identifier, and rename the methods; both is safest.', commands: [] },
       { text: 'Tests with parameters: write each of them into the result.', commands: ['testops-admin explain parameters-missing'] },
     ],
-    source: 'SPEC.md 2 and 7',
+    source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
     words: [
       'many tests collapse into one, several tests are shown as one result, tests with the same name',
       'имена тестов одинаковые',
@@ -81,7 +81,7 @@ export const identityFaults: readonly ExplainText[] = [
     causes: ['The adapter does not report the parameters of this kind of test, or is out of date.'],
     verify: ['testops-admin lint-results RESULTS', `jq -r 'select((.parameters // []) == []) | .fullName' RESULTS/*-result.json | sort | uniq -d`],
     remedies: [{ text: 'Write every parameter as an entry of `parameters` (`name` and `value`) in the result.', commands: [] }],
-    source: 'SPEC.md 2 and 7, FAULTS.md',
+    source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors, docs/reference/faults.md',
     words: [
       'parameterized tests are shown as one, parameterized tests collapse into one',
       'parameterized test without parameters in results', 'параметризованный тест без параметров в результатах',
@@ -108,7 +108,7 @@ export const identityFaults: readonly ExplainText[] = [
       { text: 'Put values that change into attachments.', commands: [] },
       { text: 'Where the adapter allows it, mark such parameters as excluded.', commands: [] },
     ],
-    source: 'SPEC.md 3 and 7, FIELD-NOTES.md 6',
+    source: 'docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors, docs/facts/results.md',
     words: [
       'tests stay queued',
       'a parameter or environment variable changes its value during the run, so the service waits for a result that never arrives',

@@ -14,7 +14,7 @@ export const resultsFaults: readonly ExplainText[] = [
     causes: ['The path in the settings of the plugin or uploader is not the one that the tests write their results to.', 'The tests did not run, or wrote no results.'],
     verify: ['testops-admin lint-results RESULTS', 'ls -la RESULTS | head   # in the build, right after the tests', "find . -name '*-result.json' | head"],
     remedies: [{ text: 'Correct the path in the settings of the plugin or uploader; have the build list the directory, to see what is there.', commands: [] }],
-    source: 'SPEC.md 3 and 7',
+    source: 'docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors',
     signatures: ['agent-nothing-indexed'],
     words: [
       'no results in the launch, launch without results',
@@ -44,7 +44,7 @@ export const resultsFaults: readonly ExplainText[] = [
       { text: 'Plugin: set its option `indexExistingFiles` to true.', commands: [] },
       { text: 'Uploader: use its command `upload`, which imports the files that are in the results directory already.', commands: [] },
     ],
-    source: 'SPEC.md 4.6 and 7, FIELD-NOTES.md 6',
+    source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors, docs/facts/results.md',
     isToldBy: tellsOfEarlierFiles,
     names: ['indexExistingFiles'],
     words: [
@@ -67,7 +67,7 @@ export const resultsFaults: readonly ExplainText[] = [
     causes: ['Logs, page sources or data stand in the result itself: in messages, steps or parameters.'],
     verify: ['testops-admin lint-results RESULTS', "find RESULTS -name '*-result.json' -size +2000000c -exec ls -l {} +"],
     remedies: [{ text: 'Have the tests put such data into attachments (text or CSV).', commands: [] }],
-    source: 'SPEC.md 2, 7 and 8',
+    source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
     words: [
       'move data into attachments, text or CSV',
       'result file ignored as a result',
@@ -86,7 +86,7 @@ export const resultsFaults: readonly ExplainText[] = [
     causes: ['Names of tests are made of their parameters, or of whole sentences.'],
     verify: ['testops-admin lint-results RESULTS', "jq -r '[.name, .fullName, (.labels // [])[].value, (.parameters // [])[].value] | map(strings | select(length > 255)) | .[]' RESULTS/*-result.json"],
     remedies: [{ text: 'Shorten the names, and put what is long into the description or an attachment.', commands: [] }],
-    source: 'SPEC.md 2 and 8, FAULTS.md',
+    source: 'docs/facts/service.md#result-files, docs/reference/faults.md',
     words: ['field is cut off at 255 characters, name truncated', 'название обрезано до 255 символов, имя теста обрезается'],
   },
   {
@@ -98,7 +98,7 @@ export const resultsFaults: readonly ExplainText[] = [
     causes: ['The test process was killed while it wrote the file.', 'Disk space ran out, or something else wrote into the file.'],
     verify: ['testops-admin lint-results RESULTS', "for file in RESULTS/*-result.json; do jq empty \"$file\" || echo \"$file\"; done"],
     remedies: [{ text: 'Run those tests again; upload once all test processes have ended.', commands: [] }],
-    source: 'FAULTS.md, FIELD-NOTES.md 6',
+    source: 'docs/facts/results.md, docs/reference/faults.md',
     words: ['result file is broken json, truncated result file', 'повреждённый json файл результата'],
   },
   {
@@ -112,7 +112,7 @@ export const resultsFaults: readonly ExplainText[] = [
     causes: ['It was written by a script of one\'s own, or by an adapter that is out of date.'],
     verify: ['testops-admin lint-results RESULTS', "jq -r 'if type != \"object\" then input_filename elif ((.labels // []) | type) != \"array\" or ((.parameters // []) | type) != \"array\" then input_filename else empty end' RESULTS/*-result.json"],
     remedies: [{ text: 'Write results with the adapter of the test framework, and bring it up to date.', commands: [] }],
-    source: 'SPEC.md 2, FAULTS.md, FIELD-NOTES.md 6',
+    source: 'docs/facts/service.md#result-files, docs/facts/results.md, docs/reference/faults.md',
     words: ['result json has a wrong shape', 'неверная структура файла результата'],
   },
   {
@@ -124,7 +124,7 @@ export const resultsFaults: readonly ExplainText[] = [
     causes: ['The tests ran with another default encoding, as on Windows.'],
     verify: ['testops-admin lint-results RESULTS', 'for file in RESULTS/*-result.json; do iconv -f UTF-8 -t UTF-8 "$file" > /dev/null || echo "$file"; done'],
     remedies: [{ text: 'Have the tests write UTF-8 (Java: -Dfile.encoding=UTF-8).', commands: [] }],
-    source: 'FAULTS.md',
+    source: 'docs/reference/faults.md',
     words: ['result file encoding is not utf-8, garbled names', 'неверная кодировка файла результата, кракозябры'],
   },
 ]

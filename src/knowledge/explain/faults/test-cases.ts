@@ -40,6 +40,6 @@ export const testCasesFaults: readonly ExplainText[] = [
         commands: [],
       },
     ],
-    source: 'SPEC.md 2 and 7',
+    source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
   },
 ]

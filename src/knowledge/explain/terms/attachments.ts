@@ -11,7 +11,7 @@ export const attachmentsTerms: readonly ExplainText[] = [
     causes: ['A clean-up rule has deleted them.'],
     verify: ['# in the web interface: whether attachments of a newer launch of the same tests are there'],
     remedies: [{ text: 'Use newer launches, or the artifacts of the CI system.', commands: [] }],
-    source: 'SPEC.md 7',
+    source: 'docs/facts/service.md#errors',
     names: ['cleanup rules', 'clean-up rules', 'правила очистки'],
     words: [
       'attachments deleted by cleanup rules',
@@ -29,7 +29,7 @@ export const attachmentsTerms: readonly ExplainText[] = [
     causes: ['The option of the uploader that skips attachments of passed tests is on.'],
     verify: ['# in the web interface: whether only passed tests lack their attachments', '# in the CI system: the options that the uploader is called with'],
     remedies: [{ text: 'Switch that option off, or look at the results of the CI pipeline.', commands: [] }],
-    source: 'SPEC.md 7',
+    source: 'docs/facts/service.md#errors',
     words: [
       "the uploader's option to skip attachments of passed tests is on",
       'passed tests have no attachments',

@@ -45,7 +45,7 @@ export const brokerTerms: readonly ExplainText[] = [
       },
       { text: '6. Results that were uploaded but not yet processed were in those queues: have those launches uploaded again.', commands: [] },
     ],
-    source: 'FIELD-NOTES.md 3',
+    source: 'docs/facts/rabbitmq.md',
     messages: ['failed_to_deny_deprecated_features', "can't deny deprecated feature because it is actively used", `${permitSetting}, but there is no setting with that name`, `unknown variable: ${permitSetting}`, 'error:badarg ets:lookup/2 args: [rabbit_registry,{exchange,topic}]'],
     words: ['rabbitmq does not boot after its upgrade to 4.3', 'rabbitmq не запускается после обновления', 'broker node crashes at start because of deprecated transient queues'],
     see: ['broker/upgrade', 'transient-ahead', 'broker/queues-durable'],
