@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -19,7 +20,7 @@ async function atServer(): Promise<{ server: ApiServer & { kubeconfig: string };
   const server = await startApiServer(undefined, testCertificate())
   onTestFinished(async () => server.close())
   const kubeconfig = await kubeconfigFor(server.url)
-  const environment = { KUBECONFIG: kubeconfig, HOME: '/nonexistent' }
+  const environment = { KUBECONFIG: kubeconfig, HOME: dirname(kubeconfig) }
   const run = async (...words: string[]): Promise<string> => {
     const { stdout, stderr } = await promisify(execFile)(kubectl, words, { env: environment }).catch((failed: { stdout: string; stderr: string }) => failed)
     return (stdout + stderr).trimEnd()
@@ -48,7 +49,7 @@ describe('the real kubectl at the test API server', () => {
     const pod = server.cluster.pods.find(({ metadata }) => metadata.name.startsWith('testops-testops'))!.metadata.name
     expect(await run('exec', pod, '-c', 'testops-testops', '--', 'sh', '-c', 'echo out; echo trouble >&2; exit 3')).toBe('out\ntrouble\ncommand terminated with exit code 3')
     expect(await run('exec', pod, '-c', 'testops-testops', '--', 'nope')).toMatch(/exec: "nope": executable file not found in \$PATH: unknown$/)
-    const fed = spawn(kubectl, ['exec', '-i', pod, '-c', 'testops-testops', '--', 'cat'], { env: { KUBECONFIG: server.kubeconfig, HOME: '/nonexistent' } })
+    const fed = spawn(kubectl, ['exec', '-i', pod, '-c', 'testops-testops', '--', 'cat'], { env: { KUBECONFIG: server.kubeconfig, HOME: dirname(server.kubeconfig) } })
     fed.stdin.end('through and back')
     expect(await text(fed.stdout)).toBe('through and back')
     expect(server.requests.filter((it) => it.includes('/exec') && !it.startsWith('GET '))).toEqual([])
@@ -69,7 +70,7 @@ describe('the real kubectl at the test API server', () => {
     server.cluster.print(pod, 'testops-testops', 'long ago', { at: '2026-11-21T02:37:04.999999999Z' })
     server.cluster.print(pod, 'testops-testops', 'of that second', { at: '2026-11-21T02:37:05.100000000Z' })
     const words = ['logs', '--follow', '--since-time=2026-11-21T02:37:05.5Z', pod, '-c', 'testops-testops']
-    const following = spawn(kubectl, words, { env: { KUBECONFIG: server.kubeconfig, HOME: '/nonexistent' } })
+    const following = spawn(kubectl, words, { env: { KUBECONFIG: server.kubeconfig, HOME: dirname(server.kubeconfig) } })
     onTestFinished(() => void following.kill('SIGKILL'))
     let printed = ''
     following.stdout.on('data', (bytes: Buffer) => (printed += bytes.toString()))

@@ -68,7 +68,7 @@ describe('standard input', () => {
   test('is read where - names it, and else not, which is said', async () => {
     const ended = await place.run(['scan-logs', '-', '--json'], { input: failed })
     expect([ended.exitCode, counted(documentIn(ended)), documentIn(ended).files.map(({ name }) => name)]).toEqual([1, { 'http-failed': 1 }, ['standard input']])
-    const unread = spawnSync('sh', ['-c', 'echo | "$0" "$@"', process.execPath, program, 'scan-logs'], { cwd: place.directory, env: { PATH: '/nonexistent:/bin:/usr/bin', KUBECONFIG: '/nonexistent', HOME: place.directory }, encoding: 'utf8' })
+    const unread = spawnSync('sh', ['-c', 'echo | "$0" "$@"', process.execPath, program, 'scan-logs'], { cwd: place.directory, env: { PATH: '/bin:/usr/bin', KUBECONFIG: join(place.directory, 'nowhere'), HOME: place.directory }, encoding: 'utf8' })
     expect(unread.stderr).toMatch(/^Standard input is not read\. To read it: testops-admin scan-logs -\nError: no configuration found/)
   })
 
@@ -85,7 +85,7 @@ describe('standard input', () => {
   })
 
   test('is not taken for one where nothing is configured and nothing is piped in', async () => {
-    const { exitCode, stderr } = await place.run(['scan-logs'], { environment: { PATH: '/nonexistent', KUBECONFIG: '/nonexistent' } })
+    const { exitCode, stderr } = await place.run(['scan-logs'], { environment: { PATH: '/nonexistent', KUBECONFIG: join(place.directory, 'nowhere') } })
     expect([exitCode, stderr]).toEqual([64, expect.stringMatching(/^Error: no configuration found/)])
   })
 })
