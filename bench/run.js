@@ -16,17 +16,15 @@ const file = fileURLToPath(new URL('results.json', import.meta.url))
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !(name in measures))
 if (unknown) throw new Error(`there is no ${unknown}; there are ${Object.keys(measures).join(', ')}`)
-const results = asked.length > 0 ? JSON.parse(readFileSync(file, 'utf8')) : []
+let results = asked.length > 0 ? JSON.parse(readFileSync(file, 'utf8')) : []
 
 for (const name of asked.length > 0 ? asked : Object.keys(measures)) {
-  for (const row of await measures[name]()) {
-    const ratio = row.ours / row.theirs
-    const result = {...row, ours: Math.round(row.ours), theirs: Math.round(row.theirs), ratio: Number(ratio.toFixed(2))}
-    const before = results.findIndex(({what, peer}) => what === row.what && peer === row.peer)
-    if (before < 0) results.push(result)
-    else results[before] = result
-    console.log(`${row.what}: ${row.ours.toFixed(0)} ms; ${row.peer}: ${row.theirs.toFixed(0)} ms; ratio ${ratio.toFixed(2)} (goal: at most ${row.goal})`)
-  }
+  const rows = (await measures[name]()).map((row) => ({of: name, ...row, ours: Math.round(row.ours), theirs: Math.round(row.theirs), ratio: Number((row.ours / row.theirs).toFixed(2))}))
+  for (const {what, ours, peer, theirs, ratio, goal} of rows) console.log(`${what}: ${ours} ms; ${peer}: ${theirs} ms; ratio ${ratio} (goal: at most ${goal})`)
+  // the peers of before may have had other names
+  const place = results.findIndex((row) => row.of === name)
+  const others = results.filter((row) => row.of !== name)
+  results = others.toSpliced(place < 0 ? others.length : place, 0, ...rows)
   // what was measured is kept, whatever the next one comes to
   writeFileSync(file, JSON.stringify(results, null, 2) + '\n')
 }
