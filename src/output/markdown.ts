@@ -10,9 +10,16 @@ function cell(text: string): string {
   return harmless(text.replace(/(?<!\s)\s*\n\s*/g, ' ')).replaceAll('|', '\\|')
 }
 
-/** A source with links to the pages that it names, for a page of docs/reference. */
+/** A source, pages with a comma between, with links to them for a page of docs/reference. */
 export function linkedSource(source: string): string {
-  return source.replace(/docs\/((?:[\w-]+\/)+([\w-]+)\.md(?:#([\w-]+))?)/g, (_, path: string, page: string, part?: string) => `[${page}${part === undefined ? '' : `: ${part.replaceAll('-', ' ')}`}](../${path})`)
+  return source.split(', ').map(linkedPage).join(', ')
+}
+
+function linkedPage(page: string): string {
+  const [, path, part] = /^docs\/([\w/-]{1,100})\.md(?:#([\w-]{1,100}))?$/.exec(page) ?? []
+  if (path === undefined) return page
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return `[${name}${part === undefined ? '' : `: ${part.replaceAll('-', ' ')}`}](../${path}.md${part === undefined ? '' : `#${part}`})`
 }
 
 /** The document with what stands between `<!-- generated: NAME -->` and `<!-- /generated -->` replaced. Throws on a name without text. */
