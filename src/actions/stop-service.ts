@@ -1,5 +1,6 @@
 import type { ActionHandler } from './handler.ts'
 import { ownsFields } from './owned-fields.ts'
+import { bringBackGone } from './queues/gone.ts'
 import { refuseVanished } from './queues/vanished.ts'
 
 export const stopService: ActionHandler<'stop-service'> = {
@@ -21,7 +22,10 @@ export const stopService: ActionHandler<'stop-service'> = {
   async undo({ wasRunning }, workshop) {
     const { open, control, patienceMs: timeoutMs, signal, journal } = workshop
     // one that runs again has its queues in its own hands
-    if ((await (await open.service()).status()).state === 'stopped') await refuseVanished(workshop)
+    if ((await (await open.service()).status()).state === 'stopped') {
+      await bringBackGone(workshop)
+      await refuseVanished(workshop, { isUndone: true })
+    }
     if (wasRunning) await (await control.service()).start({ timeoutMs, signal, notes: journal.ofRun() })
   },
 }

@@ -22,6 +22,11 @@ export interface Move {
   othersIds?: boolean
   /** of `back`: for a queue that is bounded, what came into it or into the holding queue twice, since a move was cut off */
   repeats?: Repeats | undefined
+  /**
+   * of `back`: by attempt, the place of the last message of it that has come and is safe. A broker whose process was killed delivers
+   * again what was acknowledged last: it is acknowledged once more, and left out
+   */
+  came?: Readonly<Record<string, number>>
   /** of `back`: for a queue that refuses what is beyond its bound, and may have held more, as it does once readers give messages back */
   fits?: Fits | undefined
   /**
@@ -67,6 +72,8 @@ export interface Moved {
   contents: Contents
   /** so many were left out, since they were there already */
   leftOut: number
+  /** so many were delivered once more and left out as `came` says; they are in no other count but `moved` */
+  again: number
   /** of these, at most so many are there twice, since an earlier move was cut off between confirmation and acknowledgement */
   perhapsTwice: number
   /**

@@ -8,6 +8,8 @@ const part = objectOf({
   contents: mapOf(objectOf({ count: amount, last: amount, digest: text })),
   othersIds: amount,
   leftOut: optional(amount),
+  again: optional(amount),
+  durable: optional(oneOf(true)),
 })
 const counts = objectOf({ ready: amount, held: amount, beside: optional(amount) })
 const direction = oneOf('aside', 'back')

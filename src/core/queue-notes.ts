@@ -37,6 +37,10 @@ export interface Part {
   othersIds: number
   /** of these, so many were not moved, since they were there already; absent: none, or a former version made the note */
   leftOut?: number
+  /** so many had come before, and were delivered once more by a broker that was killed; they are not in `contents`. Absent: none */
+  again?: number
+  /** on the way back: they are in a durable queue, and survive a restart of the broker; absent: no, or a former version made the note */
+  durable?: true
 }
 
 /** Bindings of its queues and exchanges that came after the plan was made, as they were noted before these were deleted. */

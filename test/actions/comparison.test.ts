@@ -92,3 +92,38 @@ describe('what had come back, and is gone', () => {
     expect(leftOfReturned(readFrom(entries).attemptsOf('q'), now)).toEqual(left)
   })
 })
+
+describe('what a broker that was killed holds again', () => {
+  const backTo = (contents: Contents, more: object = {}): Entry => ({ event: 'moved', direction: 'back', attempt: 'x', queues: { q: { contents, othersIds: 0, ...more } } })
+  const compared = (transient?: Record<string, number>): Entry => ({ event: 'compared', queues: ['q'], differing: {}, ...(transient && { transient }) })
+  const back = [...five, begun('back', 'x', 0, 5)]
+
+  test.each<[what: string, entries: readonly Entry[], came: Record<string, number>]>([
+    ['has come, where it is in a durable queue just as it went', [...back, backTo(of('a', 5), { durable: true })], { a: 5 }],
+    ['also once both were compared', [...back, backTo(of('a', 5), { durable: true }), compared()], { a: 5 }],
+    ['may be lost, where the queue was not durable', [...back, backTo(of('a', 5)), compared({ q: 5 })], {}],
+    ['is not proven, where fewer came', [...back, backTo(of('a', 4), { durable: true })], {}],
+    ['is not proven, where others came', [...back, backTo(of('a', 5, { digest: 'other' }), { durable: true })], {}],
+    ['is not proven, where it went aside in a move that was cut off', [begun('aside', 'a', 5, 0), begun('back', 'x', 0, 5), backTo(of('a', 5), { durable: true })], {}],
+    ['has not come, by a way aside', five, {}],
+  ])('%s', (_, entries, came) => {
+    expect(readFrom(entries).cameOf('q')).toEqual(came)
+  })
+
+  test('is no attempt of its own where it is all that was found', () => {
+    const entries = [...back, backTo(of('a', 5), { durable: true }), begun('back', 'y', 5, 5), { event: 'moved', direction: 'back', attempt: 'y', queues: { q: { contents: {}, othersIds: 0, again: 5, durable: true } } } satisfies Entry]
+    const accounts = readFrom(entries)
+    expect(compare(accounts.of('q')!, { ready: 5, held: 5 })).toEqual({ went: 5, came: 5, ...same })
+    expect(accounts.attemptsOf('q').map(({ attempt }) => attempt)).toEqual(['a', 'x'])
+    expect(readFrom([...entries.slice(0, 4), compared(), ...entries.slice(4)]).of('q')).toBeNull()
+  })
+
+  test.each<[what: string, contents: Contents, expected: ReturnType<typeof compare>]>([
+    ['all of it comes once more into a queue that had lost it', of('a', 5), { went: 5, came: 5, ...same }],
+    ['only some of it', of('a', 2, { last: 5 }), { went: 5, came: 2, difference: 'again', isAtLeast: true }],
+    ['what never went', of('z', 5), { went: 0, came: 5, difference: 'count', isAtLeast: false }],
+  ])('%s', (_, contents, expected) => {
+    const entries = [...back, backTo(of('a', 5)), compared({ q: 5 }), begun('back', 'y', 0, 5), moved('back', 'y', contents)]
+    expect(compare(readFrom(entries).of('q')!, { ready: 0, held: 5 })).toEqual(expected)
+  })
+})

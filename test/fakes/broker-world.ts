@@ -102,7 +102,7 @@ export function brokerWorld({ queues = [], exchanges = [], bindings = [], denies
       else marks.delete(from)
     }
     onProgress?.({ moved })
-    return { moved, contents, leftOut: 0, perhapsTwice: 0, othersIds: 0 }
+    return { moved, contents, leftOut: 0, again: 0, perhapsTwice: 0, othersIds: 0 }
   }
   const mover: MessageMover = {
     target: source.target,

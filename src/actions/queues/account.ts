@@ -1,3 +1,5 @@
+import type { Contents } from '../../core/message-mover.ts'
+import { own } from '../../core/own.ts'
 import { entryIn } from '../../core/queue-notes.ts'
 import type { Counts, Part, Way } from '../../core/queue-notes.ts'
 
@@ -14,6 +16,8 @@ export interface Attempt {
 export interface Account {
   aside: readonly Attempt[]
   back: readonly Attempt[]
+  /** what went aside before they were compared: a broker that was killed may deliver it again */
+  settled: readonly Attempt[]
 }
 
 interface Accounts {
@@ -21,6 +25,8 @@ interface Accounts {
   of: (queue: string, ahead?: true) => Account | null
   /** all attempts of both, in their order */
   attemptsOf: (queue: string) => readonly (Attempt & Way)[]
+  /** by attempt, the place of its last message, of those that have come back into a durable queue just as they went */
+  cameOf: (queue: string) => Readonly<Record<string, number>>
   /** which way its messages were moved last; null: none */
   lastOf: (queue: string) => Way | null
   /** marks of the policies under which its messages went aside, since the two were compared last; null: not known */
@@ -38,19 +44,22 @@ export function accountsOf(notes: readonly string[]): Accounts {
   const told = new Map<string, string>()
   const transient = new Map<string, number>()
   const policies = new Map<string, readonly string[] | null>()
+  const settled = new Map<string, (Attempt & Way)[]>()
+  const came = new Map<string, Record<string, number>>()
   const attemptOf = (queue: string, { direction, ahead, attempt }: Way & { attempt: string }, counts: Counts | null): Attempt => {
-    const own = attempts.get(queue) ?? []
-    attempts.set(queue, own)
+    const known = attempts.get(queue) ?? []
+    attempts.set(queue, known)
     const way = { direction, ...(ahead && { ahead }) }
     last.set(queue, way)
-    const known = own.find((it) => it.attempt === attempt && it.direction === direction)
-    if (known) return known
+    const same = known.find((it) => it.attempt === attempt && it.direction === direction)
+    if (same) return same
     const added = { ...way, attempt, counts, part: null }
-    own.push(added)
+    known.push(added)
     return added
   }
   for (const entry of notes.flatMap(entryIn)) {
     if (entry.event === 'compared') {
+      for (const queue of entry.queues) settled.set(queue, [...(settled.get(queue) ?? []), ...(attempts.get(queue) ?? []).filter(({ direction }) => direction === 'aside')])
       for (const queue of entry.queues) for (const since of [attempts, policies, transient]) since.delete(queue)
       for (const [queue, count] of Object.entries(entry.transient ?? {})) transient.set(queue, count)
       for (const [queue, said] of Object.entries(entry.differing)) told.set(queue, said)
@@ -61,19 +70,39 @@ export function accountsOf(notes: readonly string[]): Accounts {
         if (entry.direction === 'aside' && !policies.has(queue)) policies.set(queue, entry.policies ?? null)
       }
     } else if (entry.event === 'moved') {
-      for (const [queue, part] of Object.entries(entry.queues)) attemptOf(queue, entry, null).part = part
+      for (const [queue, part] of Object.entries(entry.queues)) {
+        attemptOf(queue, entry, null).part = part
+        if (entry.direction !== 'back' || part.durable !== true) continue
+        const went = [...(settled.get(queue) ?? []), ...(attempts.get(queue) ?? [])].filter(({ direction }) => direction === 'aside')
+        came.set(queue, { ...came.get(queue), ...provenIn(part.contents, went) })
+      }
     }
   }
   return {
     of(queue, ahead) {
-      const own = attempts.get(queue)?.filter((it) => it.ahead === ahead) ?? []
-      const [aside, back] = (['aside', 'back'] as const).map((direction) => own.filter((it) => it.direction === direction))
-      return own.length === 0 ? null : { aside: aside!, back: back! }
+      const those = attempts.get(queue)?.filter((it) => it.ahead === ahead && !isAgainAlone(it)) ?? []
+      const [aside, back] = (['aside', 'back'] as const).map((direction) => those.filter((it) => it.direction === direction))
+      return those.length === 0 ? null : { aside: aside!, back: back!, settled: settled.get(queue) ?? [] }
     },
-    attemptsOf: (queue) => attempts.get(queue) ?? [],
+    attemptsOf: (queue) => attempts.get(queue)?.filter((it) => !isAgainAlone(it)) ?? [],
+    cameOf: (queue) => came.get(queue) ?? {},
     lastOf: (queue) => last.get(queue) ?? null,
     policiesOf: (queue) => policies.get(queue) ?? null,
     transientIn: (queue) => transient.get(queue) ?? null,
     toldOf: (queue) => told.get(queue) ?? null,
   }
+}
+
+/** It found nothing but what had come before. */
+function isAgainAlone({ part }: Attempt): boolean {
+  return part !== null && (part.again ?? 0) > 0 && Object.keys(part.contents).length === 0
+}
+
+/** Of attempts whose messages are all there, in their order and unaltered. */
+function provenIn(contents: Contents, went: readonly Attempt[]): Record<string, number> {
+  const proven = went.flatMap(({ attempt, part }) => {
+    const [before, after] = [own(part?.contents, attempt), own(contents, attempt)]
+    return before && after && before.count === after.count && before.digest === after.digest ? [[attempt, after.last] as const] : []
+  })
+  return Object.fromEntries(proven)
 }

@@ -9,9 +9,10 @@ export interface Comparison {
   came: number
   /**
    * 'contents': as many, and not the same, or not in their order; 'before': `went` were counted, and only `came` of them were left to be
-   * brought back after a move aside was cut off; null: all is as it was
+   * brought back after a move aside was cut off; 'again': `went` had come back, a restart of the broker has dropped them, and it has
+   * given back only so many; null: all is as it was
    */
-  difference: 'count' | 'contents' | 'before' | null
+  difference: 'count' | 'contents' | 'before' | 'again' | null
   /** a move was cut off, so that messages may be there twice: there are at least as many */
   isAtLeast: boolean
 }
@@ -33,7 +34,7 @@ export function compare(account: Account, now: Counts): Comparison | null {
  * What is gone between two attempts went through no hand of ours: a broker that is started again drops what a transient queue holds.
  * Null: nothing, as far as is known.
  */
-function leftOfCounted({ aside, back }: Account, now: Counts): { went: number; came: number } | null {
+function leftOfCounted({ aside, back }: Pick<Account, 'aside' | 'back'>, now: Counts): { went: number; came: number } | null {
   const before = aside[0]?.counts
   // where there was nothing to bring back, no way back was begun
   const after = back.length === 0 ? now : back[0]?.counts
@@ -61,9 +62,11 @@ export function leftOfReturned(attempts: readonly (Attempt & Way)[], now: { read
   return now.ready < there ? { came: there, left: now.ready } : null
 }
 
-function compareMoved({ aside, back }: Account): Comparison | null {
+function compareMoved({ aside: since, back, settled }: Account): Comparison | null {
   const last = back.at(-1)
   const taken = last?.part?.contents ?? {}
+  const again = settled.filter(({ attempt, part }) => part !== null && Object.hasOwn(taken, attempt))
+  const aside = [...again, ...since]
   if (Object.hasOwn(taken, '')) return null
   // of one that was cut off: what the next one found, or the place of the last that came
   const parts = aside.map((it, index) => ({ ...it, left: Math.max(leftBy({ aside, back }, index), own(taken, it.attempt)?.last ?? 0) }))
@@ -76,6 +79,9 @@ function compareMoved({ aside, back }: Account): Comparison | null {
     const came = first === undefined || held === undefined ? went : first - held + total(taken)
     return { went, came, difference: came < went ? 'count' : null, isAtLeast: true }
   }
+  const wentAgain = again.reduce((sum, { attempt, part }) => sum + countIn(part!.contents, attempt), 0)
+  const cameAgain = again.reduce((sum, { attempt }) => sum + countIn(taken, attempt), 0)
+  if (cameAgain < wentAgain) return { went: wentAgain, came: cameAgain, difference: 'again', isAtLeast: true }
   const isStrange = Object.keys(taken).some((attempt) => !known.some((it) => it.attempt === attempt))
   const isOther = known.some(({ attempt, part, left }) => {
     const count = countIn(taken, attempt)
@@ -99,7 +105,7 @@ export function repeatsIn(attempts: readonly Attempt[], now: Counts): number {
   let repeats = 0
   for (const [index, { counts, part }] of attempts.entries()) {
     const next = index + 1 < attempts.length ? attempts[index + 1]!.counts : now
-    const more = part !== null ? -(part.leftOut ?? 0) : counts && next ? sum(next) - sum(counts) : 0
+    const more = part !== null ? -(part.leftOut ?? 0) - (part.again ?? 0) : counts && next ? sum(next) - sum(counts) : 0
     // messages that were lost meanwhile, as with a queue that vanished, make up for none that come twice later
     repeats = Math.max(0, repeats + more)
   }
@@ -114,7 +120,7 @@ function sum({ ready, held, beside = 0 }: Counts): number {
  * What an attempt that was cut off put aside, as the next one found it. Not after an earlier one was cut off as well: a broker that was
  * out of disk or memory then takes that one's messages only when it is over, so that they are found among this one's.
  */
-function leftBy({ aside, back }: Account, index: number): number {
+function leftBy({ aside, back }: Pick<Account, 'aside' | 'back'>, index: number): number {
   if (aside.slice(0, index).some(({ part }) => part === null)) return 0
   const [own, next] = [aside[index]?.counts, (aside[index + 1] ?? back[0])?.counts]
   return own && next ? Math.max(0, next.held - own.held) : 0

@@ -1,9 +1,11 @@
 import { AdminError } from '../../core/error.ts'
 import { backExchangePrefix } from '../../knowledge/broker.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
+import { command } from '../../core/shell-command.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { keepExchanges } from './keep-exchanges.ts'
-import { declaration, liveQueues } from './queues.ts'
+import { bringBack } from './move.ts'
+import { countsOf, declaration, liveQueues, ownMoves } from './queues.ts'
 
 export const deleteHeld: ActionHandler<'delete-held'> = {
   failpoints: ['deleted'],
@@ -30,17 +32,31 @@ function all(holding: readonly string[]): string[] {
   return holding.flatMap((name) => [name, aheadOf(name)])
 }
 
-/** Throws INTERRUPTED where messages wait in one of them. */
-export async function deleteEmpty(holding: readonly string[], { control, open }: Pick<Workshop, 'control' | 'open'>): Promise<void> {
+/** What waits in one of them goes back to its queue first. Throws INTERRUPTED where that is not there, or one is read by somebody. */
+export async function deleteEmpty(holding: readonly string[], workshop: Workshop): Promise<void> {
+  const { control, open } = workshop
   const broker = await control.broker()
+  await bringBackRest(holding, workshop)
   const there = await liveQueues({ open })
   for (const name of await leftExchanges({ open })) await broker.deleteExchange(name)
   const deleted = await broker.deleteQueues(holding.filter((name) => there.has(name)).map((name) => ({ name, most: 0 })))
   const full = holding.filter((name) => deleted.get(name) === 'in-use')
   if (full.length === 0) return
-  throw new AdminError('INTERRUPTED', `queue ${full[0]} still holds messages, or is read by somebody, and is left alone`, [
-    'testops-admin history -d {deployment}',
+  const [first] = full
+  const of = ownMoves(workshop).find((it) => it.holding === first || aheadOf(it.holding) === first)?.queue
+  const why = of !== undefined && !there.has(of) ? `it still holds messages of queue ${of}, which is not there` : 'it still holds messages, or is read by somebody'
+  throw new AdminError('INTERRUPTED', `queue ${first} is left alone: ${why}`, [
+    command`rabbitmqctl list_queues name messages consumers | grep ${first!}   # on the broker`,
+    'once it is clear whose they are, run the same command again',
   ])
+}
+
+/** A broker that was killed holds once more what had been acknowledged last. */
+async function bringBackRest(holding: readonly string[], workshop: Workshop): Promise<void> {
+  const counts = await countsOf(holding, workshop)
+  const isFull = (name: string): boolean => (counts.get(name)?.ready ?? 0) > 0
+  const moves = ownMoves(workshop).filter((it) => isFull(it.holding) || isFull(aheadOf(it.holding)))
+  if (moves.length > 0) await bringBack(moves, workshop)
 }
 
 /** Through which messages went back when a run was killed; nobody else makes such, and one repair is at work at a time. */

@@ -1,7 +1,8 @@
-import type { Former, Move } from '../../core/action.ts'
-import type { ActionHandler, Workshop } from '../handler.ts'
+import type { ActionHandler } from '../handler.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
+import { accountsOf } from './account.ts'
 import { assertTakesThem, declareMissing } from './delete-queues.ts'
+import { goneOf } from './gone.ts'
 import { bringBack, putAside, takeBackAside } from './move.ts'
 import { noteBindings } from './note-bindings.ts'
 import { refuseUnsafeHolding } from './policies.ts'
@@ -16,9 +17,14 @@ export const moveMessages: ActionHandler<'move-messages'> = {
   async standsAs({ direction, moves }, workshop) {
     const there = await countsOf(moves.flatMap(({ queue, holding }) => [queue, holding, aheadOf(holding)]), workshop)
     const holds = (name: string): boolean => (there.get(name)?.ready ?? 0) > 0
-    const isWaiting = moves.some(({ holding }) => holds(holding) || holds(aheadOf(holding)))
-    if (direction === 'back') return isWaiting ? 'not-done' : 'done'
-    if (isWaiting) return 'done'
+    const waiting = moves.filter(({ holding }) => holds(holding) || holds(aheadOf(holding)))
+    if (direction === 'back') {
+      const { cameOf } = accountsOf(workshop.journal.ofRun())
+      // a broker that was killed holds again what had been acknowledged last; it is looked at before the queue is deleted
+      if (waiting.length > 0) return waiting.every(({ queue }) => Object.keys(cameOf(queue)).length > 0) ? 'untold' : 'not-done'
+      return 'done'
+    }
+    if (waiting.length > 0) return 'done'
     return moves.some(({ queue }) => holds(queue)) ? 'not-done' : 'untold'
   },
   async perform({ direction, moves, counts }, workshop) {
@@ -36,21 +42,11 @@ export const moveMessages: ActionHandler<'move-messages'> = {
   async undo({ direction, moves }, workshop) {
     if (direction === 'back') return putAside(moves, workshop, { isUndo: true })
     await refuseVanished(workshop, { isOnlyReturned: true })
-    const lost = await lostOf(moves, workshop)
-    if (lost.length > 0) await declareMissing(lost, workshop.saved?.bindings ?? [], workshop)
+    const gone = await goneOf(moves, workshop)
+    if (gone.length > 0) await declareMissing(gone, workshop.saved?.bindings ?? [], workshop)
     return takeBackAside(moves, workshop)
   },
   async foreseeUndo({ direction, moves }, workshop) {
-    if (direction === 'aside') await assertTakesThem(await lostOf(moves, workshop), workshop)
+    if (direction === 'aside') await assertTakesThem(await goneOf(moves, workshop), workshop)
   },
-}
-
-/** Queues that are gone while messages wait for them, as they were: a broker that is started again has none that is transient any more. */
-async function lostOf(moves: readonly Move[], workshop: Workshop): Promise<Former[]> {
-  const there = await liveQueues(workshop)
-  const gone = moves.filter(({ queue }) => !there.has(queue))
-  const counts = await countsOf(gone.flatMap(({ holding }) => [holding, aheadOf(holding)]), workshop)
-  const isAwaited = ({ holding }: Move): boolean => [holding, aheadOf(holding)].some((name) => (counts.get(name)?.ready ?? 0) > 0)
-  const names = new Set(gone.filter(isAwaited).map(({ queue }) => queue))
-  return (workshop.saved?.queues ?? []).filter(({ name }) => names.has(name)).map((queue) => ({ queue, holding: null }))
 }

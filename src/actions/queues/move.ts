@@ -26,6 +26,8 @@ interface Moving extends Move, Way {
   counts: Counts | null
   attempts: readonly Attempt[]
   othersIds: boolean
+  /** as in `Move` of a mover */
+  came: Readonly<Record<string, number>>
 }
 
 interface Options {
@@ -45,9 +47,19 @@ export async function putAside(all: readonly Move[], workshop: Workshop, { isUnd
   const vanishing = moves.filter(({ queue }) => there.get(queue)?.autoDelete)
   // the mover's own consumer comes and goes: a queue that would go with it is held open meanwhile
   if (vanishing.length > 0) await (await workshop.control.broker()).keep(vanishing.map(({ queue }) => queue))
-  const { lastOf } = accountsOf(workshop.journal.ofRun())
+  const { lastOf, attemptsOf } = accountsOf(workshop.journal.ofRun())
+  const wasEmptied = (queue: string): boolean => lastOf(queue)?.direction === 'aside' && attemptsOf(queue).at(-1)?.part !== null
+  await tellOfMore(moves.filter(({ queue }) => there.get(queue)?.durable === true && wasEmptied(queue)), workshop)
   for (const ahead of [undefined, true] as const) {
     await moveThose(moves.filter(({ queue }) => isAhead(there.get(queue), lastOf(queue)) === (ahead ?? false)), { direction: 'aside', ...(ahead && { ahead }) }, workshop, { isUndo, isLastChance })
+  }
+}
+
+/** A durable queue that was emptied, and is not empty: others publish to it, or a broker that was killed holds again what had been acknowledged last. */
+async function tellOfMore(moves: readonly Move[], workshop: Workshop): Promise<void> {
+  const counts = await countsOf(moves.map(({ queue }) => queue), workshop)
+  for (const [queue, { ready }] of counts) {
+    if (ready > 0) workshop.progress(`${queue}: ${counted(ready, 'message')} came since it was emptied. If RabbitMQ was killed meanwhile, some of them may be there twice`)
   }
 }
 
@@ -126,7 +138,7 @@ async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, {
     const othersIds = accounts.of(it.queue, way.ahead)?.aside.every(({ part }) => part?.othersIds === 0) !== true
     const sound = soundCounts(counts.get(it.queue), counts.get(held), { isKept, heldBack: heldBack.get(it.queue) ?? 0 })
     const aside = counts.get(beside)?.ready ?? 0
-    return [{ queue: it.queue, holding: held, ...way, counts: sound && { ...sound, ...(aside > 0 && { beside: aside }) }, attempts: accounts.attemptsOf(it.queue), othersIds }]
+    return [{ queue: it.queue, holding: held, ...way, counts: sound && { ...sound, ...(aside > 0 && { beside: aside }) }, attempts: accounts.attemptsOf(it.queue), othersIds, came: accounts.cameOf(it.queue) }]
   })
   if (full.length === 0) return
   const those = moves.filter(({ queue }) => full.some((it) => it.queue === queue))
@@ -166,7 +178,8 @@ async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, is
       const onProgress = ({ moved }: { moved: number }): void => moving({ done: (done = before + moved), total, unit: 'messages' })
       const { moved, contents, othersIds, ...rest } = await moveOne(it, { mover, bounds, attempt: id, onProgress }, workshop)
       before += moved
-      unnoted.set(it.queue, { contents, othersIds, ...(rest.leftOut > 0 && { leftOut: rest.leftOut }) })
+      const { leftOut, again } = rest
+      unnoted.set(it.queue, { contents, othersIds, ...(leftOut > 0 && { leftOut }), ...(again > 0 && { again }), ...(bounds.queues.get(it.queue)?.durable && { durable: true }) })
       tell(it, { othersIds, ...rest }, workshop)
       if (performance.now() - since > noteMs) await noteMoved()
     }
@@ -202,6 +215,8 @@ interface Means {
 
 async function moveOne(it: Moving, { mover, attempt: id, onProgress, bounds }: Means, workshop: Workshop): Promise<Moved> {
   const { queue, holding, direction, othersIds } = it
+  // of what came into a queue that is not durable, a restart has left nothing
+  const came = bounds.queues.get(queue)?.durable ? it.came : {}
   const { control, signal, failpoint } = workshop
   const broker = await control.broker()
   // without a test that waits for it, nothing is held up
@@ -210,7 +225,7 @@ async function moveOne(it: Moving, { mover, attempt: id, onProgress, bounds }: M
     const kept = broker.kept().has(queue) && { kept: { release: async () => broker.release(queue), keepAgain: async () => broker.keep([queue]) } }
     return mover.aside({ from: queue, to: holding, attempt: id, ...common, ...kept })
   }
-  return mover.back({ from: holding, to: queue, othersIds, repeats: repeatsOf(it, bounds), fits: fitsOf(it, bounds), ...common })
+  return mover.back({ from: holding, to: queue, othersIds, came, repeats: repeatsOf(it, bounds), fits: fitsOf(it, bounds), ...common })
 }
 
 /** What must not come back twice, since the queue would drop others for it, or refuse to take it. */
@@ -227,10 +242,11 @@ function fitsOf({ queue, attempts }: Moving, { queues, policies }: Bounds): Fits
   return bound ? { ...bound, isCut: attempts.some(({ part }) => part === null) } : undefined
 }
 
-function tell({ queue, direction, attempts }: Moving, { perhapsTwice, othersIds, leftOut }: Pick<Moved, 'perhapsTwice' | 'othersIds' | 'leftOut'>, { progress }: Workshop): void {
+function tell({ queue, direction, attempts }: Moving, { perhapsTwice, othersIds, leftOut, again }: Pick<Moved, 'perhapsTwice' | 'othersIds' | 'leftOut' | 'again'>, { progress }: Workshop): void {
   // a message may have been delivered before to the service as well
   const isCut = attempts.some(({ part }) => part === null)
   if (isCut && perhapsTwice > leftOut) progress(`${queue}: ${counted(perhapsTwice, 'message')} had been delivered before, and may be there twice, since a move was cut off`)
   if (leftOut > 0) progress(`${queue}: ${counted(leftOut, 'message')} left out that a move which was cut off had put there already`)
+  if (again > 0) progress(`${queue}: ${counted(again, 'message')} had come back already, and RabbitMQ, which was killed, delivered ${again === 1 ? 'it' : 'them'} again: left out`)
   if (direction === 'back' && othersIds > 0) progress(`${queue}: ${counted(othersIds, 'message')} came back without user_id, which the broker takes from that user alone`)
 }

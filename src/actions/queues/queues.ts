@@ -1,6 +1,7 @@
 import type { Former, Move } from '../../core/action.ts'
 import type { BrokerExchange, BrokerQueue, QueueCounts } from '../../core/sources.ts'
 import type { QueueDeclaration } from '../../core/topology.ts'
+import { holdingOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 
 /** As a queue that messages wait in is declared: classic, so that any order and any priority is kept as it came. */
@@ -37,6 +38,11 @@ export async function keepOpen(names: readonly string[], { open, control }: Pick
 /** Of those whose messages wait elsewhere meanwhile. */
 export function movesOf(queues: readonly Former[]): Move[] {
   return queues.flatMap(({ queue: { name }, holding }) => (holding === null ? [] : [{ queue: name, holding }]))
+}
+
+/** Every queue of the run, with the one that holds its messages. */
+export function ownMoves({ saved }: Pick<Workshop, 'saved'>): Move[] {
+  return (saved?.queues ?? []).map(({ name }) => ({ queue: name, holding: holdingOf(name) }))
 }
 
 /** Whether a queue of that name is there, and is durable as it is to be. */

@@ -3,13 +3,16 @@ import { tolerant } from '../../checks/support/wanted.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Entry } from '../../core/queue-notes.ts'
 import type { QueueDeclaration } from '../../core/topology.ts'
+import { aheadOf, holdingOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
-import { liveQueues } from './queues.ts'
+import { countsOf, liveQueues } from './queues.ts'
 
 interface Looked {
   /** look only at queues that have their messages back; the others are gone until they are declared again */
   isOnlyReturned?: true
+  /** all that deleted queues is undone by now */
+  isUndone?: true
   /** messages in all queues when the plan was made */
   planned?: number
 }
@@ -19,17 +22,18 @@ interface Looked {
  * INTERRUPTED, once, where one is gone before its messages were moved aside, or after they had come back; while they are moved, they are
  * compared.
  */
-export async function refuseVanished({ open, journal, saved }: Pick<Workshop, 'open' | 'journal' | 'saved'>, { isOnlyReturned, planned }: Looked = {}): Promise<void> {
+export async function refuseVanished({ open, journal, saved }: Pick<Workshop, 'open' | 'journal' | 'saved'>, { isOnlyReturned, isUndone, planned }: Looked = {}): Promise<void> {
   const { transientIn, lastOf, toldOf } = accountsOf(journal.ofRun())
   const queues = (saved?.queues ?? []).filter(({ name }) => toldOf(name) === null)
   // where the step is performed once more, this run itself may have deleted queues since
-  const isUntouched = !isOnlyReturned && !journal.isRepeated && (saved?.queues ?? []).every(({ name }) => lastOf(name) === null)
+  const isUntouched = !isOnlyReturned && (isUndone || !journal.isRepeated) && (saved?.queues ?? []).every(({ name }) => lastOf(name) === null)
   const returned = queues.filter(({ name }) => transientIn(name) !== null)
   const wanted = isUntouched ? queues.filter((it) => !goesByItself(it)) : returned
   if (wanted.length === 0) return
   // where nothing had come back, a broker that cannot be asked keeps no service from being started
   const there = isUntouched ? await tolerant(liveQueues({ open })) : await liveQueues({ open })
-  const gone = there === null ? [] : wanted.map(({ name }) => name).filter((name) => !there.has(name))
+  const missing = there === null ? [] : wanted.map(({ name }) => name).filter((name) => !there.has(name))
+  const gone = missing.length === 0 ? [] : await unawaited(missing, { open })
   if (gone.length === 0) return
   const differing = Object.fromEntries(gone.map((name) => [name, saidOf(name, transientIn(name))]))
   await journal.note(JSON.stringify({ event: 'compared', queues: gone, differing } satisfies Entry))
@@ -38,6 +42,13 @@ export async function refuseVanished({ open, journal, saved }: Pick<Workshop, 'o
     'rabbitmqctl status   # on the broker: how long it has been up',
     'if you can do without these messages, run the same command again: this is said only once',
   ])
+}
+
+/** Those for which nothing waits: what a broker that was killed holds once more comes back, and is compared then. */
+async function unawaited(names: readonly string[], workshop: Pick<Workshop, 'open'>): Promise<string[]> {
+  const places = (name: string): string[] => [holdingOf(name), aheadOf(holdingOf(name))]
+  const counts = await countsOf(names.flatMap(places), workshop)
+  return names.filter((name) => places(name).every((place) => (counts.get(place)?.ready ?? 0) === 0))
 }
 
 /** With its last reader, or some time after: the plan says so, and names what that may lose. */

@@ -35,7 +35,7 @@ export async function verifyMoved(moves: readonly Move[], { before, lost }: { be
   })
   if (compared.length === 0) return
   const differing: Differing[] = [
-    ...compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, isBefore: so.difference === 'before', said: differenceOf(queue, so) }] : [])),
+    ...compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, isBefore: so.difference === 'before' || so.difference === 'again', said: differenceOf(queue, so) }] : [])),
     ...moves.flatMap(({ queue, holding }) => (lost.has(queue) ? [{ queue, holding, isBefore: true, said: lossOf(queue, lost.get(queue)!) }] : [])),
   ]
   // what an undo moved ahead had been counted with what it was ahead of
@@ -109,6 +109,7 @@ function reasonsOf(differing: readonly Differing[]): string {
 
 function differenceOf(queue: string, { went, came, difference }: Comparison): string {
   if (difference === 'before') return `queue ${queue}: ${counted(went, 'message')} were counted before the move was cut off, and ${came} of them ${came === 1 ? 'was' : 'were'} there when it was gone on with`
+  if (difference === 'again') return `queue ${queue}: ${counted(went, 'message')} had come back, and ${came === 0 ? 'none' : `only ${came}`} of them ${came === 1 ? 'was' : 'were'} there once RabbitMQ had been restarted`
   const what = went === came ? 'not the same messages, or not in their order' : `${counted(came, 'message')} came back`
   return `queue ${queue}: ${counted(went, 'message')} went aside, and ${what}`
 }

@@ -58,6 +58,25 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
     expect((await drainRaw(vhost.endpoint, 'q')).map(({ routingKey }) => routingKey)).toEqual(keys)
   })
 
+  test('what has come already is left out, and nothing of another attempt or place', async () => {
+    const { vhost, mover } = await opened(line)
+    await makeQueue(vhost, 'q')
+    const large = propertiesOf({ headers: header('large', 'S', text('x'.repeat(200_000))) })
+    const all = numbered('q', 6).map((it, index) => (index % 2 === 0 ? it : { ...it, properties: large }))
+    await publishRaw(vhost.endpoint, all.slice(0, 4))
+    await mover.aside({ from: 'q', to: 'held', attempt: '0123456789abcdef' })
+    await publishRaw(vhost.endpoint, all.slice(4))
+    await mover.aside({ from: 'q', to: 'held', attempt: 'fedcba9876543210' })
+    const { moved, again, contents } = await mover.back({ from: 'held', to: 'q', came: { '0123456789abcdef': 3, constructor: 9 } })
+    expect({ moved, again, counts: Object.fromEntries(Object.entries(contents).map(([attempt, { count, last }]) => [attempt, [count, last]])) }).toEqual({
+      moved: 6,
+      again: 3,
+      counts: { '0123456789abcdef': [1, 4], fedcba9876543210: [2, 2] },
+    })
+    expect(await readyIn(vhost.endpoint, 'held')).toBe(0)
+    expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all.slice(3)))
+  })
+
   test('10,000 messages keep their order', async () => {
     const { vhost, mover } = await opened(line)
     await makeQueue(vhost, 'q')

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
@@ -14,12 +14,22 @@ const typed = remedies.flatMap(({ commands }) => commands.filter((it) => typeof 
 const permitted = typed.find((it) => it.includes('deprecated_features'))!
 const wordsOf = (command: string): string[] => typed.find((it) => it.startsWith(`testops-admin ${command}`))!.split(' ').slice(1)
 
+interface Node {
+  /** it keeps its metadata in Khepri */
+  khepri?: true
+  /** it boots with the setting, and without these queues */
+  boots?: true
+  /** it does not know the setting, which is taken out */
+  knowsNone?: true
+}
+
 /** A node of 4.0 that keeps its metadata in Mnesia boots, without these queues: what comes next is the same. */
-test.each<[string, RabbitmqLine, { khepri?: boolean; boots?: boolean }]>([
+test.each<[string, RabbitmqLine, Node]>([
+  ['3.10', '3', { knowsNone: true }],
   ['4.0 with Mnesia', '4.0', { boots: true }],
   ['4.0 with Khepri', '4.0', { khepri: true }],
   ['4.3', '4.3-permitting', {}],
-])('an operator gets service and broker back, as `explain broker-does-not-boot` says: RabbitMQ %s', async (_, line, { khepri = false, boots = false }) => {
+])('an operator gets service and broker back, as `explain broker-does-not-boot` says: RabbitMQ %s', async (_, line, { khepri, boots = false, knowsNone }) => {
   const broker = await startBroker(line, 'packages')
   const { server } = broker
   const configuration = join(server.local!.home, 'conf/rabbitmq.conf')
@@ -28,6 +38,13 @@ test.each<[string, RabbitmqLine, { khepri?: boolean; boots?: boolean }]>([
     await stopServer(server)
     await writeFile(configuration, [...given, ...lines, ''].join('\n'))
     return resumeServer(server, { progress: () => undefined }).then(() => true, () => false)
+  }
+  /** What an operator pastes: each line of the log, and of what the node printed, that says why. */
+  const shown = async (): Promise<string[]> => {
+    const logs = (await readdir(join(server.local!.home, 'log'))).filter((it) => it.endsWith('.log')).map((it) => join(server.local!.home, 'log', it))
+    const texts = await Promise.all([...logs, join(server.directory, 'output.log')].map(async (it) => readFile(it, 'utf8')))
+    const says = /failed_to_deny_deprecated_features|there is no setting with that name|failed_to_prepare_configuration/
+    return [...new Set(texts.flatMap((text) => text.split('\n').map((it) => it.trim())).filter((it) => says.test(it)))]
   }
   try {
     if (khepri) await brokerControl(server, ['enable_feature_flag', '--opt-in', 'khepri_db'])
@@ -41,11 +58,18 @@ test.each<[string, RabbitmqLine, { khepri?: boolean; boots?: boolean }]>([
       await own.fill('upload', ['lost with the node'])
       const denied = permitted.replace('true', 'false')
       expect(await boot(denied)).toBe(boots)
+      const pasted = boots ? [] : await shown()
+      expect(pasted.length > 0).toBe(!boots)
+      for (const pastedLine of pasted) {
+        const explained = await own.operator.run(['explain', '--json', pastedLine])
+        expect({ code: explained.code, isFound: explained.stdout.includes('broker-does-not-boot') }, pastedLine).toEqual({ code: 0, isFound: true })
+      }
 
       const stopped = await own.operator.repair(wordsOf('service stop'))
       expect({ code: stopped.code, running: await own.service.isRunning() }, stopped.stderr).toEqual({ code: 0, running: false })
       // 4.0 on Khepri may stop once where a transient queue was bound, as the text says
-      if (!boots) expect((await boot(permitted)) || (khepri && (await boot(permitted)))).toBe(true)
+      const mended = knowsNone ? [] : [permitted]
+      if (!boots) expect((await boot(...mended)) || (khepri && (await boot(...mended)))).toBe(true)
       const listed = await brokerControl(server, ['list_queues', '-p', own.vhost.vhost, '-q', '--no-table-headers', 'name', 'durable', 'messages'])
       expect(listed.trim().split('\n').filter((it) => !it.startsWith('testops-admin.'))).toEqual(['kept\ttrue\t2'])
       const reset = await own.operator.repair(wordsOf('reset-queues'))
@@ -57,7 +81,7 @@ test.each<[string, RabbitmqLine, { khepri?: boolean; boots?: boolean }]>([
         running: true,
       })
       await own.fill('upload', ['since'])
-      if (!boots) expect(await boot(denied)).toBe(true)
+      if (!boots) expect(await boot(...(knowsNone ? [] : [denied]))).toBe(true)
       const { queues } = await own.state()
       expect(Object.fromEntries(Object.entries(queues).map(([name, { durable, texts }]) => [name, [durable, texts]]))).toEqual({
         kept: [true, ['1', '2']],

@@ -1,4 +1,5 @@
 import type { Contents } from '../../../core/message-mover.ts'
+import { own } from '../../../core/own.ts'
 import { findEnvelope, readEnvelope, writeHeld, writeNowhere, writeRestored } from './envelope.ts'
 import type { Envelope, Head } from './envelope.ts'
 import { FrameWriter } from './frames.ts'
@@ -18,6 +19,8 @@ export interface Conversion {
   readonly othersIds: number
   /** messages in whose stead nothing was published, since they were there already */
   readonly leftOut: number
+  /** messages that were delivered once more, though they had come before */
+  readonly again: number
   contents(): Contents
 }
 
@@ -43,15 +46,28 @@ export function holding({ to, user, attempt, frameMax }: { to: string; user: str
       return othersIds
     },
     leftOut: 0,
+    again: 0,
     contents: () => tally.contents(),
   }
 }
 
-/** Out of the envelopes of queue `from`, through `exchange`. `seen`: what is left out where it comes again; null: nothing is. */
-export function restoring({ from, exchange, user, seen }: { from: string; exchange: string; user: string | null; seen: Seen | null }): Conversion {
+interface Restoring {
+  from: string
+  exchange: string
+  user: string | null
+  /** what is left out where it comes again; null: nothing is */
+  seen: Seen | null
+  /** as in `Move` */
+  came: Readonly<Record<string, number>>
+}
+
+/** Out of the envelopes of queue `from`, through `exchange`. */
+export function restoring({ from, exchange, user, seen, came }: Restoring): Conversion {
   const tally = new Tally()
   let othersIds = 0
   let leftOut = 0
+  let again = 0
+  let isAgain = false
   let gathering: { parts: Buffer[]; missing: number; bodyBytes: number; redelivered: boolean } | null = null
   /** a message that may be a repeat, until its end tells */
   let doubtful: FrameWriter | null = null
@@ -59,12 +75,15 @@ export function restoring({ from, exchange, user, seen }: { from: string; exchan
   const restore = (out: FrameWriter, envelope: Envelope | null, bodyBytes: number, redelivered: boolean): void => {
     if (!envelope) throw notOurs(from)
     const { mark, routingKey, properties } = envelope
+    isAgain = mark !== null && mark.place <= (own(came, mark.attempt) ?? 0)
+    if (isAgain) return
     tally.begin(mark, routingKey, properties, bodyBytes)
     seen?.begin(routingKey, properties, user)
     doubtful = seen?.isSought && (redelivered || mark?.redelivered) ? new FrameWriter(1024) : null
     if (writeRestored(doubtful ?? out, { channel, exchange }, envelope, bodyBytes, user)) othersIds += 1
   }
   const pass = (out: FrameWriter, bytes: Buffer, start: number, end: number): void => {
+    if (isAgain) return
     tally.body(bytes, start, end)
     seen?.body(bytes, start, end)
     ;(doubtful ?? out).body(channel, bytes, start, end)
@@ -91,6 +110,10 @@ export function restoring({ from, exchange, user, seen }: { from: string; exchan
       if (cut < end) pass(out, bytes, cut, end)
     },
     end(out) {
+      if (isAgain) {
+        again += 1
+        return writeNowhere(out, channel)
+      }
       const isRepeat = seen?.end(doubtful !== null) ?? false
       if (isRepeat) {
         leftOut += 1
@@ -103,6 +126,9 @@ export function restoring({ from, exchange, user, seen }: { from: string; exchan
     },
     get leftOut() {
       return leftOut
+    },
+    get again() {
+      return again
     },
     contents: () => tally.contents(),
   }

@@ -79,7 +79,7 @@ export async function openMessageMover(endpoint: BrokerEndpoint, { timeoutMs }: 
         const seen = of.repeats ? new Seen(of.repeats.most) : null
         if (seen && of.repeats?.isCut) await readSeen(reading, of.to, ready, seen)
         await openExchange(target, exchange, of.to)
-        return restoring({ from: of.from, exchange, user, seen })
+        return restoring({ from: of.from, exchange, user, seen, came: of.came ?? {} })
       }
       return move(of, prepare, async (target) => removeExchange(target, exchange))
     },

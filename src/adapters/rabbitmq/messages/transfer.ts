@@ -144,8 +144,8 @@ export class Transfer {
   }
 
   #moved(): Moved {
-    const { othersIds, leftOut } = this.#ends.conversion
-    return { moved: this.#acknowledged, perhapsTwice: this.#redelivered, othersIds, leftOut, contents: this.#ends.conversion.contents() }
+    const { othersIds, leftOut, again } = this.#ends.conversion
+    return { moved: this.#acknowledged, perhapsTwice: this.#redelivered, othersIds, leftOut, again, contents: this.#ends.conversion.contents() }
   }
 
   async #untilEmpty(): Promise<void> {
