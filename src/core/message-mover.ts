@@ -66,6 +66,10 @@ export interface Repeats {
  */
 export type Contents = Readonly<Record<string, { count: number; last: number; digest: string }>>
 
+export function totalOf(contents: Contents): number {
+  return Object.values(contents).reduce((sum, { count }) => sum + count, 0)
+}
+
 export interface Moved {
   moved: number
   /** `last`: the place within its attempt of the last message, from 1; `digest`: of routing keys, properties and bodies in their order */

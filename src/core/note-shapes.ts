@@ -40,8 +40,10 @@ const eventsOf: { readonly [K in ActionKind]?: readonly string[] } = {
   'delete-queues': ['begun', 'moved', 'compared', 'bound'],
   'redeclare-queues': ['begun', 'moved', 'compared', 'bound'],
   'keep-queues': ['begun', 'moved', 'compared'],
-  // what came back, and is gone before the service is started again
-  'stop-service': ['compared'],
+  // what a broker that was killed holds once more is brought back there
+  'hold-queues': ['begun', 'moved', 'compared'],
+  'delete-held': ['begun', 'moved', 'compared'],
+  'stop-service': ['begun', 'moved', 'compared'],
   'migrate-trees': ['answered'],
   'await-migration': ['jobs-undone'],
 }

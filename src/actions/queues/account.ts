@@ -1,5 +1,6 @@
 import type { Contents } from '../../core/message-mover.ts'
 import { own } from '../../core/own.ts'
+import { totalOf } from '../../core/message-mover.ts'
 import { entryIn } from '../../core/queue-notes.ts'
 import type { Counts, Part, Way } from '../../core/queue-notes.ts'
 
@@ -20,13 +21,21 @@ export interface Account {
   settled: readonly Attempt[]
 }
 
+/** What has come back into a durable queue. */
+interface Came {
+  /** by attempt, the place of its last message, where all of its messages came in their order */
+  proven: Readonly<Record<string, number>>
+  /** how many came with the last way back: as long as the queue holds so many, it has lost none of them */
+  latest: number
+}
+
 interface Accounts {
   /** `ahead`: of the queue of an undo. Null: nothing has gone or come */
   of: (queue: string, ahead?: true) => Account | null
   /** all attempts of both, in their order */
   attemptsOf: (queue: string) => readonly (Attempt & Way)[]
-  /** by attempt, the place of its last message, of those that have come back into a durable queue just as they went */
-  cameOf: (queue: string) => Readonly<Record<string, number>>
+  /** what has come back into a durable queue just as it went; null: nothing has come back into one */
+  cameOf: (queue: string) => Came | null
   /** which way its messages were moved last; null: none */
   lastOf: (queue: string) => Way | null
   /** marks of the policies under which its messages went aside, since the two were compared last; null: not known */
@@ -45,7 +54,7 @@ export function accountsOf(notes: readonly string[]): Accounts {
   const transient = new Map<string, number>()
   const policies = new Map<string, readonly string[] | null>()
   const settled = new Map<string, (Attempt & Way)[]>()
-  const came = new Map<string, Record<string, number>>()
+  const came = new Map<string, Came>()
   const attemptOf = (queue: string, { direction, ahead, attempt }: Way & { attempt: string }, counts: Counts | null): Attempt => {
     const known = attempts.get(queue) ?? []
     attempts.set(queue, known)
@@ -74,7 +83,8 @@ export function accountsOf(notes: readonly string[]): Accounts {
         attemptOf(queue, entry, null).part = part
         if (entry.direction !== 'back' || part.durable !== true) continue
         const went = [...(settled.get(queue) ?? []), ...(attempts.get(queue) ?? [])].filter(({ direction }) => direction === 'aside')
-        came.set(queue, { ...came.get(queue), ...provenIn(part.contents, went) })
+        const latest = totalOf(part.contents)
+        if (latest > 0) came.set(queue, { proven: { ...came.get(queue)?.proven, ...provenIn(part.contents, went) }, latest })
       }
     }
   }
@@ -85,7 +95,7 @@ export function accountsOf(notes: readonly string[]): Accounts {
       return those.length === 0 ? null : { aside: aside!, back: back!, settled: settled.get(queue) ?? [] }
     },
     attemptsOf: (queue) => attempts.get(queue)?.filter((it) => !isAgainAlone(it)) ?? [],
-    cameOf: (queue) => came.get(queue) ?? {},
+    cameOf: (queue) => came.get(queue) ?? null,
     lastOf: (queue) => last.get(queue) ?? null,
     policiesOf: (queue) => policies.get(queue) ?? null,
     transientIn: (queue) => transient.get(queue) ?? null,

@@ -1,3 +1,4 @@
+import { totalOf } from '../../core/message-mover.ts'
 import type { Contents } from '../../core/message-mover.ts'
 import type { Counts, Way } from '../../core/queue-notes.ts'
 import type { Account, Attempt } from './account.ts'
@@ -25,7 +26,7 @@ export interface Left {
 
 /** Null where a former version has put some of them aside, and has noted nothing. `now`: before the last way back. */
 export function compare(account: Account, now: Counts): Comparison | null {
-  const moved = compareMoved(account)
+  const moved = compareMoved(account, now)
   const left = leftOfCounted(account, now)
   return moved?.difference === null && left !== null ? { ...moved, ...left, difference: 'before' } : moved
 }
@@ -53,7 +54,8 @@ export function leftOfReturned(attempts: readonly (Attempt & Way)[], now: { read
   if (!first?.counts) return null
   const cameOf = (own: readonly Attempt[], held: number): number =>
     own.reduce((sum, { counts, part }, index) => {
-      if (part) return sum + total(part.contents) - (part.leftOut ?? 0)
+      // what waits again after a way back was over is what a broker that was killed holds once more
+      if (part) return sum + Math.max(0, totalOf(part.contents) - (part.leftOut ?? 0) - (index + 1 < own.length ? 0 : held))
       const next = index + 1 < own.length ? own[index + 1]!.counts?.held : held
       return counts && next !== undefined ? sum + Math.max(0, counts.held - next) : sum
     }, 0)
@@ -62,10 +64,10 @@ export function leftOfReturned(attempts: readonly (Attempt & Way)[], now: { read
   return now.ready < there ? { came: there, left: now.ready } : null
 }
 
-function compareMoved({ aside: since, back, settled }: Account): Comparison | null {
+function compareMoved({ aside: since, back, settled }: Account, now: Counts): Comparison | null {
   const last = back.at(-1)
   const taken = last?.part?.contents ?? {}
-  const again = settled.filter(({ attempt, part }) => part !== null && Object.hasOwn(taken, attempt))
+  const again = settled.filter(({ attempt }) => Object.hasOwn(taken, attempt)).map((it) => ({ ...it, part: it.part ?? { contents: taken, othersIds: 0 } }))
   const aside = [...again, ...since]
   if (Object.hasOwn(taken, '')) return null
   // of one that was cut off: what the next one found, or the place of the last that came
@@ -76,11 +78,13 @@ function compareMoved({ aside: since, back, settled }: Account): Comparison | nu
   if (back.some(({ part }) => part === null)) {
     // what was acknowledged before it was cut off is not there any more
     const [first, held] = [back[0]?.counts?.held, last?.part ? last.counts?.held : 0]
-    const came = first === undefined || held === undefined ? went : first - held + total(taken)
+    const came = first === undefined || held === undefined ? went : first - held + totalOf(taken)
     return { went, came, difference: came < went ? 'count' : null, isAtLeast: true }
   }
-  const wentAgain = again.reduce((sum, { attempt, part }) => sum + countIn(part!.contents, attempt), 0)
+  const wentAgain = again.reduce((sum, { attempt, part }) => sum + countIn(part.contents, attempt), 0)
   const cameAgain = again.reduce((sum, { attempt }) => sum + countIn(taken, attempt), 0)
+  // those that did not come again may have been there all the time
+  if (again.length > 0 && now.ready > 0) return { went: wentAgain, came: cameAgain, difference: now.ready + cameAgain < wentAgain ? 'again' : null, isAtLeast: true }
   if (cameAgain < wentAgain) return { went: wentAgain, came: cameAgain, difference: 'again', isAtLeast: true }
   const isStrange = Object.keys(taken).some((attempt) => !known.some((it) => it.attempt === attempt))
   const isOther = known.some(({ attempt, part, left }) => {
@@ -90,7 +94,7 @@ function compareMoved({ aside: since, back, settled }: Account): Comparison | nu
   const isAltered = known.some(({ attempt, part }) => part && own(taken, attempt)?.digest !== own(part.contents, attempt)?.digest)
   return {
     went,
-    came: total(taken),
+    came: totalOf(taken),
     difference: isStrange || isOther ? 'count' : isAltered ? 'contents' : null,
     isAtLeast: known.some(({ part }) => part === null),
   }
@@ -128,8 +132,4 @@ function leftBy({ aside, back }: Pick<Account, 'aside' | 'back'>, index: number)
 
 function countIn(contents: Contents, attempt: string): number {
   return own(contents, attempt)?.count ?? 0
-}
-
-function total(contents: Contents): number {
-  return Object.values(contents).reduce((sum, { count }) => sum + count, 0)
 }

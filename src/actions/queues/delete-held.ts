@@ -4,8 +4,8 @@ import { aheadOf } from '../../knowledge/held-queues.ts'
 import { command } from '../../core/shell-command.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { keepExchanges } from './keep-exchanges.ts'
-import { bringBack } from './move.ts'
-import { countsOf, declaration, liveQueues, ownMoves } from './queues.ts'
+import { bringBackRest } from './move.ts'
+import { declaration, liveQueues, ownMoves } from './queues.ts'
 
 export const deleteHeld: ActionHandler<'delete-held'> = {
   failpoints: ['deleted'],
@@ -36,7 +36,7 @@ function all(holding: readonly string[]): string[] {
 export async function deleteEmpty(holding: readonly string[], workshop: Workshop): Promise<void> {
   const { control, open } = workshop
   const broker = await control.broker()
-  await bringBackRest(holding, workshop)
+  await bringBackRest(ownMoves(workshop).filter((it) => holding.includes(it.holding)), workshop)
   const there = await liveQueues({ open })
   for (const name of await leftExchanges({ open })) await broker.deleteExchange(name)
   const deleted = await broker.deleteQueues(holding.filter((name) => there.has(name)).map((name) => ({ name, most: 0 })))
@@ -44,19 +44,12 @@ export async function deleteEmpty(holding: readonly string[], workshop: Workshop
   if (full.length === 0) return
   const [first] = full
   const of = ownMoves(workshop).find((it) => it.holding === first || aheadOf(it.holding) === first)?.queue
-  const why = of !== undefined && !there.has(of) ? `it still holds messages of queue ${of}, which is not there` : 'it still holds messages, or is read by somebody'
-  throw new AdminError('INTERRUPTED', `queue ${first} is left alone: ${why}`, [
+  const isHomeless = of !== undefined && !there.has(of)
+  const message = isHomeless ? `queue ${first} holds messages of queue ${of}, which is missing. Nothing is lost` : `queue ${first} still has messages or a reader, so it was not deleted`
+  throw new AdminError('INTERRUPTED', message, [
     command`rabbitmqctl list_queues name messages consumers | grep ${first!}   # on the broker`,
-    'once it is clear whose they are, run the same command again',
+    isHomeless ? 'declare that queue again, then run the same command again' : 'stop its reader, then run the same command again',
   ])
-}
-
-/** A broker that was killed holds once more what had been acknowledged last. */
-async function bringBackRest(holding: readonly string[], workshop: Workshop): Promise<void> {
-  const counts = await countsOf(holding, workshop)
-  const isFull = (name: string): boolean => (counts.get(name)?.ready ?? 0) > 0
-  const moves = ownMoves(workshop).filter((it) => isFull(it.holding) || isFull(aheadOf(it.holding)))
-  if (moves.length > 0) await bringBack(moves, workshop)
 }
 
 /** Through which messages went back when a run was killed; nobody else makes such, and one repair is at work at a time. */

@@ -64,6 +64,17 @@ export async function assertTakesThem(queues: readonly Former[], workshop: Works
   ])
 }
 
+/** Whether the broker would take them as they were. */
+export async function areTaken(queues: readonly Former[], workshop: Workshop): Promise<boolean> {
+  try {
+    await assertTakesThem(queues, workshop)
+    return true
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'REFUSED') return false
+    throw error
+  }
+}
+
 /** Declares those that are missing as they were, with their bindings, and moves back what waits for them. */
 export async function putBack(queues: readonly Former[], bindings: readonly Binding[], workshop: Workshop): Promise<void> {
   await declareMissing(queues, bindings, workshop)

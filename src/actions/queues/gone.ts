@@ -2,7 +2,7 @@ import type { Former, Move } from '../../core/action.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
-import { declareMissing } from './delete-queues.ts'
+import { areTaken, declareMissing } from './delete-queues.ts'
 import { takeBackAside } from './move.ts'
 import { countsOf, liveQueues, ownMoves } from './queues.ts'
 
@@ -26,6 +26,8 @@ export async function bringBackGone(workshop: Workshop): Promise<void> {
   const gone = moves.length === 0 ? [] : await goneOf(moves, workshop)
   if (gone.length === 0) return
   const names = new Set(gone.map(({ queue }) => queue.name))
+  // one that the broker takes no more goes for good, and that is told
+  if (!(await areTaken(gone, workshop))) return
   await declareMissing(gone, workshop.saved?.bindings ?? [], workshop)
   await takeBackAside(moves.filter(({ queue }) => names.has(queue)), workshop)
 }

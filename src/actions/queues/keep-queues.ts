@@ -2,7 +2,7 @@ import type { Former, Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { assertTakesThem, declareMissing, putBack } from './delete-queues.ts'
+import { areTaken, assertTakesThem, declareMissing, putBack } from './delete-queues.ts'
 import { putAside } from './move.ts'
 import { countsOf, keepOpen, liveQueues, movesOf } from './queues.ts'
 
@@ -36,16 +36,6 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
     if (await areTaken(empty, workshop)) await declareMissing(empty, bindings, workshop)
   },
   foreseeUndo: async ({ queues }, workshop) => assertTakesThem(await awaited(queues, workshop), workshop),
-}
-
-async function areTaken(queues: readonly Former[], workshop: Workshop): Promise<boolean> {
-  try {
-    await assertTakesThem(queues, workshop)
-    return true
-  } catch (error) {
-    if (error instanceof AdminError && error.code === 'REFUSED') return false
-    throw error
-  }
 }
 
 /** A journal that cannot be written may be what ended the run: the messages matter more. */

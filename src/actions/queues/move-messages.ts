@@ -1,9 +1,10 @@
+import type { Move } from '../../core/action.ts'
 import type { ActionHandler } from '../handler.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import { accountsOf } from './account.ts'
 import { assertTakesThem, declareMissing } from './delete-queues.ts'
 import { goneOf } from './gone.ts'
-import { bringBack, putAside, takeBackAside } from './move.ts'
+import { bringBack, bringBackRest, putAside, takeBackAside } from './move.ts'
 import { noteBindings } from './note-bindings.ts'
 import { refuseUnsafeHolding } from './policies.ts'
 import { countsOf, liveQueues } from './queues.ts'
@@ -21,7 +22,7 @@ export const moveMessages: ActionHandler<'move-messages'> = {
     if (direction === 'back') {
       const { cameOf } = accountsOf(workshop.journal.ofRun())
       // a broker that was killed holds again what had been acknowledged last; it is looked at before the queue is deleted
-      if (waiting.length > 0) return waiting.every(({ queue }) => Object.keys(cameOf(queue)).length > 0) ? 'untold' : 'not-done'
+      if (waiting.length > 0) return waiting.every(({ queue }) => cameOf(queue) !== null) ? 'untold' : 'not-done'
       return 'done'
     }
     if (waiting.length > 0) return 'done'
@@ -40,7 +41,12 @@ export const moveMessages: ActionHandler<'move-messages'> = {
     if (direction === 'aside') await refuseUnsafeHolding(moves, workshop)
   },
   async undo({ direction, moves }, workshop) {
-    if (direction === 'back') return putAside(moves, workshop, { isUndo: true })
+    if (direction === 'back') {
+      const { lastOf, attemptsOf } = accountsOf(workshop.journal.ofRun())
+      const isBack = ({ queue }: Move): boolean => lastOf(queue)?.direction === 'back' && attemptsOf(queue).at(-1)?.part !== null
+      await bringBackRest(moves.filter(isBack), workshop)
+      return putAside(moves, workshop, { isUndo: true })
+    }
     await refuseVanished(workshop, { isOnlyReturned: true })
     const gone = await goneOf(moves, workshop)
     if (gone.length > 0) await declareMissing(gone, workshop.saved?.bindings ?? [], workshop)

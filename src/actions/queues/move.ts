@@ -59,7 +59,10 @@ export async function putAside(all: readonly Move[], workshop: Workshop, { isUnd
 async function tellOfMore(moves: readonly Move[], workshop: Workshop): Promise<void> {
   const counts = await countsOf(moves.map(({ queue }) => queue), workshop)
   for (const [queue, { ready }] of counts) {
-    if (ready > 0) workshop.progress(`${queue}: ${counted(ready, 'message')} came since it was emptied. If RabbitMQ was killed meanwhile, some of them may be there twice`)
+    if (ready === 0) continue
+    const text = `Queue ${queue} has got ${counted(ready, 'message')} since it was emptied. If RabbitMQ was killed in that time, some of them may be duplicates`
+    workshop.progress(text)
+    workshop.result(text)
   }
 }
 
@@ -87,6 +90,14 @@ export async function bringBack(all: readonly Move[], workshop: Workshop, { veri
   const before = await countsOf(moves.flatMap(placesOf), workshop)
   await moveThose(moves, { direction: 'back' }, workshop, { isUndo })
   await verifyMoved(verifies === 'all' ? all : moves, { before, lost }, workshop)
+}
+
+/** What waits still although it came back: a broker that was killed holds once more what had been acknowledged last. */
+export async function bringBackRest(moves: readonly Move[], workshop: Workshop): Promise<void> {
+  const counts = await countsOf(moves.flatMap(placesOf), workshop)
+  const isWaiting = (name: string): boolean => (counts.get(name)?.ready ?? 0) > 0
+  const rest = moves.filter(({ holding }) => isWaiting(holding) || isWaiting(aheadOf(holding)))
+  if (rest.length > 0) await bringBack(rest, workshop)
 }
 
 /** What of the messages that had come back is in its queue no more, by queue. */
@@ -138,13 +149,18 @@ async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, {
     const othersIds = accounts.of(it.queue, way.ahead)?.aside.every(({ part }) => part?.othersIds === 0) !== true
     const sound = soundCounts(counts.get(it.queue), counts.get(held), { isKept, heldBack: heldBack.get(it.queue) ?? 0 })
     const aside = counts.get(beside)?.ready ?? 0
-    return [{ queue: it.queue, holding: held, ...way, counts: sound && { ...sound, ...(aside > 0 && { beside: aside }) }, attempts: accounts.attemptsOf(it.queue), othersIds, came: accounts.cameOf(it.queue) }]
+    return [{ queue: it.queue, holding: held, ...way, counts: sound && { ...sound, ...(aside > 0 && { beside: aside }) }, attempts: accounts.attemptsOf(it.queue), othersIds, came: provenThere(accounts.cameOf(it.queue), sound) }]
   })
   if (full.length === 0) return
   const those = moves.filter(({ queue }) => full.some((it) => it.queue === queue))
   if (way.direction === 'back') await refuseUnsafeReturn(those, workshop)
   else if (!isLastChance) await refuseUnsafeHolding(those, workshop)
   await attempt(full, way, workshop, isUndo)
+}
+
+/** Only where the queue holds all that came last: one that lost some, or that somebody reads from, gets them once more rather than never. */
+function provenThere(came: ReturnType<ReturnType<typeof accountsOf>['cameOf']>, counts: Counts | null): Readonly<Record<string, number>> {
+  return came && counts && counts.ready >= came.latest ? came.proven : {}
 }
 
 function soundCounts(queue: QueueCounts | undefined, held: QueueCounts | undefined, { isKept, heldBack }: { isKept: boolean; heldBack: number }): Counts | null {
@@ -247,6 +263,6 @@ function tell({ queue, direction, attempts }: Moving, { perhapsTwice, othersIds,
   const isCut = attempts.some(({ part }) => part === null)
   if (isCut && perhapsTwice > leftOut) progress(`${queue}: ${counted(perhapsTwice, 'message')} had been delivered before, and may be there twice, since a move was cut off`)
   if (leftOut > 0) progress(`${queue}: ${counted(leftOut, 'message')} left out that a move which was cut off had put there already`)
-  if (again > 0) progress(`${queue}: ${counted(again, 'message')} had come back already, and RabbitMQ, which was killed, delivered ${again === 1 ? 'it' : 'them'} again: left out`)
+  if (again > 0) progress(`Queue ${queue} has ${counted(again, 'message')} already that RabbitMQ delivered once more after it was killed. ${again === 1 ? 'It was' : 'They were'} not added a second time; nothing is lost`)
   if (direction === 'back' && othersIds > 0) progress(`${queue}: ${counted(othersIds, 'message')} came back without user_id, which the broker takes from that user alone`)
 }

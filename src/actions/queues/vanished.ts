@@ -33,14 +33,14 @@ export async function refuseVanished({ open, journal, saved }: Pick<Workshop, 'o
   // where nothing had come back, a broker that cannot be asked keeps no service from being started
   const there = isUntouched ? await tolerant(liveQueues({ open })) : await liveQueues({ open })
   const missing = there === null ? [] : wanted.map(({ name }) => name).filter((name) => !there.has(name))
-  const gone = missing.length === 0 ? [] : await unawaited(missing, { open })
+  const gone = missing.length === 0 || isUndone ? missing : await unawaited(missing, { open })
   if (gone.length === 0) return
   const differing = Object.fromEntries(gone.map((name) => [name, saidOf(name, transientIn(name))]))
   await journal.note(JSON.stringify({ event: 'compared', queues: gone, differing } satisfies Entry))
   const total = planned === undefined ? '' : ` The plan counted ${counted(planned, 'message')} in all queues.`
-  throw new AdminError('INTERRUPTED', `${Object.values(differing).join('; ')}. Most likely RabbitMQ was restarted, which drops transient queues.${total} The service is not started`, [
+  throw new AdminError('INTERRUPTED', `${Object.values(differing).join('. ')}. RabbitMQ was most likely restarted, which drops transient queues.${total} The service is still stopped`, [
     'rabbitmqctl status   # on the broker: how long it has been up',
-    'if you can do without these messages, run the same command again: this is said only once',
+    'if you do not need these messages, run the same command again: it reports this only once',
   ])
 }
 
@@ -57,6 +57,6 @@ function goesByItself({ autoDelete, arguments: values }: QueueDeclaration): bool
 }
 
 function saidOf(queue: string, returned: number | null): string {
-  if (returned === null) return `queue ${queue}: it is gone with whatever was in it, before that was moved aside`
-  return `queue ${queue}: ${counted(returned, 'message')} had come back, and it is gone with ${returned === 1 ? 'it' : 'them'}`
+  if (returned === null) return `Queue ${queue} is gone, with any messages in it: none had been moved aside yet`
+  return `Queue ${queue} is gone, with ${counted(returned, 'message')} that had come back`
 }

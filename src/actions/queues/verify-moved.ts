@@ -1,5 +1,6 @@
 import { counted, listed } from '../../checks/support/format.ts'
 import { howToMend, settingOf } from '../../checks/support/lossy-policies.ts'
+import { tolerant } from '../../checks/support/wanted.ts'
 import type { Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { QueueCounts } from '../../core/sources.ts'
@@ -35,8 +36,8 @@ export async function verifyMoved(moves: readonly Move[], { before, lost }: { be
   })
   if (compared.length === 0) return
   const differing: Differing[] = [
-    ...compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, isBefore: so.difference === 'before' || so.difference === 'again', said: differenceOf(queue, so) }] : [])),
-    ...moves.flatMap(({ queue, holding }) => (lost.has(queue) ? [{ queue, holding, isBefore: true, said: lossOf(queue, lost.get(queue)!) }] : [])),
+    ...compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, where: whereLost(so.difference), said: differenceOf(queue, so) }] : [])),
+    ...moves.flatMap(({ queue, holding }) => (lost.has(queue) ? [{ queue, holding, where: 'queue' as const, said: lossOf(queue, lost.get(queue)!) }] : [])),
   ]
   // what an undo moved ahead had been counted with what it was ahead of
   const came = new Map<string, number>()
@@ -45,7 +46,7 @@ export async function verifyMoved(moves: readonly Move[], { before, lost }: { be
   const entry: Entry = {
     event: 'compared',
     queues: [...new Set(compared.map(({ queue }) => queue))],
-    differing: Object.fromEntries(differing.map(({ queue }) => [queue, differing.filter((it) => it.queue === queue).map(({ said }) => said).join('; ')])),
+    differing: Object.fromEntries(differing.map(({ queue }) => [queue, differing.filter((it) => it.queue === queue).map(({ said }) => said).join('. ')])),
     ...(Object.keys(transient).length > 0 && { transient }),
   }
   await journal.note(JSON.stringify(entry))
@@ -53,7 +54,7 @@ export async function verifyMoved(moves: readonly Move[], { before, lost }: { be
   const total = [...came.values()].reduce((sum, count) => sum + count, 0)
   if (total === 0) return
   const text = compared.some(({ so }) => so?.isAtLeast)
-    ? `${counted(total, 'message')} back, none is missing: a move was cut off, so some may be there twice`
+    ? `${counted(total, 'message')} back, none missing. A move was cut off or RabbitMQ was restarted, so some may be duplicates`
     : `${counted(total, 'message')} back, contents compared`
   for (const said of [text, ...(await droppedSince(came, workshop))]) {
     progress(said)
@@ -74,7 +75,7 @@ async function droppedSince(came: ReadonlyMap<string, number>, { open }: Worksho
   const counts = await countsOf([...came.keys()], { open })
   return [...came].flatMap(([queue, count]) => {
     const { ready = count, consumers = 0 } = counts.get(queue) ?? {}
-    return ready < count && consumers === 0 ? [`queue ${queue} has kept ${ready} of ${counted(count, 'message')}: it drops what is beyond its bound, or has expired`] : []
+    return ready < count && consumers === 0 ? [`Queue ${queue} has kept ${ready} of ${counted(count, 'message')}. The others have expired, or were over its limit`] : []
   })
 }
 
@@ -82,38 +83,43 @@ interface Differing {
   queue: string
   holding: string
   said: string
-  /** they were in their own queue when they went: not aside yet, or back already */
-  isBefore: boolean
+  /** where they were when they went: in their own queue, not aside yet or back already, or in the one that held them; null: `said` tells why */
+  where: 'queue' | 'holding' | null
+}
+
+function whereLost(difference: NonNullable<Comparison['difference']>): Differing['where'] {
+  return difference === 'before' ? 'queue' : difference === 'again' ? null : 'holding'
 }
 
 async function missingOf(differing: readonly Differing[], { open }: Workshop): Promise<AdminError> {
-  const policies = await droppingOn(differing.map(({ queue, holding, isBefore }) => (isBefore ? queue : holding)), { open })
+  const policies = await droppingOn(differing.map(({ queue, holding, where }) => (where === 'holding' ? holding : queue)), { open })
   const broker = await open.broker()
-  const reasons = policies.length === 0 ? reasonsOf(differing) : `The broker drops messages there: ${policies.map(settingOf).join('; ')}.`
-  return new AdminError('INTERRUPTED', `${differing.map(({ said }) => said).join('; ')}. ${reasons} What was there is back, and the service is not started`, [
+  const reasons = policies.length === 0 ? reasonsOf(differing) : ` The broker drops messages there: ${policies.map(settingOf).join('; ')}.`
+  const isStopped = (await tolerant((await open.service()).status()))?.state === 'stopped'
+  return new AdminError('INTERRUPTED', `${differing.map(({ said }) => said).join('. ')}.${reasons} All that was left is back.${isStopped ? ' The service is still stopped' : ''}`, [
     ...policies.slice(0, 1).flatMap((policy) => howToMend(policy, differing[0]!.holding, broker)),
-    'rabbitmqctl list_queues name messages consumers   # on the broker: whether they are elsewhere now',
-    'if you know where they are, or can do without them, run the same command again: this is said only once',
+    'rabbitmqctl list_queues name messages consumers   # on the broker: are they in another queue?',
+    'if you know where they are, or do not need them, run the same command again: it reports this only once',
   ])
 }
 
 function reasonsOf(differing: readonly Differing[]): string {
-  const before = differing.filter(({ isBefore }) => isBefore)
-  const after = differing.filter(({ isBefore }) => !isBefore)
+  const before = differing.filter(({ where }) => where === 'queue')
+  const after = differing.filter(({ where }) => where === 'holding')
   const reasons = [
-    ...(before.length === 0 ? [] : [`Meanwhile somebody else has read from ${listed(before.map(({ queue }) => queue))}, they have expired, or the broker was started again, which drops what a transient queue holds.`]),
-    ...(after.length === 0 ? [] : [`Somebody else has read from ${listed(after.map(({ holding }) => holding))} or published to it.`]),
+    ...(before.length === 0 ? [] : [` Somebody else read from ${listed(before.map(({ queue }) => queue))} in that time, they expired, or RabbitMQ was restarted: it drops what transient queues hold.`]),
+    ...(after.length === 0 ? [] : [` Somebody else read from ${listed(after.map(({ holding }) => holding))} or published to it.`]),
   ]
-  return reasons.join(' ')
+  return reasons.join('')
 }
 
 function differenceOf(queue: string, { went, came, difference }: Comparison): string {
-  if (difference === 'before') return `queue ${queue}: ${counted(went, 'message')} were counted before the move was cut off, and ${came} of them ${came === 1 ? 'was' : 'were'} there when it was gone on with`
-  if (difference === 'again') return `queue ${queue}: ${counted(went, 'message')} had come back, and ${came === 0 ? 'none' : `only ${came}`} of them ${came === 1 ? 'was' : 'were'} there once RabbitMQ had been restarted`
-  const what = went === came ? 'not the same messages, or not in their order' : `${counted(came, 'message')} came back`
-  return `queue ${queue}: ${counted(went, 'message')} went aside, and ${what}`
+  if (difference === 'before') return `Queue ${queue} had ${counted(went, 'message')} when the move was cut off, and ${came} of them when it was resumed`
+  if (difference === 'again') return `Queue ${queue} has lost ${went - came} of ${counted(went, 'message')} that had come back: RabbitMQ was restarted`
+  if (went === came) return `Queue ${queue} has ${counted(came, 'message')} back, but not the same ones as before, or not in their order`
+  return `Queue ${queue} had ${counted(went, 'message')} moved aside, and ${came} came back`
 }
 
 function lossOf(queue: string, { came, left }: Left): string {
-  return `queue ${queue}: ${counted(came, 'message')} were in it when their way back was cut off, and ${left} of them ${left === 1 ? 'was' : 'were'} there when it was gone on with`
+  return `Queue ${queue} had ${counted(came, 'message')} back when the move was cut off, and ${left} of them when it was resumed`
 }

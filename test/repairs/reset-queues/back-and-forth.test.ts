@@ -165,7 +165,7 @@ describe('an undo that ends early, and is gone on with:', () => {
       let last = ended?.code === 0 ? ended : await own.operator.repair(['undo', run])
       // what a kill has cost is told once
       if (last.code === 6 && left.length < distinct.length) {
-        expect(last.json<RepairDocument>().error?.message).toMatch(/^queue full: (300 messages (were counted|went aside)|\d+ messages? were in it when)/)
+        expect(last.json<RepairDocument>().error?.message).toMatch(/^Queue full had (300 messages (when the move was cut off|moved aside)|\d+ messages? back when)/)
         last = await own.operator.repair(['undo', run])
       }
       const told = `${last.stderr}${last.stdout}`

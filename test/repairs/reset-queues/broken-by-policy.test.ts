@@ -22,7 +22,7 @@ interface Since {
 
 const stays = 'and did not when its messages were moved aside: it could drop some, so they stay in testops-admin[.]held[.]upload$'
 const waits = 'on the queues in which messages would wait: some could be lost$'
-const dropped = 'queue upload: 5 messages went aside, and \\d messages came back[.] The broker drops messages there: '
+const dropped = 'Queue upload had 5 messages moved aside, and \\d came back[.] The broker drops messages there: '
 
 const all: readonly Since[] = [
   { of: 'reset-queues', at: 'redeclare-queues:after', pattern: '^upload', definition: { 'max-length': 2 }, said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length on queue upload, ${stays}`) },

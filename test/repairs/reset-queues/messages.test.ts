@@ -40,10 +40,10 @@ async function meddledWithin(own: QueueDeployment, words: readonly string[], fai
 }
 
 function differing(said: string): string {
-  return `queue upload: ${said}. Somebody else has read from ${held} or published to it. What was there is back, and the service is not started`
+  return `Queue upload ${said}. Somebody else read from ${held} or published to it. All that was left is back. The service is still stopped`
 }
 
-const lessThanFive = differing('5 messages went aside, and 4 messages came back')
+const lessThanFive = differing('had 5 messages moved aside, and 4 came back')
 
 test('10,000 messages of every kind are as they were after the repair, and after its undo', async () => {
   await withMessages([], async (own) => {
@@ -106,16 +106,16 @@ describe.concurrent('messages that wait', () => {
     {
       what: 'doubled',
       change: (all: readonly RawMessage[]) => [...all, ...all.slice(-1)],
-      said: differing('5 messages went aside, and 6 messages came back'),
+      said: differing('had 5 messages moved aside, and 6 came back'),
       left: [...five, '5'],
     },
     {
       what: 'exchanged for another',
       change: ([first, , ...rest]: readonly RawMessage[]) => [first!, first!, ...rest],
-      said: differing('5 messages went aside, and not the same messages, or not in their order'),
+      said: differing('has 5 messages back, but not the same ones as before, or not in their order'),
       left: ['1', '1', '3', '4', '5'],
     },
-    { what: 'all stolen', change: () => [], said: differing('5 messages went aside, and 0 messages came back'), left: [] },
+    { what: 'all stolen', change: () => [], said: differing('had 5 messages moved aside, and 0 came back'), left: [] },
   ])('and of which one is $what: it is told, and the service is not started; so is who adopts the run, whose resume then goes on', async ({ change, said, left }) => {
     await withMessages(five, async (own) => {
       const ended = await meddledWithin(own, reset, 'move-messages:before#2', change)
@@ -143,7 +143,7 @@ describe.concurrent('messages that wait', () => {
       expect({ code: ended.code, running: await own.service.isRunning(), message: ended.json<RepairDocument>().error?.message }).toEqual({
         code: 6,
         running: false,
-        message: differing('5 messages went aside, and 0 messages came back'),
+        message: differing('had 5 messages moved aside, and 0 came back'),
       })
       const resumed = await own.operator.run(['resume', '--json'])
       expect({ code: resumed.code, running: await own.service.isRunning(), texts: await own.texts('upload') }).toEqual({ code: 0, running: true, texts: [] })
@@ -163,7 +163,7 @@ describe.concurrent('messages that wait', () => {
       expect({ code: told.code, running: await own.service.isRunning(), message: told.json<RepairDocument>().error?.message }).toEqual({
         code: 6,
         running: false,
-        message: `queue upload: 5 messages were counted before the move was cut off, and ${left.length} of them were there when it was gone on with. Meanwhile somebody else has read from upload, they have expired, or the broker was started again, which drops what a transient queue holds. What was there is back, and the service is not started`,
+        message: `Queue upload had 5 messages when the move was cut off, and ${left.length} of them when it was resumed. Somebody else read from upload in that time, they expired, or RabbitMQ was restarted: it drops what transient queues hold. All that was left is back. The service is still stopped`,
       })
       const resumed = await own.operator.run(['resume', '--json'])
       expect({ code: resumed.code, running: await own.service.isRunning(), texts: await own.texts('upload') }).toEqual({ code: 0, running: true, texts: left })
@@ -220,7 +220,7 @@ describe.concurrent('messages that wait', () => {
       const ended = await meddledWithin(own, ['resume'], 'move-messages:before#2', ([, ...rest]) => rest)
       const { error } = ended.json<RepairDocument>()
       expect(ended.code).toBe(6)
-      const [, aside, back] = /^queue upload: (\d+) messages went aside, and (\d+) messages came back/.exec(error?.message ?? '') ?? []
+      const [, aside, back] = /^Queue upload had (\d+) messages moved aside, and (\d+) came back/.exec(error?.message ?? '') ?? []
       // What a killed client had sent, the broker may have read whole, in part or not at all: how often a
       // message lies aside is told by the count, and the stolen one is lost where it lay there once.
       const asideBefore = Number(aside) - five.length
