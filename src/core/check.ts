@@ -37,6 +37,8 @@ export type Outcome =
       findings: readonly [Finding, ...Finding[]]
       /** in place of the check's own remedy, where the situation needs another */
       remedy?: Remedy
+      /** a check of which an error, if there is one, causes this problem; it explains no other then */
+      follows?: string
     }
   | { status: 'skipped'; reason: string }
 

@@ -147,6 +147,7 @@ export function runState({ record, events }: RunHistory): RunState {
     done: done.size,
     steps: record.plan.steps.length,
     within: begun === null ? null : (record.plan.steps[begun]?.title ?? null),
+    ...(begun !== null && done.size === begun && record.plan.steps[begun]?.action.kind === 'start-service' && { isAtStart: true }),
     ...(onlyCloses(record.plan) && { onlyCloses: true }),
   }
 }

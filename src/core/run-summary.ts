@@ -12,6 +12,8 @@ export interface RunState {
   steps: number
   /** the step that was begun last and has no outcome */
   within: string | null
+  /** that step starts the service, and everything before it is done */
+  isAtStart?: true
   /** `undo` only closes it, since nothing of what it does can be taken back */
   onlyCloses?: true
 }

@@ -37,7 +37,15 @@ export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootC
 /** The problems that explain this one, in display order. */
 function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judged[] {
   if (hasOwnReason(result)) return []
-  return problems.filter((cause) => cause.check.explains?.includes(check.id) && isCause(cause))
+  const followed = followedBy(result, problems)
+  if (followed) return [followed, ...causesOf(followed, problems)]
+  return problems.filter((cause) => cause.check.explains?.includes(check.id) && isCause(cause) && !followedBy(cause.result, problems))
+}
+
+/** The error that this problem says it follows from; undefined: there is none. */
+function followedBy(result: Result, problems: readonly Judged[]): Judged | undefined {
+  const id = result.status === 'problem' ? result.follows : undefined
+  return id === undefined ? undefined : problems.find((it) => it.check.id === id && isCause(it))
 }
 
 function isCause({ check, result }: Judged): boolean {

@@ -124,7 +124,7 @@ test('the journals in the deployment are found by it', async () => {
   await vhost.manage('PUT', `/api/queues/${vhost.vhost}/${encodeURIComponent('testops-admin.run.../../$(id)')}`, { durable: true })
   expect(await source.list()).toEqual([
     { run: '../../$(id)', unreadable: expect.stringMatching(/^this queue at .* does not have the name of a run$/) as string },
-    { run, unreadable: expect.stringMatching(/^queue testops-admin\.run\.2026.* at .* is empty: run 2026.* was stopped before it changed anything$/) as string, isEmpty: true },
+    { run, unreadable: expect.stringMatching(/^queue testops-admin\.run\.2026.* at .* is empty: run 2026.* stopped before it changed anything$/) as string, isEmpty: true },
   ])
   for (const asking of [source.read('../../$(id)'), source.remove('../../$(id)'), source.reopen('../../$(id)')]) expect(await failureOf(asking)).toMatch(/^USAGE `..\/..\/\$\(id\)` is not the name of a run/)
 })

@@ -102,7 +102,7 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     const connection = await amqp.connect(vhost.url)
     const channel = await connection.createConfirmChannel()
     await channel.assertQueue(queue, { durable: true })
-    expect(await failureOf(store.read(run))).toBe(`REFUSED queue ${queue} at ${store.where.replace(/: queue .*/, '')} is empty: run ${run} was stopped before it changed anything`)
+    expect(await failureOf(store.read(run))).toBe(`REFUSED queue ${queue} at ${store.where.replace(/: queue .*/, '')} is empty: run ${run} stopped before it changed anything`)
     expect(await store.list()).toMatchObject([{ run, isEmpty: true }])
     channel.sendToQueue(queue, Buffer.from('hello'))
     await channel.waitForConfirms()

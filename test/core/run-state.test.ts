@@ -58,6 +58,15 @@ test('whether there is a copy is on record', () => {
   expect(progressOf([eventOf({ event: 'copied' }), intent(0)]).isCopied).toBe(true)
 })
 
+test.each<[what: string, events: RunEvent[], isAtStart: true | undefined]>([
+  ['all before the start is done', [...step(0), ...step(1), intent(2), eventOf({ event: 'failed', step: 2, error: lost }), ended('failed')], true],
+  ['another step was begun last', [...step(0), intent(1)], undefined],
+  ['the start has an outcome', all, undefined],
+  ['it goes back', [...all, ended('done'), eventOf({ event: 'undo-intent', step: 2 })], undefined],
+])('that only the start of the service is left is told where %s', (_, events, isAtStart) => {
+  expect(runState({ record: recordOf(), events }).isAtStart).toBe(isAtStart)
+})
+
 test('a run of which nothing can be taken back says so', () => {
   const { plan } = recordOf()
   const lossy = recordOf({ plan: { ...plan, steps: plan.steps.map((it) => ({ ...it, loses: 'what was there' })) } })

@@ -182,3 +182,18 @@ it('holds for any graph without circles: roots explain themselves, all else name
     expect(after.map(({ result }) => result)).toEqual(all.map(({ result }) => result))
   }
 })
+
+describe('a problem that follows from another one', () => {
+  const unfinished = { ...results['error']!, follows: 'crashes' } as Result
+  const explained = ['crashes', 'lock', 'api']
+
+  it('is caused by its error, and explains nothing then', () => {
+    const { roots, shown } = folded(judged('unfinished', unfinished, explained), judged('lock', results['error']!, ['crashes']), judged('crashes', results['error']!, ['api']), judged('api', results['unknown']!))
+    expect(roots).toEqual(['lock'])
+    expect(shown).toMatchObject({ unfinished: expect.stringContaining('lock') as string, crashes: expect.stringContaining('lock') as string })
+  })
+
+  it.each(['ok', 'warning', 'skipped'])('explains as ever where that is %s', (state) => {
+    expect(folded(judged('unfinished', unfinished, explained), judged('crashes', results[state]!), judged('api', results['unknown']!)).roots).toContain('unfinished')
+  })
+})

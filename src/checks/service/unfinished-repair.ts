@@ -20,7 +20,7 @@ import type { ShellCommand } from '../../core/shell-command.ts'
 
 export const serviceUnfinishedRepair = defineCheck({
   id: 'service/unfinished-repair',
-  title: 'no repair is left half done',
+  title: 'no repair is unfinished',
   reads: ['runs'],
   wants: ['broker', 'database', 'service', 'sessions', 'api', 'files'],
   explains: ['database/changelog-lock', 'broker/queues-durable', ...serviceFails],
@@ -30,11 +30,13 @@ export const serviceUnfinishedRepair = defineCheck({
     const { genuine, strange, empty } = await begunElsewhere(runs, had(broker), all, { deployment, open: openings({ broker, database, service, ...others }) })
     const findings = [...unfinished.map((run) => here(run, runs)), ...genuine.map((run) => there(run, had(broker)!)), ...strange.map((it) => odd(it, had(broker)!)), ...empty.map((run) => blank(run, had(broker)!))]
     const [first, ...rest] = findings
-    if (!first) return { status: 'ok', detail: all.length === 0 ? 'no repair is on record' : `${all.length} on record, all at their end` }
+    if (!first) return { status: 'ok', detail: all.length === 0 ? 'no repair on record' : `${all.length} on record, all finished` }
     const operator = await atWork({ runs, broker: had(broker), databases: had(database), service: had(service) })
     if (operator !== null) return { status: 'ok', detail: operator, underway: 'a repair is under way' }
     const severity = unfinished.length + genuine.length > 0 ? 'error' : 'warning'
-    return { status: 'problem', severity, findings: [first, ...rest], remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0] }) }
+    // where it only has to start the service, what keeps that from starting comes first
+    const isAtStart = unfinished.length === 1 && findings.length === 1 && unfinished[0]!.isAtStart === true
+    return { status: 'problem', severity, findings: [first, ...rest], ...(isAtStart && { follows: 'service/crashes' }), remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0] }) }
   },
 })
 
@@ -45,16 +47,16 @@ interface Strange {
 }
 
 function here({ run, repair, by, startedAt, done, steps, within }: RunState, { target }: RunsSource): Finding {
-  const at = within === null ? '' : `; begun last, without an outcome: ${within}`
+  const at = within === null ? '' : `, stopped in: ${within}`
   return {
-    message: `run ${run} (${repair}, begun ${startedAt} by ${by}) has not come to its end: ${done} of ${steps} steps are done${at}`,
+    message: `run ${run} (${repair}, started ${startedAt} by ${by}) is unfinished: ${done} of ${steps} steps done${at}`,
     evidence: [command`tail -n 1 ${`${target}/${run}/journal.jsonl`}`],
   }
 }
 
 function there(run: string, broker: BrokerSource): Finding {
   return {
-    message: `run ${run} was begun on another machine and has not come to its end`,
+    message: `run ${run} from another machine is unfinished`,
     evidence: [queueListed(broker, run)],
   }
 }
@@ -67,7 +69,7 @@ function odd({ run, why }: Strange, broker: BrokerSource): Finding {
 }
 
 function blank(run: string, broker: BrokerSource): Finding {
-  return { message: `run ${run} was begun on another machine, and was stopped before it changed anything: its record is empty`, evidence: [queueListed(broker, run)] }
+  return { message: `run ${run} from another machine stopped before it changed anything: its record is empty`, evidence: [queueListed(broker, run)] }
 }
 
 function queueListed(broker: BrokerSource, run: string): ShellCommand {
@@ -157,13 +159,13 @@ async function atWork({ runs, broker, databases, service }: LockPlaces): Promise
 function remedyFor({ own, elsewhere, strange, empty }: { own: RunState | undefined; elsewhere: string | undefined; strange: Strange | undefined; empty: string | undefined }): Remedy {
   if (own !== undefined) {
     return {
-      text: own.onlyCloses ? 'Go on with it: it knows where it stopped. What it did cannot be taken back.' : 'Go on with it, or take back what it did: both know where it stopped.',
+      text: own.onlyCloses ? 'Resume it. What it did cannot be undone.' : 'Resume it, or undo it. Both continue where it stopped.',
       commands: [command`testops-admin resume ${own.run} -d {deployment}`, undoCommand(own)],
     }
   }
   if (elsewhere !== undefined) {
     return {
-      text: 'Ask who began it. If they cannot resume it, read its plan from here, and adopt it if it is theirs.',
+      text: 'Ask the operator who started it to resume it. If they cannot, read its plan here and adopt it.',
       commands: [command`testops-admin resume --adopt ${elsewhere} -d {deployment} --dry-run`, 'testops-admin history -d {deployment}'],
     }
   }

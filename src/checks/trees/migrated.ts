@@ -51,7 +51,7 @@ export const treesMigrated = defineCheck({
     const [first, ...others] = groups.map((group) => findingFor(group, seen, now, api.target))
     if (first) {
       const words = seen.cut === null || seen.cut.length === 0 ? wordsFor(groups.flat()) : null
-      return { status: 'problem', severity: 'warning', findings: [first, ...others], remedy: remedyFor(words) }
+      return { status: 'problem', severity: 'warning', findings: [first, ...others], remedy: remedyFor(words, hasFailedAgain(seen.jobs)) }
     }
     const told = `${seen.cut === null ? '' : 'of more, '}${statesOf(latest)}`
     if (!latest.some(({ status }) => status === doneState || status === workingState)) return { status: 'skipped', reason: `the service shows ${told}, which does not say whether trees are migrated; ${byEye}` }
@@ -90,11 +90,22 @@ function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: numbe
   }
 }
 
-function remedyFor(words: Suggestion | null): Remedy {
-  return {
-    text: `Let the service build ${words === null ? 'the trees' : 'these trees'} anew. Where that fails again, the service's log says why.`,
-    commands: [words === null ? command`${nested(migrate)} --wait` : command`testops-admin migrate-trees -d {deployment} ${nested(words)} --wait`, '{logs}', byHand('trees/migrated')],
+/** Whether the last two tries of one of them failed: one more is no way out. `jobs`: newest first. */
+function hasFailedAgain(jobs: readonly MigrationJob[]): boolean {
+  const last = new Map<string, string[]>()
+  for (const job of jobs) {
+    const name = nameOf(job)
+    const states = last.get(name) ?? []
+    if (states.length < 2) last.set(name, [...states, job.status])
   }
+  return [...last.values()].some((states) => states.length === 2 && states.every((state) => state === 'FAILED'))
+}
+
+function remedyFor(words: Suggestion | null, isRepeated: boolean): Remedy {
+  const trees = words === null ? 'the trees' : 'these trees'
+  const rebuild = words === null ? command`${nested(migrate)} --wait` : command`testops-admin migrate-trees -d {deployment} ${nested(words)} --wait`
+  if (isRepeated) return { text: `This has failed more than once. Find out why in the service's log, mend that, then let the service rebuild ${trees}.`, commands: ['{logs}', rebuild, byHand('trees/migrated')] }
+  return { text: `Let the service rebuild ${trees}. If that fails again, its log says why.`, commands: [rebuild, '{logs}', byHand('trees/migrated')] }
 }
 
 function describe({ id, name, status, modifiedAt, createdAt }: MigrationJob): string {

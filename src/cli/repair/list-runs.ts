@@ -62,7 +62,7 @@ export async function refuseIfUnfinished(session: Pick<RepairSession, 'opened'>)
   const own = all.find((it) => 'record' in it && it.isHere && isUnfinished(it))
   if (own && 'record' in own) {
     const { run, plan, by } = own.record
-    throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) has not come to its end`, [
+    throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) is unfinished`, [
       command`testops-admin resume ${run} -d {deployment}`,
       undoCommand({ run, onlyCloses: onlyCloses(plan) }),
     ])
@@ -83,8 +83,8 @@ async function refuseIfStanding(session: Pick<RepairSession, 'opened'>, others: 
     if (!('record' in it)) strange.push(it.run)
     else if (await mayBeGenuine(session, it)) {
       const { run, plan, by } = it.record
-      const state = isUnfinished(it) ? 'is not finished' : `ended there, but ${(await leftStanding(session.opened))[0] ?? 'something of it may still stand'}`
-      throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) was begun on another machine and ${state}`, [
+      const state = isUnfinished(it) ? 'is unfinished' : `ended, but ${(await leftStanding(session.opened))[0] ?? 'some of it may still be in place'}`
+      throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) from another machine ${state}`, [
         'testops-admin history -d {deployment}',
         command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
       ])

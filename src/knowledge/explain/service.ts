@@ -88,13 +88,12 @@ export const serviceEntries: readonly ExplainEntry[] = [
   {
     id: 'service/unfinished-repair',
     kind: 'check',
-    title: 'no repair is left half done',
+    title: 'no repair is unfinished',
     severities: ['error', 'warning'],
     meaning:
-      'A repair of this program was begun and is not finished: it was killed, lost its connection, or had to stop. It may have ' +
-      'stopped the service, or hold messages. Every step is on record on the machine where it was begun and, where there is a ' +
-      'broker, in a durable queue of the deployment. A warning means that the broker holds a record that fits no repair of this ' +
-      'deployment: somebody else wrote it, and nothing of it is carried out.',
+      'A repair was killed, lost its connection, or had to stop. The service may be stopped, and messages may wait in another queue. ' +
+      'Every step is on record, on the machine that started the repair and, if there is a broker, in a durable queue there. A warning ' +
+      'means that the broker holds a record that fits no repair of this deployment: somebody else wrote it, and it is ignored.',
     causes: [
       'The process, its terminal or its machine ended while it was at work.',
       'A step failed: the service did not start, or a connection was lost.',

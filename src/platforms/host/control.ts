@@ -14,7 +14,7 @@ interface ControlOptions {
 const pollMs = 200
 
 /** What is needed of what manages the service. */
-type Started = Pick<ServiceManager, 'status' | 'start' | 'stop' | 'commands'>
+type Started = Pick<ServiceManager, 'status' | 'start' | 'stop'>
 
 /**
  * Starts the service and waits until it runs. That it runs does not mean yet that it answers.
@@ -28,7 +28,7 @@ export async function startService(manager: Started, options: ControlOptions): P
     timeoutMs: end - performance.now(),
   })
   if (status.state === 'running') return status
-  throw new AdminError('FAILED', `the service was started and is not running: ${status.detail}`, [manager.commands.logs])
+  throw new AdminError('FAILED', `the service did not stay up: ${status.detail}`, ['testops-admin doctor -d {deployment}', '{logs}'])
 }
 
 /**
@@ -61,7 +61,7 @@ function identityOf({ name, pid, startedAt }: ServiceInstance): string {
 
 /** Asks again and again until the state is as wanted. Throws TIMED_OUT with the last state, INTERRUPTED. */
 async function waitForService(
-  manager: Pick<ServiceManager, 'status' | 'commands'>,
+  manager: Pick<ServiceManager, 'status'>,
   isWanted: (status: ServiceStatus) => boolean | Promise<boolean>,
   wanted: string,
   { timeoutMs, signal }: ControlOptions,
@@ -72,10 +72,7 @@ async function waitForService(
     const status = await manager.status()
     if (await isWanted(status)) return status
     if (performance.now() >= end) {
-      throw new AdminError('TIMED_OUT', `the service is not ${wanted} in time: ${status.detail}`, [
-        manager.commands.status,
-        manager.commands.logs,
-      ])
+      throw new AdminError('TIMED_OUT', `the service is not ${wanted} in time: ${status.detail}`, ['{status}', '{logs}'])
     }
     await sleep(Math.min(pollMs, Math.max(1, end - performance.now())))
   }

@@ -23,7 +23,7 @@ const itsLock = queue({
 export const serviceUnfinishedRepairTable: CheckTable = {
   check: serviceUnfinishedRepair,
   cases: [
-    { situation: 'nothing was ever repaired', status: 'ok', says: ['no repair is on record'] },
+    { situation: 'nothing was ever repaired', status: 'ok', says: ['no repair on record'] },
     {
       situation: 'all repairs have come to their end',
       sources: { runs: fakeRuns({ list: [runState({ state: 'done', done: 3 }), runState({ state: 'undone' })] }) },
@@ -36,8 +36,8 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        `run ${run} (unlock-changelog, begun 2026-11-21T02:12:44.000Z by op@bastion) has not come to its end: 1 of 3 steps are done`,
-        'begun last, without an outcome: release the lock',
+        `run ${run} (unlock-changelog, started 2026-11-21T02:12:44.000Z by op@bastion) is unfinished: 1 of 3 steps done`,
+        'stopped in: release the lock',
         `testops-admin resume ${run} -d prod`,
         `testops-admin undo ${run} -d prod`,
       ],
@@ -47,15 +47,15 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       sources: { runs: fakeRuns({ list: [runState({ onlyCloses: true })] }) },
       status: 'problem',
       severity: 'error',
-      says: ['What it did cannot be taken back.', `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`],
-      silentOn: ['or take back'],
+      says: ['What it did cannot be undone.', `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`],
+      silentOn: ['or undo'],
     },
     {
       situation: 'a repair was killed on another machine',
       sources: { runs: fakeRuns({ inDeployment: [elsewhere] }), broker: fakeBroker({ queues: [itsQueue] }) },
       status: 'problem',
       severity: 'error',
-      says: ['was begun on another machine', 'testops-admin history -d prod', `resume --adopt ${run} -d prod --dry-run`],
+      says: ['from another machine', 'testops-admin history -d prod', `resume --adopt ${run} -d prod --dry-run`],
       silentOn: ['foreign-run', '--confirm'],
     },
     {
@@ -63,14 +63,14 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       sources: { runs: fakeRuns({ inDeployment: new AdminError('FORBIDDEN', 'RabbitMQ refuses read access') }), broker: fakeBroker({ queues: [itsQueue] }) },
       status: 'problem',
       severity: 'error',
-      says: ['was begun on another machine'],
+      says: ['from another machine'],
     },
     {
       situation: 'a record of another machine calls its run over while the service is stopped',
       sources: { runs: fakeRuns({ inDeployment: [calledOver] }), broker: fakeBroker({ queues: [itsQueue] }), service: fakeService({ status: stopped() }) },
       status: 'problem',
       severity: 'error',
-      says: ['was begun on another machine and has not come to its end'],
+      says: ['from another machine is unfinished'],
     },
     {
       situation: 'a record of another machine calls its run over, and nothing is half done',
@@ -90,7 +90,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       sources: { runs: fakeRuns({ inDeployment: [{ run, unreadable: 'the queue is empty', isEmpty: true }] }), broker: fakeBroker({ queues: [itsQueue] }) },
       status: 'problem',
       severity: 'warning',
-      says: ['was stopped before it changed anything', `list_queues name messages | grep testops-admin.run.${run}`, `testops-admin discard ${run} -d prod`],
+      says: ['stopped before it changed anything', `list_queues name messages | grep testops-admin.run.${run}`, `testops-admin discard ${run} -d prod`],
       silentOn: ['did not write'],
     },
     {
@@ -105,7 +105,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       sources: { runs: fakeRuns({ list: [runState({ run: run.replace('1f3a', '0000') })], inDeployment: [planted] }), broker: fakeBroker({ queues: [itsQueue] }) },
       status: 'problem',
       severity: 'error',
-      says: ['has not come to its end', 'fits no repair'],
+      says: ['is unfinished', 'fits no repair'],
     },
     {
       situation: 'a run of this machine has its copy in the deployment',

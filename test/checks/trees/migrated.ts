@@ -78,6 +78,13 @@ export const treesMigratedTable: CheckTable = {
       ],
     },
     {
+      situation: 'a job has failed again',
+      sources: at('520u01', [migrationJob({ id: 2, name: 'project 3', status: 'FAILED' }), migrationJob({ name: 'project 3', status: 'FAILED', createdAt: ago(9_000_000) })]),
+      status: 'problem',
+      severity: 'warning',
+      says: [/This has failed more than once\. Find out why in the service's log.*"commands":\["journalctl -u testops[^"]*","testops-admin migrate-trees -d prod --project 3 --wait"/],
+    },
+    {
       situation: 'jobs were stopped and cancelled',
       sources: at('520u01', [migrationJob({ status: 'STOPPED', name: 'project 3' }), migrationJob({ id: 2, status: 'CANCELLED', name: 'project 2, tree 5' })]),
       status: 'problem',
@@ -85,7 +92,7 @@ export const treesMigratedTable: CheckTable = {
       says: [
         '1 migration job was stopped, and not repeated since: project 3',
         '1 migration job was cancelled, and not repeated since: project 2, tree 5',
-        "Let the service build these trees anew. Where that fails again, the service's log says why.",
+        'Let the service rebuild these trees. If that fails again, its log says why.',
         'journalctl -u testops',
         'testops-admin migrate-trees -d prod --project 3 --tree 2/5 --wait',
       ],

@@ -116,7 +116,7 @@ describe('an end that others have written', () => {
     copyOf(of, name).push(end('done'))
     const other = elsewhere(of)
     expect((await runsOf(other.session)).runs).toMatchObject([{ run: name, where: 'deployment', state: 'unfinished' }])
-    await expect(refuseIfUnfinished(other.session)).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringMatching(/was begun on another machine and ended there, but the service is stopped$/) as string })
+    await expect(refuseIfUnfinished(other.session)).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringMatching(/from another machine ended, but the service is stopped$/) as string })
     expect(await resumed(other, name, { adopt: true })).toEqual([0, ''])
     expect([of.deployment.service, of.deployment.rows]).toEqual(['running', [free]])
   })

@@ -280,7 +280,7 @@ describe('undo', () => {
     expect(await undone(of, name)).toEqual([
       'error',
       4,
-      `run ${run} (unlock-changelog, by op@elsewhere) was begun on another machine and is not finished`,
+      `run ${run} (unlock-changelog, by op@elsewhere) from another machine is unfinished`,
       ['testops-admin history -d {deployment}', `testops-admin resume --adopt ${run} -d {deployment} --dry-run`],
     ])
     expect(of.deployment.changes).toEqual(before)

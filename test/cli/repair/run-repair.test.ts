@@ -164,7 +164,7 @@ describe('one repair at a time', () => {
   test('it comes first where this repair finds nothing to do, and where it cannot be planned', async () => {
     const of = operator({ deployment: fakeDeployment({ service: 'stopped' }) })
     await of.journals.here.begin(recordOf())
-    const said = `run ${run} (unlock-changelog, by op@bastion) has not come to its end`
+    const said = `run ${run} (unlock-changelog, by op@bastion) is unfinished`
     const { document, exitCode } = await repaired(of)
     expect([document.plan.steps, document.outcome, exitCode, document.error?.message]).toEqual([[], 'refused', 4, said])
     const unplanned: Wish['repair'] = { ...wish.repair, plan: async () => Promise.reject(new AdminError('UNREACHABLE', 'the database is gone')) }
@@ -180,7 +180,7 @@ describe('one repair at a time', () => {
       'planned',
       0,
       [
-        `it would be refused now: run ${run} (unlock-changelog, by op@bastion) has not come to its end; ` +
+        `it would be refused now: run ${run} (unlock-changelog, by op@bastion) is unfinished; ` +
           `\`testops-admin resume ${run} -d prod --config own.yaml\`; \`testops-admin undo ${run} -d prod --config own.yaml\``,
       ],
     ])

@@ -44,7 +44,7 @@ describe('the stand-in misbehaves:', () => {
     await service.behave({ stop: 'fail', start: 'die' })
     await expect(stopService(manager, options)).rejects.toThrow(/ended with 1: stop was refused$/)
     await service.stop()
-    await expect(startService(manager, options)).rejects.toThrow(/^the service was started and is not running: failed/)
+    await expect(startService(manager, options)).rejects.toThrow(/^the service did not stay up: failed/)
   })
 })
 
