@@ -7,14 +7,20 @@ import type { Lab } from './lab.ts'
 
 const deadlineMs = 60_000
 
+/** What no waiting mends. */
+const unfinished = 'service/unfinished-repair'
+
 /**
- * Waits until `doctor` finds nothing. Throws FAILED after a minute with what it still finds, INTERRUPTED.
+ * Waits until `doctor` finds nothing. Throws FAILED after a minute with what it still finds, at once where only a repair is unfinished;
+ * INTERRUPTED.
  */
 export async function waitUntilHealthy(lab: Lab): Promise<DoctorReport> {
   for (const end = Date.now() + deadlineMs; ; await sleep(250)) {
     goOn(lab)
     const report = await lab.diagnose(lab.signal)
     if (exitCodeOf(report) === 0) return report
+    const { rootCauses } = report
+    if (rootCauses.length === 1 && rootCauses[0] === unfinished) throw leftUnfinished(report)
     if (Date.now() > end) throw unhealthy(report)
   }
 }
@@ -25,6 +31,11 @@ function whatIsWrong({ checks, rootCauses }: DoctorReport): string {
   const roots = bad.filter(({ id }) => rootCauses.includes(id))
   const said = ({ id, findings, error }: CheckReport): string => `${id}: ${findings?.[0]?.message ?? error?.message ?? 'unknown'}`
   return (roots.length > 0 ? roots : bad).map(said).join('; ')
+}
+
+function leftUnfinished(report: DoctorReport): AdminError {
+  const { remedy } = report.checks.find(({ id }) => id === unfinished) ?? {}
+  return new AdminError('FAILED', `the lab is mended, but a repair is unfinished: ${whatIsWrong(report)}`, remedy?.commands ?? [])
 }
 
 function unhealthy(report: DoctorReport): AdminError {
