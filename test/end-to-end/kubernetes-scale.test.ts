@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import type { ChildProcess } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
 import type { DoctorReport } from '../../src/core/report.ts'
 import type { Cluster } from '../kubernetes/cluster.ts'
+import { fillCluster, most, watchMemory } from '../kubernetes/large.ts'
 import type { Workload } from '../kubernetes/resources.ts'
 import { kubernetesWorld } from './kubernetes-world.ts'
 import type { KubernetesWorld } from './kubernetes-world.ts'
@@ -11,37 +10,7 @@ import { freshPlace } from './program.ts'
 import type { Ended, Place } from './program.ts'
 
 const namespace = 'testops'
-const most = 200
 const page = 500
-
-/** As large as objects of real clusters are, of which `managedFields` and the images of a node are the most. */
-function fill(cluster: Cluster, unwell: string): void {
-  const [pod] = cluster.pods
-  const [node] = cluster.list('nodes')
-  const managedFields = [{ manager: 'kubelet', operation: 'Update', fieldsV1: Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f:field-${at}`, { 'f:value': {} }])) }]
-  const images = Array.from({ length: 50 }, (_, at) => ({ names: [`registry.example.org/image-${at}@sha256:${'0'.repeat(64)}`, `registry.example.org/image-${at}:1`], sizeBytes: 1_000_000 }))
-  const now = new Date().toISOString()
-  const warning = { type: 'Warning', reason: 'BackOff', message: `Back-off restarting failed container ${'x'.repeat(400)}`, firstTimestamp: now, lastTimestamp: now, count: 1, source: { component: 'kubelet' } }
-  for (let at = 0; at < 2000; at += 1) cluster.load('pods', { ...pod!, metadata: { ...pod!.metadata, name: `other-${at}`, labels: { app: 'other' }, ownerReferences: [], managedFields } } as never)
-  for (let at = 0; at < 1000; at += 1) cluster.load('nodes', { ...node!, metadata: { ...node!.metadata, name: `node-${at}`, managedFields }, status: { ...(node!['status'] as object), images } } as never)
-  // a pod that fails for days has nearly all of them
-  for (let at = 0; at < 10_000; at += 1) cluster.load('events', { ...warning, metadata: { namespace, name: `event-${at}`, managedFields }, involvedObject: { kind: 'Pod', namespace, name: at % 5 === 0 ? `other-${at % 2000}` : unwell } } as never)
-  for (let at = 0; at < 500; at += 1) cluster.load('secrets', { metadata: { namespace, name: `secret-${at}` }, type: 'Opaque', data: { key: Buffer.alloc(20_000).toString('base64') } })
-}
-
-/** The most memory that a process held at a time, in MB, as Linux counts it. */
-function watchMemory(child: ChildProcess): () => number {
-  let kilobytes = 0
-  const timer = setInterval(() => {
-    try {
-      kilobytes = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? kilobytes)
-    } catch {
-      // it has ended
-    }
-  }, 10)
-  child.once('exit', () => clearInterval(timer))
-  return () => Math.ceil(kilobytes / 1024)
-}
 
 /** Runs the program, which has to stay small and to read pages. */
 async function smallOn({ world, place }: { world: KubernetesWorld; place: Place }, most: { megabytes: number; requests: number }, ...words: string[]): Promise<Ended> {
@@ -69,7 +38,7 @@ test('doctor on a large namespace of a large cluster reads pages, few of them, a
   world.cluster.isFrozen = true
   own.status.conditions = own.status.conditions.map((it) => (it.type === 'Ready' ? { ...it, status: 'False' } : it))
   for (const it of own.status.containerStatuses ?? []) Object.assign(it, { restartCount: 5, lastState: { terminated: { exitCode: 3, reason: 'Error', finishedAt: new Date().toISOString() } } })
-  fill(world.cluster, own.metadata.name)
+  fillCluster(world.cluster, own.metadata.name)
 
   const ended = await smallOn({ world, place }, { megabytes: most, requests: 60 }, 'doctor', '--json')
   const { checks } = JSON.parse(ended.stdout) as DoctorReport
@@ -94,7 +63,7 @@ test('repairs, and what finds the service without a configuration, on the same s
   const world = await kubernetesWorld()
   onTestFinished(async () => world.close())
   await expect.poll(world.isReady, { timeout: 20_000 }).toBe(true)
-  fill(world.cluster, world.cluster.pods.find(({ metadata }) => metadata.name.startsWith('testops-testops-'))!.metadata.name)
+  fillCluster(world.cluster, world.cluster.pods.find(({ metadata }) => metadata.name.startsWith('testops-testops-'))!.metadata.name)
   const at = { world, place }
   const replicas = (): unknown => (world.cluster.get('deployments', namespace, 'testops-testops') as Workload).spec.replicas
 
