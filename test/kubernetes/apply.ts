@@ -11,26 +11,44 @@ export function merged(live: unknown, config: unknown, names: Names = []): unkno
   return Object.fromEntries([...all].map((key) => [key, merged(now[key], next[key], [...names, key])]))
 }
 
-/** In the order of the configuration; what it does not have stays where it was among the others. */
+/**
+ * In the order of the configuration; what it does not have stays where it was among the others. Goes through both at once: of two that are
+ * alike in the live list, the second one makes room for what the configuration has next.
+ */
 function mergedLists(live: readonly unknown[], config: readonly unknown[], names: Names): unknown[] {
-  const [left, right] = [live, config].map((all) => all.map((item) => ({ key: elementOf(item, names), item })))
-  const inConfig = new Set(right!.map(({ key }) => key))
-  const shared = right!.filter(({ key }) => left!.some((it) => it.key === key)).map(({ key }) => key)
+  const [left, right] = [live, config].map((all) => all.map((item) => ({ key: elementOf(item, names), item }))) as [Item[], Item[]]
+  const inConfig = new Set(right.map(({ key }) => key))
+  const shared = right.map(({ key }) => key).filter((key) => left.some((it) => it.key === key))
+  const taken = new Set<string>()
   const result: unknown[] = []
-  let [at, next] = [0, 0]
-  for (const { key, item } of right!) {
-    for (; at < left!.length; at++) {
-      const one = left![at]!
-      if (!inConfig.has(one.key)) result.push(one.item)
-      // one that the configuration has elsewhere is taken there
-      else if (one.key === shared[next]) break
-    }
-    const same = left!.filter((it) => it.key === key)
+  const take = ({ key, item }: Item): void => {
+    const same = left.filter((it) => it.key === key)
     // of several that are alike none is taken up
     result.push(merged(same.length === 1 ? same[0]!.item : undefined, item, names))
-    if (key !== shared[next]) continue
-    next += 1
-    if (left![at]?.key === key) at += 1
+    taken.add(key)
   }
-  return [...result, ...left!.slice(at).filter(({ key }) => !inConfig.has(key)).map(({ item }) => item)]
+  for (let [at, next, awaited] = [0, 0, 0]; at < left.length || next < right.length; ) {
+    const [one, other] = [left[at], right[next]]
+    if (one && !inConfig.has(one.key)) {
+      result.push(one.item)
+      at += 1
+      continue
+    }
+    // one that the configuration has elsewhere is taken there
+    if (one && other && one.key !== other.key && shared[awaited] !== undefined && shared[awaited] !== one.key) {
+      at += 1
+      continue
+    }
+    if (one && (taken.has(one.key) || one.key === other?.key)) at += 1
+    if (!other) continue
+    take(other)
+    next += 1
+    if (shared[awaited] === other.key) awaited += 1
+  }
+  return result
+}
+
+interface Item {
+  key: string
+  item: unknown
 }
