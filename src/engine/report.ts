@@ -9,18 +9,21 @@ import { withoutSecretsIn } from '../core/redaction/document.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** One check's part of the report, without secrets: what a source said may hold some. */
-export function reportCheck(judged: Judged, deployment: Deployment, commands: ServiceCommands | null): CheckReport {
-  return withoutSecretsIn(reported(judged, deployment, commands))
+/**
+ * One check's part of the report, without secrets: what a source said may hold some. `isBusy`: something is under way that no repair may
+ * interrupt.
+ */
+export function reportCheck(judged: Judged, deployment: Deployment, commands: ServiceCommands | null, isBusy = false): CheckReport {
+  return withoutSecretsIn(reported(judged, deployment, commands, isBusy))
 }
 
-function reported(judged: Judged, deployment: Deployment, commands: ServiceCommands | null): CheckReport {
+function reported(judged: Judged, deployment: Deployment, commands: ServiceCommands | null, isBusy: boolean): CheckReport {
   const { check, result, durationMs } = judged
   const because = judged.because ?? (result.status === 'unknown' ? result.because : undefined)
   const common = { id: check.id, title: check.title }
   const rest = { ...(because === undefined ? {} : { because }), docs: command`testops-admin explain ${check.id}`, durationMs }
   const filled = (remedy: Remedy | undefined): Pick<CheckReport, 'remedy'> =>
-    remedy && because === undefined ? { remedy: fillRemedy(remedy, deployment, commands) } : {}
+    remedy && because === undefined ? { remedy: fillRemedy(isBusy ? afterwards(remedy) : remedy, deployment, commands) } : {}
   switch (result.status) {
     case 'ok':
       return { ...common, status: 'ok', detail: result.detail, ...rest }
@@ -43,6 +46,13 @@ function reported(judged: Judged, deployment: Deployment, commands: ServiceComma
         ...rest,
       }
   }
+}
+
+/** A repair of this program would be refused now: it is waited first. */
+function afterwards(remedy: Remedy): Remedy {
+  const [first] = remedy.commands
+  if (first?.startsWith('testops-admin ') !== true || /^testops-admin (?:doctor|explain|history) /.test(first)) return remedy
+  return { ...remedy, commands: ['testops-admin doctor -d {deployment} --wait', ...remedy.commands] }
 }
 
 /** Anything but an `AdminError` is a bug, and its stack is what a bug report needs. */

@@ -53,7 +53,8 @@ async function runAll({
     }),
   )
   const folded = foldCauses(judged)
-  const reports = folded.judged.map((it) => reportCheck(it, deployment, commands))
+  const isBusy = judged.some(({ result }) => result.status === 'ok' && result.underway !== undefined)
+  const reports = folded.judged.map((it) => reportCheck(it, deployment, commands, isBusy))
   return {
     schemaVersion: 1,
     deployment: deployment.name,

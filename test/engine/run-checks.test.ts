@@ -154,3 +154,19 @@ it('makes a whole report', async () => {
     checks: [{ id: 'a/b', title: 'well', status: 'ok', detail: 'fine', docs: 'testops-admin explain a/b', durationMs: 0 }],
   })
 })
+
+describe('while something is under way that no repair may interrupt', () => {
+  const migrating: Check = { id: 'a/migrates', title: 'well', reads: [], run: async () => ({ status: 'ok', detail: 'it migrates', underway: 'a migration' }) }
+  const broken = (command: string): Check => ({ id: 'a/b', title: 'well', reads: [], run: async () => ({ status: 'problem', severity: 'warning', findings: [{ message: 'broken', evidence: [] }], remedy: { text: 'mend it', commands: [command] } }) })
+  const commandsOf = async (command: string, ...others: Check[]): Promise<unknown> => (await run([...others, broken(command)])).checks.at(-1)?.remedy?.commands
+
+  it('is waited for before a repair of this program', async () => {
+    const repair = 'testops-admin set-env -d {deployment} A=b'
+    expect(await commandsOf(repair, migrating)).toEqual(['testops-admin doctor -d prod --wait', 'testops-admin set-env -d prod A=b'])
+    expect(await commandsOf(repair)).toEqual(['testops-admin set-env -d prod A=b'])
+  })
+
+  it.each(['journalctl -u testops', 'testops-admin explain a/b'])('is not waited for before what only looks: %s', async (command) => {
+    expect(await commandsOf(command, migrating)).toEqual([command])
+  })
+})

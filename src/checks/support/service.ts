@@ -57,6 +57,18 @@ export function startOf(status: ServiceStatus | null): Date | null {
   return starts.length === 0 ? null : new Date(Math.min(...starts.map((at) => at.getTime())))
 }
 
+/** so far ahead may the clock of a log be that is held against another clock */
+const aheadMs = 2000
+
+/**
+ * Whether the newest record is from the future: its clock is ahead, or its time zone is another one, and what was written before a start
+ * may look as if it came after it.
+ */
+export function isAhead(records: readonly LogRecord[]): boolean {
+  const newest = records.findLast(({ at }) => at !== null)?.at ?? null
+  return newest !== null && newest.getTime() > Date.now() + aheadMs
+}
+
 /** Records that the service wrote since it was last started; null where that cannot be told. */
 export function sinceStart(records: readonly LogRecord[], status: ServiceStatus | null): readonly LogRecord[] | null {
   const start = startOf(status)

@@ -66,6 +66,14 @@ export const queuesDurableTable: CheckTable = {
       status: 'ok',
     },
     {
+      situation: 'the clock of the log is ten minutes ahead, and what was refused before the start looks as if it came after it',
+      sources: {
+        logs: logs(declared('testops.upload', ago(-60_000)), conflict('queue', 'testops.upload', false, ago(-60_000)), refused(ago(-60_000)), record('up', { at: ago(-590_000) })),
+        service: service('true'),
+      },
+      status: 'ok',
+    },
+    {
       situation: 'lines of this start tell of a conflict that has been mended since',
       sources: { logs: logs(conflict('queue', 'testops.upload', true)), service: service('true') },
       status: 'ok',
