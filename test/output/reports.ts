@@ -121,7 +121,7 @@ export const warningsOnly = reportOf([
     remedy: {
       text: 'Make them durable before the upgrade.',
       commands: ['testops-admin reset-queues -d prod'],
-      risk: 'The service is down meanwhile.',
+      risk: 'The service is down during the repair.',
       undo: 'testops-admin undo RUN',
     },
   }),

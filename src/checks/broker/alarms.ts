@@ -9,7 +9,7 @@ import { command } from '../../core/shell-command.ts'
 
 export const brokerAlarms = defineCheck({
   id: 'broker/alarms',
-  title: 'broker raises no alarm',
+  title: 'the broker has no alarm',
   reads: ['broker'],
   explains: serviceFails,
   async run({ broker }): Promise<Outcome> {
@@ -19,7 +19,7 @@ export const brokerAlarms = defineCheck({
     const down = nodes.filter(({ running }) => !running).map(({ name }) => name)
     if (down.length > 0) {
       const finding: Finding = {
-        message: `of the broker's nodes, ${listed(down)} ${down.length === 1 ? 'does' : 'do'} not run`,
+        message: `broker ${down.length === 1 ? 'node' : 'nodes'} ${listed(down)} ${down.length === 1 ? 'is' : 'are'} down`,
         evidence: [onBroker(broker, 'rabbitmqctl cluster_status'), `not running: ${listed(down)}`],
       }
       return { status: 'problem', severity: 'warning', findings: [finding], remedy: revival(down, broker) }
@@ -41,7 +41,7 @@ function alarmsOf(node: BrokerNode, broker: BrokerSource): Finding[] {
   return [...(memoryAlarm ? [finding('memory', memory)] : []), ...(diskAlarm ? [finding('disk', disk)] : [])]
 }
 
-const noFigures = 'it has just started and has not counted yet'
+const noFigures = 'it has just started and has no figures yet'
 
 function figuresOf({ name, figures }: BrokerNode): string {
   if (figures === null) return `${name}: ${noFigures}`
@@ -58,7 +58,7 @@ function relief(nodes: readonly BrokerNode[], broker: BrokerSource): Remedy {
     ...(disk.length > 0 ? [`disk space to ${listed(disk)}`] : []),
   ].join(' and ')
   return {
-    text: `Give ${wanted}, or take messages away that nobody reads. While an alarm lasts, every publisher is blocked.`,
+    text: `Give more ${wanted}, or remove messages that nobody reads. An alarm blocks every publisher.`,
     commands: [
       ...memory.map((node) => onBroker(broker, command`rabbitmq-diagnostics -n ${node} memory_breakdown`)),
       ...disk.map((node) => typedOn(machineOf(node), 'df -H /var/lib/rabbitmq')),
@@ -69,7 +69,7 @@ function relief(nodes: readonly BrokerNode[], broker: BrokerSource): Remedy {
 
 function revival(down: readonly string[], broker: BrokerSource): Remedy {
   return {
-    text: 'Start those nodes, or take them out of the cluster for good (rabbitmqctl forget_cluster_node).',
+    text: 'Start these nodes. If they are gone for good, remove them from the cluster: rabbitmqctl forget_cluster_node.',
     commands: [
       ...down.map((node) => typedOn(machineOf(node), 'sudo systemctl start rabbitmq-server')),
       onBroker(broker, 'rabbitmqctl cluster_status'),

@@ -54,15 +54,15 @@ function remedyFor({ setting: { name, durable }, queues, exchanges }: QueueSitua
   const isTransient = queues.some(({ queue }) => !queue.durable) || exchanges.some(({ exchange }) => !exchange.durable)
   if (!durable && !isTransient && queues.length + exchanges.length > 0) {
     return {
-      text: `Set ${name}=true in {settings} and restart the service, which is all that this does: its queues are durable already, and are left alone.`,
+      text: `Set ${name}=true in {settings} and restart the service. This command does only that: the queues are durable already.`,
       commands: ['testops-admin reset-queues -d {deployment}', byHand('broker/queues-durable')],
       risk: 'The service restarts.',
     }
   }
   return {
-    text: 'Make the setting and the queues agree: the service is stopped, the setting is set, the queues are declared anew with their messages, the service is started.',
+    text: 'Make the setting and the queues agree. This stops the service, changes the setting, redeclares the queues with their messages, and starts the service.',
     commands: ['testops-admin reset-queues -d {deployment}', byHand('broker/queues-durable')],
-    risk: 'The service is down meanwhile.',
+    risk: 'The service is down during the repair.',
   }
 }
 
@@ -82,8 +82,8 @@ function mismatches(view: View): Finding[] {
         ? [`${counted(wrongExchanges.length, 'exchange')} (${listed(wrongExchanges.map(({ exchange }) => exchange.name))})`]
         : []),
     ].join(' and ')
-    const refuses = works ? "will refuse that at the service's next start" : 'refuses that'
-    const message = `${what} in vhost ${broker.vhost} ${count === 1 ? 'has' : 'have'} durable=${String(!wanted)}, the service asks for durable=${String(wanted)}: the broker ${refuses} with 406 PRECONDITION_FAILED`
+    const refuses = works ? "will refuse this at the service's next start" : 'refuses this'
+    const message = `${what} in vhost ${broker.vhost} ${count === 1 ? 'has' : 'have'} durable=${String(!wanted)}, but the service asks for durable=${String(wanted)}. The broker ${refuses} with 406 PRECONDITION_FAILED`
     const evidence = [
       ...(wrong.length > 0
         ? [

@@ -9,13 +9,13 @@ import { counted, listed } from '../support/format.ts'
 
 export const brokerUpgrade = defineCheck({
   id: 'broker/upgrade',
-  title: 'nothing stands in the way of upgrading the broker',
+  title: 'the broker can be upgraded',
   reads: ['broker', 'service'],
   wants: ['logs'],
   remedy: {
-    text: `Make the queues durable before the broker is upgraded to ${transientQueues.firstDenied}, or started anew where it refuses them already.`,
+    text: `Make the queues durable before you upgrade the broker to ${transientQueues.firstDenied}, or restart it if it refuses them already.`,
     commands: ['testops-admin reset-queues -d {deployment}', byHand('broker/queues-durable')],
-    risk: 'The service is down meanwhile.',
+    risk: 'The service is down during the repair.',
   },
   async run({ broker, service, logs }, deployment): Promise<Outcome> {
     const situation = await queueSituation(broker, service, logs, deployment)
@@ -48,8 +48,8 @@ export const brokerUpgrade = defineCheck({
 
 /** What becomes of transient queues. */
 function outlook({ refusal, version }: QueueSituation): string {
-  if (refusal.denied) return `RabbitMQ ${version} refuses such queues, and a single node that still holds one does not boot`
+  if (refusal.denied) return `RabbitMQ ${version} refuses such queues, and a single node that still has one does not boot`
   if (deniesTransientQueues(version) === true)
-    return `RabbitMQ ${version} permits them by configuration alone, and a later major version refuses them`
-  return `RabbitMQ from ${transientQueues.firstDenied} on refuses them, and a single node that still holds one does not boot after the upgrade`
+    return `RabbitMQ ${version} permits them only by configuration, and a later major version refuses them`
+  return `RabbitMQ ${transientQueues.firstDenied} and later refuse them, and a single node that still has one does not boot after the upgrade`
 }

@@ -29,7 +29,7 @@ export const brokerAlarmsTable: CheckTable = {
       says: [
         'memory alarm on rabbit@mq: 3.1 GB used, the limit is 3 GB; publishers are blocked',
         'rabbitmq-diagnostics alarms   # on mq.example.org',
-        'Give memory to rabbit@mq, or take',
+        'Give more memory to rabbit@mq, or remove',
         'rabbitmq-diagnostics -n rabbit@mq memory_breakdown   # on mq.example.org',
         'rabbitmqctl -p / list_queues name messages consumers   # on mq.example.org',
       ],
@@ -42,14 +42,14 @@ export const brokerAlarmsTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['disk alarm on rabbit@mq2: 10 MB free, the limit is 50 MB', 'Give disk space to rabbit@mq2', 'df -H /var/lib/rabbitmq   # on mq2'],
+      says: ['disk alarm on rabbit@mq2: 10 MB free, the limit is 50 MB', 'Give more disk space to rabbit@mq2', 'df -H /var/lib/rabbitmq   # on mq2'],
       silentOn: ['memory_breakdown'],
     },
     {
       situation: 'the node has just started and has no figures yet',
       sources: { broker: fakeBroker({ nodes: [node({ figures: null })] }) },
       status: 'ok',
-      says: ['rabbit@mq: it has just started and has not counted yet, without an alarm'],
+      says: ['rabbit@mq: it has just started and has no figures yet, without an alarm'],
       silentOn: ['0 B'],
     },
     {
@@ -57,7 +57,7 @@ export const brokerAlarmsTable: CheckTable = {
       sources: { broker: fakeBroker({ nodes: [node({ memoryAlarm: true, figures: null })] }) },
       status: 'problem',
       severity: 'error',
-      says: ['memory alarm on rabbit@mq: it has just started and has not counted yet; publishers are blocked'],
+      says: ['memory alarm on rabbit@mq: it has just started and has no figures yet; publishers are blocked'],
       silentOn: ['0 B'],
     },
     {
@@ -65,7 +65,7 @@ export const brokerAlarmsTable: CheckTable = {
       sources: { broker: fakeBroker({ nodes: [node(), node({ name: 'rabbit@mq2', running: false })] }) },
       status: 'problem',
       severity: 'warning',
-      says: ['rabbit@mq2 does not run', 'Start those nodes', 'sudo systemctl start rabbitmq-server   # on mq2'],
+      says: ['broker node rabbit@mq2 is down', 'Start these nodes', 'sudo systemctl start rabbitmq-server   # on mq2'],
       silentOn: ['Give'],
     },
     { situation: 'RabbitMQ is down', sources: { broker: unreachable('broker') }, status: 'unknown', because: 'broker/reachable' },

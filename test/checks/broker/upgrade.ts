@@ -32,7 +32,7 @@ export const upgradeTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        '1 transient queue of the service (testops.upload): RabbitMQ from 4.3 on refuses them',
+        '1 transient queue of the service (testops.upload): RabbitMQ 4.3 and later refuse them',
         'does not boot',
         'testops.upload false false 3',
       ],
@@ -52,7 +52,7 @@ export const upgradeTable: CheckTable = {
       },
       status: 'problem',
       severity: 'warning',
-      says: ['permits them by configuration alone'],
+      says: ['permits them only by configuration'],
     },
     {
       situation: 'the broker denies them already',
@@ -83,7 +83,7 @@ export const upgradeTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        '1 transient queue of the service (testops.upload): RabbitMQ 4.3.5 refuses such queues, and a single node that still holds one does not boot',
+        '1 transient queue of the service (testops.upload): RabbitMQ 4.3.5 refuses such queues, and a single node that still has one does not boot',
         'testops.upload false false (not counted yet)',
       ],
     },

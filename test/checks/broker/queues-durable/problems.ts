@@ -14,13 +14,13 @@ export const problems: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      '1 queue (testops.upload) in vhost / has durable=true, the service asks for durable=false',
+      '1 queue (testops.upload) in vhost / has durable=true, but the service asks for durable=false',
       'rabbitmqctl -p / list_queues name durable messages   # on mq.example.org',
       'testops.upload true 7',
       'grep VENDOR_RABBIT_DURABLE /etc/testops/testops.env',
       'VENDOR_RABBIT_DURABLE=false',
       'grep -F PRECONDITION_FAILED /var/log/testops/testops.log | tail -1',
-      'the broker refuses that with 406 PRECONDITION_FAILED',
+      'The broker refuses this with 406 PRECONDITION_FAILED',
       'Set VENDOR_RABBIT_DURABLE=true in /etc/testops/testops.env and restart the service, which is all that this does: its queues are durable already',
     ],
     silentOn: ['billing'],
@@ -45,7 +45,7 @@ export const problems: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      '2 queues (testops.upload, testops.post) in vhost / have durable=false, the service asks for durable=true',
+      '2 queues (testops.upload, testops.post) in vhost / have durable=false, but the service asks for durable=true',
       'testops.upload false (not counted yet)',
       'testops-admin reset-queues -d prod',
       'testops-admin explain broker/queues-durable   # the same by hand',
@@ -67,7 +67,7 @@ export const problems: readonly Case[] = [
     sources: { service: service('false'), logs: logs() },
     status: 'problem',
     severity: 'warning',
-    says: ["the broker will refuse that at the service's next start with 406", 'testops-admin reset-queues -d prod'],
+    says: ["The broker will refuse this at the service's next start with 406", 'testops-admin reset-queues -d prod'],
   },
   {
     situation: 'the broker refuses the transient queues of the service',
