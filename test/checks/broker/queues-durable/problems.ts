@@ -21,7 +21,7 @@ export const problems: readonly Case[] = [
       'VENDOR_RABBIT_DURABLE=false',
       'grep -F PRECONDITION_FAILED /var/log/testops/testops.log | tail -1',
       'The broker refuses this with 406 PRECONDITION_FAILED',
-      'Set VENDOR_RABBIT_DURABLE=true in /etc/testops/testops.env and restart the service, which is all that this does: its queues are durable already',
+      'Set VENDOR_RABBIT_DURABLE=true in /etc/testops/testops.env and restart the service. This command does only that: the queues are durable already',
     ],
     silentOn: ['billing'],
   },
