@@ -11,6 +11,7 @@ import { hasDatabase, rowOf } from './lock-row.ts'
 import { ownsFields } from './owned-fields.ts'
 import type { Binding } from '../core/topology.ts'
 import { bindingsNoted } from '../core/queue-notes.ts'
+import { deleteLeft } from './queues/delete-held.ts'
 import { keepOpen } from './queues/queues.ts'
 import { missing, possible } from './queues/switch-exchanges.ts'
 
@@ -33,6 +34,7 @@ export const startService: ActionHandler<'start-service'> = {
   async perform(action, workshop) {
     const { patienceMs: timeoutMs, signal, failpoint, progress } = workshop
     const end = performance.now() + timeoutMs
+    await deleteLeft(workshop)
     await start(workshop)
     await failpoint('started')
     progress('waiting until the service answers')

@@ -44,6 +44,7 @@ const eventsOf: { readonly [K in ActionKind]?: readonly string[] } = {
   'hold-queues': ['begun', 'moved', 'compared'],
   'delete-held': ['begun', 'moved', 'compared'],
   'stop-service': ['begun', 'moved', 'compared'],
+  'start-service': ['begun', 'moved', 'compared'],
   'migrate-trees': ['answered'],
   'await-migration': ['jobs-undone'],
 }

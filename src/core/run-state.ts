@@ -135,7 +135,7 @@ export function isUnfinished({ record, events }: RunHistory): boolean {
 }
 
 export function runState({ record, events }: RunHistory): RunState {
-  const { done, begun, ended } = progressOf(events)
+  const { done, begun, ended, isGoingBack } = progressOf(events)
   const unfinished = isUnfinished({ record, events })
   return {
     run: record.run,
@@ -147,7 +147,7 @@ export function runState({ record, events }: RunHistory): RunState {
     done: done.size,
     steps: record.plan.steps.length,
     within: begun === null ? null : (record.plan.steps[begun]?.title ?? null),
-    ...(begun !== null && done.size === begun && record.plan.steps[begun]?.action.kind === 'start-service' && { isAtStart: true }),
+    ...(begun !== null && !isGoingBack && done.size === begun && record.plan.steps[begun]?.action.kind === 'start-service' && { isAtStart: true }),
     ...(onlyCloses(record.plan) && { onlyCloses: true }),
   }
 }

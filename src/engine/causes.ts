@@ -38,14 +38,19 @@ export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootC
 function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judged[] {
   if (hasOwnReason(result)) return []
   const followed = followedBy(result, problems)
-  if (followed) return [followed, ...causesOf(followed, problems)]
+  if (followed) return [followed]
   return problems.filter((cause) => cause.check.explains?.includes(check.id) && isCause(cause) && !followedBy(cause.result, problems))
 }
 
-/** The error that this problem says it follows from; undefined: there is none. */
+/**
+ * The error that this problem says it follows from, unless that has another cause, which may want a repair that this problem keeps from
+ * being begun; undefined: there is none.
+ */
 function followedBy(result: Result, problems: readonly Judged[]): Judged | undefined {
   const id = result.status === 'problem' ? result.follows : undefined
-  return id === undefined ? undefined : problems.find((it) => it.check.id === id && isCause(it))
+  if (id === undefined) return undefined
+  const isExplained = problems.some((it) => it.result !== result && it.check.explains?.includes(id) && isCause(it))
+  return isExplained ? undefined : problems.find((it) => it.check.id === id && isCause(it))
 }
 
 function isCause({ check, result }: Judged): boolean {

@@ -9,21 +9,26 @@ import { withoutSecretsIn } from '../core/redaction/document.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/**
- * One check's part of the report, without secrets: what a source said may hold some. `isBusy`: something is under way that no repair may
- * interrupt.
- */
-export function reportCheck(judged: Judged, deployment: Deployment, commands: ServiceCommands | null, isBusy = false): CheckReport {
-  return withoutSecretsIn(reported(judged, deployment, commands, isBusy))
+/** What else a remedy depends on. */
+interface Around {
+  /** something is under way that no repair may interrupt */
+  isBusy?: boolean
+  /** in place of a start of the service */
+  resume?: Suggestion | undefined
 }
 
-function reported(judged: Judged, deployment: Deployment, commands: ServiceCommands | null, isBusy: boolean): CheckReport {
+/** One check's part of the report, without secrets: what a source said may hold some. */
+export function reportCheck(judged: Judged, deployment: Deployment, commands: ServiceCommands | null, around: Around = {}): CheckReport {
+  return withoutSecretsIn(reported(judged, deployment, commands, around))
+}
+
+function reported(judged: Judged, deployment: Deployment, commands: ServiceCommands | null, around: Around): CheckReport {
   const { check, result, durationMs } = judged
   const because = judged.because ?? (result.status === 'unknown' ? result.because : undefined)
   const common = { id: check.id, title: check.title }
   const rest = { ...(because === undefined ? {} : { because }), docs: command`testops-admin explain ${check.id}`, durationMs }
   const filled = (remedy: Remedy | undefined): Pick<CheckReport, 'remedy'> =>
-    remedy && because === undefined ? { remedy: fillRemedy(isBusy ? afterwards(remedy) : remedy, deployment, commands) } : {}
+    remedy && because === undefined ? { remedy: fillRemedy(typable(remedy, around), deployment, commands) } : {}
   switch (result.status) {
     case 'ok':
       return { ...common, status: 'ok', detail: result.detail, ...rest }
@@ -48,11 +53,15 @@ function reported(judged: Judged, deployment: Deployment, commands: ServiceComma
   }
 }
 
-/** A repair of this program would be refused now: it is waited first. */
-function afterwards(remedy: Remedy): Remedy {
-  const [first] = remedy.commands
-  if (first?.startsWith('testops-admin ') !== true || /^testops-admin (?:doctor|explain|history) /.test(first)) return remedy
-  return { ...remedy, commands: ['testops-admin doctor -d {deployment} --wait', ...remedy.commands] }
+/** What is refused, or fails, while the service migrates. */
+const needsCalm = /^testops-admin (?:unlock-changelog|reset-queues|flush-sessions|migrate-trees|set-env|use-legacy-image|token|service (?:stop|start|restart)) (?!.*--dry-run)/
+const starts = /^testops-admin service (?:re)?start /
+
+/** Commands that are not refused as things stand. */
+function typable(remedy: Remedy, { isBusy, resume }: Around): Remedy {
+  const commands = resume === undefined ? remedy.commands : [...new Set(remedy.commands.map((it) => (starts.test(it) ? resume : it)))]
+  const waits = isBusy && needsCalm.test(commands[0] ?? '')
+  return { ...remedy, commands: waits ? ['testops-admin doctor -d {deployment}   # again when the migration or repair has finished', ...commands] : commands }
 }
 
 /** Anything but an `AdminError` is a bug, and its stack is what a bug report needs. */

@@ -4,7 +4,9 @@ import { unlessAborted } from '../core/abort.ts'
 import { AdminError } from '../core/error.ts'
 import type { CheckReport, DoctorReport } from '../core/report.ts'
 import type { ServiceCommands } from '../core/sources.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 import { foldCauses } from './causes.ts'
+import type { Judged } from './causes.ts'
 import { judge } from './judge.ts'
 import { reportCheck, summarise } from './report.ts'
 import { shareSources } from './sources.ts'
@@ -54,7 +56,7 @@ async function runAll({
   )
   const folded = foldCauses(judged)
   const isBusy = judged.some(({ result }) => result.status === 'ok' && result.underway !== undefined)
-  const reports = folded.judged.map((it) => reportCheck(it, deployment, commands, isBusy))
+  const reports = folded.judged.map((it) => reportCheck(it, deployment, commands, { isBusy, resume: resumeOf(it, folded.judged) }))
   return {
     schemaVersion: 1,
     deployment: deployment.name,
@@ -66,4 +68,10 @@ async function runAll({
     rootCauses: folded.rootCauses,
     checks: reports,
   }
+}
+
+/** What is typed in place of a start of the service, where an unfinished repair waits for just that. */
+function resumeOf({ check }: Judged, all: readonly Judged[]): Suggestion | undefined {
+  const waiting = all.find(({ result, because }) => result.status === 'problem' && result.follows === check.id && because === check.id)
+  return waiting?.result.status === 'problem' ? waiting.result.remedy?.commands[0] : undefined
 }

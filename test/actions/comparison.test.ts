@@ -106,7 +106,8 @@ describe('what a broker that was killed holds again', () => {
     ['may be lost, where the queue was not durable', [...back, backTo(of('a', 5)), compared({ q: 5 })], {}],
     ['is not proven, where fewer came', [...back, backTo(of('a', 4), { durable: true })], {}],
     ['is not proven, where others came', [...back, backTo(of('a', 5, { digest: 'other' }), { durable: true })], {}],
-    ['is not proven, where it went aside in a move that was cut off', [begun('aside', 'a', 5, 0), begun('back', 'x', 0, 5), backTo(of('a', 5), { durable: true })], {}],
+    ['has come as far as its places follow each other, where it went aside in a move that was cut off', [begun('aside', 'a', 5, 0), begun('back', 'x', 0, 5), backTo(of('a', 4), { durable: true })], { a: 4 }],
+    ['is not proven, where some of such a move did not come', [begun('aside', 'a', 5, 0), begun('back', 'x', 0, 4), backTo(of('a', 4, { last: 5 }), { durable: true })], {}],
     ['has not come, by a way aside', five, {}],
   ])('%s', (_, entries, came) => {
     expect(readFrom(entries).cameOf('q')?.proven ?? {}).toEqual(came)
@@ -125,11 +126,18 @@ describe('what a broker that was killed holds again', () => {
     ['only some of it', of('a', 2, { last: 5 }), { went: 5, came: 2, difference: 'again', isAtLeast: true }],
     ['what never went', of('z', 5), { went: 0, came: 5, difference: 'count', isAtLeast: false }],
     ['what may have been there all the time', of('a', 5), { went: 5, came: 5, difference: null, isAtLeast: true }, 5],
-    ['some of what may have been there all the time', of('a', 2, { last: 5 }), { went: 5, came: 2, difference: null, isAtLeast: true }, 3],
-    ['fewer than there were, beside some that are there', of('a', 1, { last: 5 }), { went: 5, came: 1, difference: 'again', isAtLeast: true }, 3],
+    ['some of what may have been there all the time', of('a', 2, { last: 5 }), { went: 2, came: 2, difference: null, isAtLeast: true }, 3],
+    ['fewer than there were, beside some that are there', of('a', 1, { last: 5 }), { went: 5, came: 4, difference: 'again', isAtLeast: true }, 3],
   ])('%s', (_, contents, expected, ready = 0) => {
     const entries = [...back, backTo(of('a', 5)), compared({ q: 5 }), begun('back', 'y', ready, 5), moved('back', 'y', contents)]
     expect(compare(readFrom(entries).of('q')!, { ready, held: 5 })).toEqual(expected)
+  })
+
+  test('is told beside what went aside since, and makes up for none of it', () => {
+    const since = [...back, backTo(of('a', 5)), compared({ q: 5 }), begun('aside', 'b', 5, 0), moved('aside', 'b', of('b', 5))]
+    const seen = (contents: Contents): ReturnType<typeof compare> => compare(readFrom([...since, begun('back', 'y', 0, 8), moved('back', 'y', contents)]).of('q')!, { ready: 0, held: 8 })
+    expect(seen({ ...of('a', 3, { last: 5 }), ...of('b', 5) })).toEqual({ went: 8, came: 8, ...same })
+    expect(seen({ ...of('a', 3, { last: 5 }), ...of('b', 2, { last: 5 }) })).toEqual({ went: 5, came: 2, difference: 'count', isAtLeast: false })
   })
 
   test('of an attempt that was cut off is as much as comes', () => {

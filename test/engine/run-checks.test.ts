@@ -162,11 +162,22 @@ describe('while something is under way that no repair may interrupt', () => {
 
   it('is waited for before a repair of this program', async () => {
     const repair = 'testops-admin set-env -d {deployment} A=b'
-    expect(await commandsOf(repair, migrating)).toEqual(['testops-admin doctor -d prod --wait', 'testops-admin set-env -d prod A=b'])
+    expect(await commandsOf(repair, migrating)).toEqual(['testops-admin doctor -d prod   # again when the migration or repair has finished', 'testops-admin set-env -d prod A=b'])
     expect(await commandsOf(repair)).toEqual(['testops-admin set-env -d prod A=b'])
   })
 
-  it.each(['journalctl -u testops', 'testops-admin explain a/b'])('is not waited for before what only looks: %s', async (command) => {
+  it.each(['journalctl -u testops', 'testops-admin explain a/b', 'testops-admin check-integration -d prod'])('is not waited for before what only looks: %s', async (command) => {
     expect(await commandsOf(command, migrating)).toEqual([command])
+  })
+})
+
+describe('where an unfinished repair waits for nothing but a start', () => {
+  const crashed: Check = { id: 'service/crashes', title: 'well', reads: [], run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'it ended', evidence: [] }], remedy: { text: 'start it', commands: ['edit it', 'testops-admin service start -d {deployment}', 'testops-admin service restart -d {deployment}'] } }) }
+  const unfinished: Check = { id: 'service/unfinished-repair', title: 'well', reads: [], explains: ['service/crashes'], run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'unfinished', evidence: [] }], follows: 'service/crashes', remedy: { text: 'resume it', commands: ['testops-admin resume RUN -d {deployment}'] } }) }
+
+  it('is resumed in place of a start, which would be refused', async () => {
+    const { checks, rootCauses } = await run([unfinished, crashed])
+    expect({ rootCauses, commands: checks[1]!.remedy?.commands }).toEqual({ rootCauses: ['service/crashes'], commands: ['edit it', 'testops-admin resume RUN -d prod'] })
+    expect((await run([crashed])).checks[0]!.remedy?.commands).toContain('testops-admin service start -d prod')
   })
 })

@@ -13,7 +13,7 @@ const mostSteps = 8
 const nextLine = /^Next: (.+)$/m
 /** A command for a shell, and on which machine it is typed. */
 const stepByHand = /^(?!testops-admin\b)(?:[a-z][\w./-]*|\$\{EDITOR:-vi\}) .* {3}# (?:on |where |asks for )\S+/
-const waiting = /^testops-admin doctor .*--wait$/
+const waiting = /^testops-admin doctor .* {3}# again when the migration or repair has finished$/
 /** The name of the deployment, where it is asked for. */
 const confirming: readonly Answer[] = [[/to go on: /, 'lab\r']]
 

@@ -83,7 +83,7 @@ export function accountsOf(notes: readonly string[]): Accounts {
         attemptOf(queue, entry, null).part = part
         if (entry.direction !== 'back' || part.durable !== true) continue
         const went = [...(settled.get(queue) ?? []), ...(attempts.get(queue) ?? [])].filter(({ direction }) => direction === 'aside')
-        const latest = totalOf(part.contents)
+        const latest = totalOf(part.contents) - (part.leftOut ?? 0)
         if (latest > 0) came.set(queue, { proven: { ...came.get(queue)?.proven, ...provenIn(part.contents, went) }, latest })
       }
     }
@@ -108,11 +108,14 @@ function isAgainAlone({ part }: Attempt): boolean {
   return part !== null && (part.again ?? 0) > 0 && Object.keys(part.contents).length === 0
 }
 
-/** Of attempts whose messages are all there, in their order and unaltered. */
+/** Of attempts whose messages came from the first one on, in their order and unaltered. */
 function provenIn(contents: Contents, went: readonly Attempt[]): Record<string, number> {
   const proven = went.flatMap(({ attempt, part }) => {
     const [before, after] = [own(part?.contents, attempt), own(contents, attempt)]
-    return before && after && before.count === after.count && before.digest === after.digest ? [[attempt, after.last] as const] : []
+    if (!after || after.count !== after.last) return []
+    // of one that was cut off nobody knows the whole
+    const isWhole = part === null || (before !== undefined && before.count === after.count && before.digest === after.digest)
+    return isWhole ? [[attempt, after.last] as const] : []
   })
   return Object.fromEntries(proven)
 }

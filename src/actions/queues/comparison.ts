@@ -55,7 +55,7 @@ export function leftOfReturned(attempts: readonly (Attempt & Way)[], now: { read
   const cameOf = (own: readonly Attempt[], held: number): number =>
     own.reduce((sum, { counts, part }, index) => {
       // what waits again after a way back was over is what a broker that was killed holds once more
-      if (part) return sum + Math.max(0, totalOf(part.contents) - (part.leftOut ?? 0) - (index + 1 < own.length ? 0 : held))
+      if (part) return sum + Math.max(0, totalOf(part.contents) - (part.leftOut ?? 0) - (index + 1 < own.length ? (own[index + 1]!.counts?.held ?? 0) : held))
       const next = index + 1 < own.length ? own[index + 1]!.counts?.held : held
       return counts && next !== undefined ? sum + Math.max(0, counts.held - next) : sum
     }, 0)
@@ -64,12 +64,12 @@ export function leftOfReturned(attempts: readonly (Attempt & Way)[], now: { read
   return now.ready < there ? { came: there, left: now.ready } : null
 }
 
-function compareMoved({ aside: since, back, settled }: Account, now: Counts): Comparison | null {
+function compareMoved({ aside, back, settled }: Account, now: Counts): Comparison | null {
   const last = back.at(-1)
   const taken = last?.part?.contents ?? {}
-  const again = settled.filter(({ attempt }) => Object.hasOwn(taken, attempt)).map((it) => ({ ...it, part: it.part ?? { contents: taken, othersIds: 0 } }))
-  const aside = [...again, ...since]
   if (Object.hasOwn(taken, '')) return null
+  const again = settled.filter(({ attempt }) => Object.hasOwn(taken, attempt))
+  const cameAgain = again.reduce((sum, { attempt }) => sum + countIn(taken, attempt), 0)
   // of one that was cut off: what the next one found, or the place of the last that came
   const parts = aside.map((it, index) => ({ ...it, left: Math.max(leftBy({ aside, back }, index), own(taken, it.attempt)?.last ?? 0) }))
   // one that was cut off before it came to this queue
@@ -78,26 +78,22 @@ function compareMoved({ aside: since, back, settled }: Account, now: Counts): Co
   if (back.some(({ part }) => part === null)) {
     // what was acknowledged before it was cut off is not there any more
     const [first, held] = [back[0]?.counts?.held, last?.part ? last.counts?.held : 0]
-    const came = first === undefined || held === undefined ? went : first - held + totalOf(taken)
-    return { went, came, difference: came < went ? 'count' : null, isAtLeast: true }
+    const all = went + cameAgain
+    const came = first === undefined || held === undefined ? all : first - held + totalOf(taken)
+    return { went: all, came, difference: came < all ? 'count' : null, isAtLeast: true }
   }
-  const wentAgain = again.reduce((sum, { attempt, part }) => sum + countIn(part.contents, attempt), 0)
-  const cameAgain = again.reduce((sum, { attempt }) => sum + countIn(taken, attempt), 0)
-  // those that did not come again may have been there all the time
-  if (again.length > 0 && now.ready > 0) return { went: wentAgain, came: cameAgain, difference: now.ready + cameAgain < wentAgain ? 'again' : null, isAtLeast: true }
-  if (cameAgain < wentAgain) return { went: wentAgain, came: cameAgain, difference: 'again', isAtLeast: true }
-  const isStrange = Object.keys(taken).some((attempt) => !known.some((it) => it.attempt === attempt))
+  const isStrange = Object.keys(taken).some((attempt) => ![...known, ...again].some((it) => it.attempt === attempt))
   const isOther = known.some(({ attempt, part, left }) => {
     const count = countIn(taken, attempt)
     return part ? count !== countIn(part.contents, attempt) : count !== left
   })
   const isAltered = known.some(({ attempt, part }) => part && own(taken, attempt)?.digest !== own(part.contents, attempt)?.digest)
-  return {
-    went,
-    came: totalOf(taken),
-    difference: isStrange || isOther ? 'count' : isAltered ? 'contents' : null,
-    isAtLeast: known.some(({ part }) => part === null),
-  }
+  const isAtLeast = known.some(({ part }) => part === null) || (again.length > 0 && now.ready > 0)
+  if (isStrange || isOther || isAltered) return { went, came: totalOf(taken) - cameAgain, difference: isStrange || isOther ? 'count' : 'contents', isAtLeast }
+  const before = again.reduce((sum, { attempt, part }) => sum + countIn(part?.contents ?? taken, attempt), 0)
+  // those that did not come again may have been there all the time; and what has gone aside since has taken them along
+  if (aside.length === 0 && now.ready + cameAgain < before) return { went: before, came: now.ready + cameAgain, difference: 'again', isAtLeast: true }
+  return { went: went + cameAgain, came: totalOf(taken), difference: null, isAtLeast }
 }
 
 /**

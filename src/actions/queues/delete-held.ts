@@ -1,8 +1,10 @@
 import { AdminError } from '../../core/error.ts'
+import { tolerant } from '../../checks/support/wanted.ts'
 import { backExchangePrefix } from '../../knowledge/broker.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import { command } from '../../core/shell-command.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { accountsOf } from './account.ts'
 import { keepExchanges } from './keep-exchanges.ts'
 import { bringBackRest } from './move.ts'
 import { declaration, liveQueues, ownMoves } from './queues.ts'
@@ -15,6 +17,10 @@ export const deleteHeld: ActionHandler<'delete-held'> = {
   },
   async standsAs({ holding }, workshop) {
     const queues = await liveQueues(workshop)
+    const left = ownMoves(workshop).filter((it) => holding.includes(it.holding) && [it.holding, aheadOf(it.holding)].some((name) => queues.has(name)))
+    const { cameOf } = accountsOf(workshop.journal.ofRun())
+    // a broker that was killed may have a deleted queue again
+    if (left.length > 0 && left.every(({ queue }) => cameOf(queue) !== null)) return 'untold'
     return all(holding).some((name) => queues.has(name)) ? 'not-done' : 'done'
   },
   async perform({ holding }, workshop) {
@@ -36,7 +42,7 @@ function all(holding: readonly string[]): string[] {
 export async function deleteEmpty(holding: readonly string[], workshop: Workshop): Promise<void> {
   const { control, open } = workshop
   const broker = await control.broker()
-  await bringBackRest(ownMoves(workshop).filter((it) => holding.includes(it.holding)), workshop)
+  await bringBackRest(ownMoves(workshop).filter((it) => holding.includes(it.holding) || holding.includes(aheadOf(it.holding))), workshop)
   const there = await liveQueues({ open })
   for (const name of await leftExchanges({ open })) await broker.deleteExchange(name)
   const deleted = await broker.deleteQueues(holding.filter((name) => there.has(name)).map((name) => ({ name, most: 0 })))
@@ -48,8 +54,25 @@ export async function deleteEmpty(holding: readonly string[], workshop: Workshop
   const message = isHomeless ? `queue ${first} holds messages of queue ${of}, which is missing. Nothing is lost` : `queue ${first} still has messages or a reader, so it was not deleted`
   throw new AdminError('INTERRUPTED', message, [
     command`rabbitmqctl list_queues name messages consumers | grep ${first!}   # on the broker`,
-    isHomeless ? 'declare that queue again, then run the same command again' : 'stop its reader, then run the same command again',
+    'if a reader is connected, stop it, then run the same command again',
   ])
+}
+
+/**
+ * A broker that was killed may have queues again that this run has deleted. They go before the service is started; where they cannot, that
+ * is told, and keeps no service from being started.
+ */
+export async function deleteLeft(workshop: Workshop): Promise<void> {
+  const { cameOf } = accountsOf(workshop.journal.ofRun())
+  const own = ownMoves(workshop).filter(({ queue }) => cameOf(queue) !== null)
+  if (own.length === 0) return
+  const queues = await tolerant(liveQueues(workshop))
+  const left = own.flatMap(({ holding }) => all([holding])).filter((name) => queues?.has(name))
+  if (left.length === 0) return
+  await deleteEmpty(left, workshop).catch((error: unknown) => {
+    if (!(error instanceof AdminError)) throw error
+    workshop.result(error.message)
+  })
 }
 
 /** Through which messages went back when a run was killed; nobody else makes such, and one repair is at work at a time. */

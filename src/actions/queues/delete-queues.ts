@@ -6,9 +6,10 @@ import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { accountsOf } from './account.ts'
 import { deleteEmpty } from './delete-held.ts'
 import { noteBindings } from './note-bindings.ts'
-import { isThere, liveQueues, movesOf } from './queues.ts'
+import { countsOf, isThere, liveQueues, movesOf } from './queues.ts'
 import { bindingsNoted } from '../../core/queue-notes.ts'
 import { missing } from './switch-exchanges.ts'
 import { putAside, takeBackAside } from './move.ts'
@@ -46,10 +47,27 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
   // what came between the emptying and the deletion was moved aside by this step, and what came since by the undoing of those after it
   async undo({ queues, bindings, discards }, workshop) {
     await refuseVanished(workshop, { isOnlyReturned: true })
+    await deleteAnew(queues, workshop)
     await putBack(queues, bindings, workshop)
     if (discards) await deleteEmpty(movesOf(queues).flatMap(({ holding }) => [holding, aheadOf(holding)]), workshop)
   },
   foreseeUndo: async ({ queues }, workshop) => assertTakesThem(queues, workshop),
+}
+
+/**
+ * A broker that was killed may have queues again that were declared anew and deleted since: ones to which messages of this run came back, or
+ * that are empty. What is in them is put aside first.
+ */
+async function deleteAnew(queues: readonly Former[], workshop: Workshop): Promise<void> {
+  const there = await liveQueues(workshop)
+  const other = queues.filter(({ queue }) => there.has(queue.name) && !isThere(there, queue))
+  if (other.length === 0) return
+  const { cameOf } = accountsOf(workshop.journal.ofRun())
+  const counts = await countsOf(other.map(({ queue }) => queue.name), workshop)
+  const isEmpty = (name: string): boolean => (counts.get(name)?.ready ?? 0) + (counts.get(name)?.consumers ?? 0) === 0
+  const own = other.filter(({ queue: { name } }) => cameOf(name) !== null || isEmpty(name))
+  await putAside(movesOf(own), workshop, { isUndo: true })
+  await deleteEmptied(own, workshop)
 }
 
 /** Throws REFUSED where queues would have to be declared again as the broker does not take them any more, as after an upgrade. */

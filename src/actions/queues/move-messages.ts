@@ -42,8 +42,8 @@ export const moveMessages: ActionHandler<'move-messages'> = {
   },
   async undo({ direction, moves }, workshop) {
     if (direction === 'back') {
-      const { lastOf, attemptsOf } = accountsOf(workshop.journal.ofRun())
-      const isBack = ({ queue }: Move): boolean => lastOf(queue)?.direction === 'back' && attemptsOf(queue).at(-1)?.part !== null
+      const { lastOf, attemptsOf, cameOf } = accountsOf(workshop.journal.ofRun())
+      const isBack = ({ queue }: Move): boolean => lastOf(queue)?.direction === 'back' && attemptsOf(queue).at(-1)?.part !== null && Object.keys(cameOf(queue)?.proven ?? {}).length > 0
       await bringBackRest(moves.filter(isBack), workshop)
       return putAside(moves, workshop, { isUndo: true })
     }

@@ -11,6 +11,7 @@ import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
 import type { Attempt } from './account.ts'
 import type { Counts, Entry, Part, Way } from '../../core/queue-notes.ts'
+import { command, sentence } from '../../core/shell-command.ts'
 import { leftOfReturned, repeatsIn } from './comparison.ts'
 import type { Left } from './comparison.ts'
 import { policiesOn, refuseUnsafeHolding, refuseUnsafeReturn } from './policies.ts'
@@ -60,7 +61,7 @@ async function tellOfMore(moves: readonly Move[], workshop: Workshop): Promise<v
   const counts = await countsOf(moves.map(({ queue }) => queue), workshop)
   for (const [queue, { ready }] of counts) {
     if (ready === 0) continue
-    const text = `Queue ${queue} has got ${counted(ready, 'message')} since it was emptied. If RabbitMQ was killed in that time, some of them may be duplicates`
+    const text = `Queue ${queue} has received ${counted(ready, 'message')} since it was emptied. If RabbitMQ was killed in that time, some of them may be duplicates`
     workshop.progress(text)
     workshop.result(text)
   }
@@ -97,7 +98,29 @@ export async function bringBackRest(moves: readonly Move[], workshop: Workshop):
   const counts = await countsOf(moves.flatMap(placesOf), workshop)
   const isWaiting = (name: string): boolean => (counts.get(name)?.ready ?? 0) > 0
   const rest = moves.filter(({ holding }) => isWaiting(holding) || isWaiting(aheadOf(holding)))
-  if (rest.length > 0) await bringBack(rest, workshop)
+  if (rest.length === 0) return
+  await refuseBeyondBound(rest, counts, workshop)
+  await bringBack(rest, workshop)
+}
+
+/**
+ * A queue with a bound may drop or refuse others for what it has already. Throws INTERRUPTED where it is not proven what came back to such a
+ * queue.
+ */
+async function refuseBeyondBound(moves: readonly Move[], counts: ReadonlyMap<string, QueueCounts>, workshop: Workshop): Promise<void> {
+  const { cameOf } = accountsOf(workshop.journal.ofRun())
+  const { queues, policies } = await boundsNow(workshop)
+  const isProven = ({ queue }: Move): boolean => {
+    const came = cameOf(queue)
+    return came !== null && Object.keys(came.proven).length > 0 && (counts.get(queue)?.ready ?? 0) >= came.latest
+  }
+  const doubtful = moves.find((it) => queues.has(it.queue) && isBounded(queues.get(it.queue)!, policies) && !isProven(it))
+  if (!doubtful) return
+  const held = [doubtful.holding, aheadOf(doubtful.holding)].find((name) => (counts.get(name)?.ready ?? 0) > 0)!
+  throw new AdminError('INTERRUPTED', `queue ${held} has messages that queue ${doubtful.queue} may have already. That queue has a limit, and could drop others for them`, [
+    command`rabbitmqctl list_queues name messages | grep -F ${doubtful.queue}   # on the broker`,
+    sentence`if they are in queue ${doubtful.queue}, delete queue ${held}, then run the same command again`,
+  ])
 }
 
 /** What of the messages that had come back is in its queue no more, by queue. */

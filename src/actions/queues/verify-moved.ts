@@ -95,7 +95,7 @@ async function missingOf(differing: readonly Differing[], { open }: Workshop): P
   const policies = await droppingOn(differing.map(({ queue, holding, where }) => (where === 'holding' ? holding : queue)), { open })
   const broker = await open.broker()
   const reasons = policies.length === 0 ? reasonsOf(differing) : ` The broker drops messages there: ${policies.map(settingOf).join('; ')}.`
-  const isStopped = (await tolerant((await open.service()).status()))?.state === 'stopped'
+  const isStopped = (await tolerant(open.service().then(async (service) => service.status())))?.state === 'stopped'
   return new AdminError('INTERRUPTED', `${differing.map(({ said }) => said).join('. ')}.${reasons} All that was left is back.${isStopped ? ' The service is still stopped' : ''}`, [
     ...policies.slice(0, 1).flatMap((policy) => howToMend(policy, differing[0]!.holding, broker)),
     'rabbitmqctl list_queues name messages consumers   # on the broker: are they in another queue?',
