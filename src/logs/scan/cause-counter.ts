@@ -24,10 +24,16 @@ function remembered<T>(read: (text: string) => T): (text: string) => T {
 
 /** Counts what is found of one signature. */
 export interface CauseCounter {
-  /** a line in which it is, told once; its number is asked for the first time only */
-  line(record: OpenRecord, lineNumber: () => number, sample: (isKept: Keeper<Sample>['some']) => Sample | null): void
+  /** nothing was found yet: the number of the first line is to be told */
+  isFirst(): boolean
+  /** a line in which it is, told once; `lineNumber`: of the first one. True: another sample is wanted, if it is not alike to one that is kept */
+  line(record: OpenRecord, lineNumber: number): boolean
+  isKept: Keeper<Sample>['some']
+  sample(sample: Sample): void
+  /** whether what stands at each place is read */
+  readonly reads: boolean
   /** a place in a record at which it is: the text from there on, as far as it is near */
-  place(record: OpenRecord, text: () => string): void
+  place(record: OpenRecord, text: string): void
   /** adds what was found in the part of the stream that begins after so many lines */
   join(cause: Cause, linesBefore: number): void
   /** null where nothing was found */
@@ -58,9 +64,13 @@ export function causeCounter(id: SignatureId): CauseCounter {
     last = Math.max(last ?? to, to)
   }
   return {
-    line(record, lineNumber, sample) {
+    isFirst: () => count === 0,
+    isKept: samples.some,
+    sample: (it) => samples.add(it),
+    reads: id === 'unknown-host' || id === 'precondition-failed' || id === 'agent-counts',
+    line(record, lineNumber) {
       count += 1
-      firstLine ||= lineNumber()
+      firstLine ||= lineNumber
       if ((record.seen & bit) === 0) {
         record.seen |= bit
         records += 1
@@ -70,22 +80,20 @@ export function causeCounter(id: SignatureId): CauseCounter {
         seenAt(record.at, record.at)
         rate.add(record.at)
       }
-      if (samples.isFull()) return
-      const taken = sample(samples.some)
-      if (taken) samples.add(taken)
+      return !samples.isFull()
     },
     place(record, text) {
       if (id === 'unknown-host') {
         // what comes after it in the text has a place of its own, and may be cut
-        const name = hostAt(text())
+        const name = hostAt(text)
         if (name !== null && isKept(name) && !record.hosts?.has(name)) {
           ;(record.hosts ??= new Set()).add(name)
           host(name, 1)
         }
       }
-      if (id === 'precondition-failed') for (const it of conflictsIn(text())) conflicts.add(it)
+      if (id === 'precondition-failed') for (const it of conflictsIn(text)) conflicts.add(it)
       if (id === 'agent-counts') {
-        const counts = agentCounts(text())
+        const counts = agentCounts(text)
         isWorse ||= isFilesBeforeAgent(counts)
         agents.add(counts)
       }

@@ -7,6 +7,8 @@ import type { Needle } from './needles.ts'
 /** A needle with the signature that it is of. */
 export interface Sought extends Needle {
   signature: SignatureId
+  /** which of the signatures that is */
+  index: number
 }
 
 /** Where a needle begins in the finder's bytes. */
@@ -25,7 +27,7 @@ export interface Finder {
 }
 
 /** All needles of all signatures. */
-export const sought: readonly Sought[] = signatures.flatMap(({ id, pattern }) => needlesOf(pattern).map((needle) => ({ ...needle, signature: id })))
+export const sought: readonly Sought[] = signatures.flatMap(({ id, pattern }, index) => needlesOf(pattern).map((needle) => ({ ...needle, signature: id, index })))
 
 /** What they are looked for by. */
 export const table = gramsOf(sought)
@@ -35,10 +37,18 @@ export const furthest = Math.max(...sought.map(({ text }) => text.length))
 
 /** Adds the needles that begin in [from, to), end before `end` and have the gram of that place in the table at `at`. */
 export function addHits(hits: Hit[], bytes: Uint8Array, at: number, place: number, from: number, to: number, end: number): void {
-  for (const { needle, offset } of table.places[place]!) {
+  const having = table.places[place]!
+  for (let index = 0; index < having.length; index += 1) {
+    const { needle, offset } = having[index]!
     const begin = at - offset
     if (begin >= from && begin < to && begin + needle.text.length <= end && standsAt(bytes, begin, needle)) hits.push({ at: begin, needle })
   }
+}
+
+/** The same hits, in their order, in which by far most of them are. */
+export function inOrder(hits: Hit[]): Hit[] {
+  for (let index = 1; index < hits.length; index += 1) if (hits[index - 1]!.at > hits[index]!.at) return hits.sort((one, other) => one.at - other.at)
+  return hits
 }
 
 /** Whether the needle stands there. */

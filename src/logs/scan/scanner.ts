@@ -1,5 +1,4 @@
 import { signatures } from '../../knowledge/signatures.ts'
-import type { SignatureId } from '../../knowledge/signatures.ts'
 import { causeCounter } from './cause-counter.ts'
 import { finders as freshFinders } from './engine.ts'
 import type { Engine, Finders } from './engine.ts'
@@ -64,10 +63,9 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
   const { bytes } = finder
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const records = recordFinder(finder, timeZone, isRecord)
-  const counters = new Map(signatures.map(({ id }) => [id, causeCounter(id)]))
-  const patterns = new Map<SignatureId, RegExp>(signatures.map(({ id, pattern }) => [id, pattern]))
-  /** where the last line in which a signature was found begins in the stream */
-  const lastLines = new Map<SignatureId, number>()
+  // of each signature: what is counted, and where the last line in which it was found begins in the stream
+  const counters = signatures.map(({ id }) => causeCounter(id))
+  const lastLines = new Float64Array(signatures.length).fill(-1)
   const lastTimes = new Map<string, number>()
   /** bytes of the stream before ours, of ours that are there, and that are done with */
   let [origin, filled, done] = [0, 0, 0]
@@ -99,18 +97,22 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
   }
 
   /** A needle in a line of which [start, end) is there: the rest of it is further away than anything that is read of a match. */
-  const found = ({ at, needle }: Hit, start: number, end: number, record: OpenRecord, linesUpTo: () => number): void => {
-    const [left, right] = [Math.max(start, at - around, 0), Math.min(end, at + around)]
-    const id = needle.signature
-    if (!needle.isWhole && !patterns.get(id)!.test(text.toString('latin1', left, right))) return
+  const found = ({ at, needle }: Hit, start: number, end: number, record: OpenRecord, from: number): void => {
+    const left = Math.max(start, at - around, 0)
+    const right = Math.min(end, at + around)
+    const { index, isWhole } = needle
+    if (!isWhole && !signatures[index]!.pattern.test(text.toString('latin1', left, right))) return
     if (!isWanted(record)) return
     if (record.seen === 0) noteTime(record)
-    const counter = counters.get(id)!
-    if (lastLines.get(id) !== origin + start) {
-      lastLines.set(id, origin + start)
-      counter.line(record, () => linesUpTo() + 1, (isKept) => sampleAt(at, start, end, isKept))
+    const counter = counters[index]!
+    if (lastLines[index] !== origin + start) {
+      lastLines[index] = origin + start
+      if (counter.line(record, counter.isFirst() ? lines + newlinesIn(from, at) + 1 : 0)) {
+        const sample = sampleAt(at, start, end, counter.isKept)
+        if (sample) counter.sample(sample)
+      }
     }
-    counter.place(record, () => text.toString('utf8', needle.isWhole ? at : left, right))
+    if (counter.reads) counter.place(record, text.toString('utf8', isWhole ? at : left, right))
   }
 
   const lineEnd = (at: number, end: number): number => {
@@ -148,7 +150,7 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
         end = lineEnd(hit.at, stop)
         record = records.of(start, stop)
       }
-      found(hit, start, end, record, () => lines + newlinesIn(from, hit.at))
+      found(hit, start, end, record, from)
     }
     long = null
     records.pass(stop)
@@ -160,7 +162,7 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
     const { start, record } = long
     const { hits, hasZero } = finder.find(from, to, filled)
     if (hasZero && wideAt === null) lookForWide(from, to)
-    for (const hit of hits) found(hit, start, filled, record, () => lines)
+    for (const hit of hits) found(hit, start, filled, record, hit.at)
   }
 
   /** Makes room: what is done with, and is not near what comes, goes. */
@@ -205,7 +207,7 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
       to: time([times.latest, latest, isInner ? null : times.end], Math.max),
       datesUnknown: all > 0 && !times.isDated,
       backward: { steps: backwardSteps, first: time([firstHit], Math.min), last: time([lastHit], Math.min) },
-      causes: [...counters.values()].flatMap((it) => it.cause() ?? []),
+      causes: counters.flatMap((it) => it.cause() ?? []),
     }
   }
 

@@ -1,4 +1,4 @@
-import { addHits, furthest, table } from './finder.ts'
+import { addHits, furthest, inOrder, table } from './finder.ts'
 import type { Finder, Hit } from './finder.ts'
 import { bothCases, placeOf, stride } from './grams.ts'
 
@@ -22,7 +22,7 @@ export function scriptFinder(size: number): Finder {
       let lines = 0
       for (let at = text.indexOf(10, from); at >= 0 && at < to; at = text.indexOf(10, at + 1)) lines += 1
       const zero = text.indexOf(0, from)
-      return { hits: hits.sort((one, other) => one.at - other.at), lines, hasZero: zero >= 0 && zero < to }
+      return { hits: inOrder(hits), lines, hasZero: zero >= 0 && zero < to }
     },
     lineBefore(from, to) {
       for (let at = to - 1; at >= from; at -= 1) {

@@ -1,4 +1,4 @@
-import { addHits, furthest, table } from './finder.ts'
+import { addHits, furthest, inOrder, table } from './finder.ts'
 import type { Finder, Hit } from './finder.ts'
 import code from './finder.wat'
 import { tableSize } from './grams.ts'
@@ -45,7 +45,7 @@ export function wasmFinder(size: number): Finder {
         }
       }
       const lines = newlines(from + begin, to + begin)
-      return { hits: hits.sort((one, other) => one.at - other.at), lines, hasZero: zero.value === 1 }
+      return { hits: inOrder(hits), lines, hasZero: zero.value === 1 }
     },
     lineBefore(from, to) {
       // before our bytes there are notes, no newline; the first line begins there all the same
