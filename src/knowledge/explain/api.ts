@@ -161,7 +161,7 @@ export const apiEntries: readonly ExplainEntry[] = [
     meaning:
       'Where an identity provider (LDAP, SAML 2.0 or OpenID Connect) is the main way to sign in, the main page takes its ' +
       'accounts only. The built-in administrator is an account of the service itself, and signs in at /login/system. ' +
-      'Which way is the main one does not show from outside; from the log of the proxy before the service (`accessLog` in ' +
+      'Which way is the main one does not show from outside; from the access log of the proxy in front of the service (`accessLog` in ' +
       'the configuration) it is seen whether browsers get that page, or are sent elsewhere.',
     causes: [
       'The built-in account is used on the main page, which asks the identity provider.',

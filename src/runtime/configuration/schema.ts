@@ -8,8 +8,8 @@ import { parseSessionsAddress } from '../endpoints/sessions-address.ts'
 import type { Named, Value } from './nodes.ts'
 import { choice, command, file, list, oneOrMany, secret, section, text } from './nodes.ts'
 
-const ca = file('PEM file of an own certificate authority', '/etc/ssl/private-ca.pem')
-const user = text('user, where the address names none', 'testops')
+const ca = file('PEM file of a private certificate authority', '/etc/ssl/private-ca.pem')
+const user = text('user, if the address has none', 'testops')
 
 const database = section('one data source', {
   url: text(
@@ -26,7 +26,7 @@ const broker = section('the message broker', {
   url: text('`amqp://user@host/vhost`, amqps:// for TLS', 'amqp://testops@mq.example.org', withoutPassword(parseBrokerAddress)),
   managementUrl: text('address of the management plugin', 'http://mq.example.org:15672', valid(parseHttpAddress)),
   rabbitmqctl: command(
-    'how `rabbitmqctl` is run, which is asked where the management API is not enabled or not reachable; found by itself where the broker is on this machine, or in a pod or container of the platform',
+    'how to run `rabbitmqctl`, which is used if the management API is disabled or unreachable; if left out, it is looked for on this machine, and in a pod or container of the platform',
     '[sudo, -n, rabbitmqctl]',
   ),
   user,
@@ -42,12 +42,12 @@ const sessions = section(
       'redis://redis.example.org:6379/0',
       withoutPassword(parseSessionsAddress),
     ),
-    namespace: text("prefix of the sessions' keys; found by their shape where it is left out", 'spring:session'),
+    namespace: text("prefix of the session keys; if left out, it is detected", 'spring:session'),
     user,
     password: secret('password of the store', '{env: REDIS_PASSWORD}'),
     ca,
     sentinel: section(
-      'in place of `url`: the sentinels that know the store',
+      'instead of `url`: the sentinels of the store',
       {
         master: text('name of the master', 'mymaster'),
         nodes: list('addresses of the sentinels', '["sentinel-1.example.org:26379"]', hostPort(26_379)),
@@ -55,7 +55,7 @@ const sessions = section(
       },
       { required: ['master', 'nodes'] },
     ),
-    cluster: list('in place of `url`: nodes of a cluster', '["redis-1.example.org:6379"]', hostPort(6379)),
+    cluster: list('instead of `url`: nodes of a cluster', '["redis-1.example.org:6379"]', hostPort(6379)),
   },
   { exclusive: ['url', 'sentinel', 'cluster'] },
 )
@@ -63,21 +63,21 @@ const sessions = section(
 const host = section('the service on this machine: a systemd unit, or commands of your own', {
   unit: text('systemd unit of the service', 'testops', (name) => (/^[\w@:.\\-]+$/.test(name) ? null : 'is no name of a unit')),
   commands: section(
-    'what is run where there is no unit',
+    'commands to run if there is no unit',
     {
       start: command('starts the service', '[/opt/testops/bin/service, start]'),
       stop: command('stops it', '[/opt/testops/bin/service, stop]'),
       status: command(
-        'ends with 0 where it runs, 3 where it does not; may print what `systemctl show` prints',
+        'exits with 0 if it runs, 3 if not; may print what `systemctl show` prints',
         '[/opt/testops/bin/service, status]',
       ),
     },
     { required: ['start', 'stop', 'status'] },
   ),
   logs: section(
-    "the service's log; the unit's journal where it is left out",
+    "the service's log; if left out, the unit's journal",
     {
-      file: file('file that the log is written to', '/var/log/testops/testops.log'),
+      file: file('log file', '/var/log/testops/testops.log'),
       command: command('prints the log', '[docker, logs, testops]'),
     },
     { exclusive: ['file', 'command'] },
@@ -91,28 +91,28 @@ const deployment = section('a deployment', {
   ca,
   platform: choice('where the service runs', 'host', ['kubernetes', 'compose', 'host']),
   host,
-  kubernetes: section('where the service runs in a cluster', {
+  kubernetes: section('the service in a cluster', {
     context: text('context of kubectl', 'prod'),
     namespace: text('namespace', 'testops', dnsName(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'digits and dashes')),
     release: text('release of Helm', 'testops', dnsName(/^[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?$/, 'digits, dots and dashes')),
-    workload: text('Deployment or StatefulSet of the service, where its image has a name of your own', 'testops-testops', dnsName(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'digits, dots and dashes')),
+    workload: text('Deployment or StatefulSet of the service, if its image has a private name', 'testops-testops', dnsName(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'digits, dots and dashes')),
     values: file('values file of the release', 'deploy/values.yaml'),
     chart: text('umbrella chart', './charts/umbrella'),
     chartVersion: text('its version', '1.2.3'),
-    valuesPath: text("where the service's own values lie in the umbrella's", 'testops'),
+    valuesPath: text("path of the service's values in the umbrella chart", 'testops'),
   }),
-  compose: section('where the service runs under Docker Compose', {
+  compose: section('the service under Docker Compose', {
     project: text('name of the project', 'testops', composeName),
     file: file('its file', '/opt/testops/docker-compose.yml'),
     service: text("the service's name in it", 'testops', composeName),
   }),
-  build: text('build that is to run (platform host)', '527u01'),
-  image: text('image that is to run (platform host)', 'registry.example.org/testops/testops:527u01'),
-  cpuinfo: file('copy of /proc/cpuinfo of the machine that the service runs on', 'cpuinfo.txt'),
+  build: text('build that should run (platform host)', '527u01'),
+  image: text('image that should run (platform host)', 'registry.example.org/testops/testops:527u01'),
+  cpuinfo: file("copy of /proc/cpuinfo from the service's machine", 'cpuinfo.txt'),
   timeZone: text("time zone of the service's JVM", 'Europe/Berlin', (name) =>
     isTimeZone(name) ? null : 'is no time zone, such as Europe/Berlin',
   ),
-  vendor: section("names of the vendor's own settings and loggers", {
+  vendor: section("names of the vendor's settings and loggers", {
     prefix: text('prefix of settings', defaultVendor.prefix, (name) =>
       /^[A-Z][A-Z0-9_]*$/.test(name) ? null : 'must be capitals',
     ),
@@ -122,21 +122,21 @@ const deployment = section('a deployment', {
   broker,
   sessions,
   integrations: list(
-    'external systems that the service talks to',
+    'external systems that the service uses',
     '',
     section(
       'an external system',
       {
         name: text('a name for it', 'tracker'),
         url: text('its address', 'https://tracker.example.org', valid(parseHttpAddress)),
-        user: text('user as the integration has it', 'testops@example.org'),
+        user: text('user of the integration', 'testops@example.org'),
         password: secret('password or token of that user', '{env: TRACKER_TOKEN}'),
       },
       { required: ['name', 'url'] },
     ),
   ),
   accessLog: section(
-    'log of the proxy before the service',
+    'access log of the proxy in front of the service',
     { file: file('its file', '/var/log/nginx/access.log') },
     { required: ['file'] },
   ),
@@ -153,7 +153,7 @@ const deployments: Named<typeof deployment> = {
 /** Everything that a configuration may say: validation, the template and the table of keys are made from this value. */
 export const schema = section(
   'the configuration',
-  { current: text('deployment that is used where none is named', 'prod'), deployments },
+  { current: text('deployment to use if none is named', 'prod'), deployments },
   { required: ['deployments'] },
 )
 

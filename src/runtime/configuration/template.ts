@@ -5,10 +5,10 @@ import { secretForms } from './validate.ts'
 /** Keys of the template that are not commented out: the least that a deployment on this machine needs. */
 const active = new Set(['current', 'deployments', 'prod', 'platform', 'host', 'host.unit'])
 
-const head = `# Configuration of testops-admin: testops-admin.yaml here or in a parent folder, or
-# $XDG_CONFIG_HOME/testops-admin/config.yaml. What is left out is taken from the service's own settings
-# (its environment file) where they can be read. Files are relative to this one.
-# A secret is never written here, but where it is kept:
+const head = `# Configuration of testops-admin. It is read from testops-admin.yaml in this folder or a parent folder, or from
+# $XDG_CONFIG_HOME/testops-admin/config.yaml. Keys that you leave out are taken from the service's own settings
+# (its environment file) if they can be read. Paths are relative to this file.
+# Never write a secret here. Write where it is kept:
 #   ${secretForms}
 `
 

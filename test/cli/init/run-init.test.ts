@@ -74,7 +74,7 @@ test('what is written is for its owner alone, is commented, and loads', async ()
   const file = document!.file
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect((await readFile(file, 'utf8')).split('\n').slice(-8)).toEqual([
-    'current: old-box                                                  # deployment that is used where none is named',
+    'current: old-box                                                  # deployment to use if none is named',
     'deployments:                                                      # the deployments by name',
     '  old-box:',
     '    url: "http://127.0.0.1:9"                                     # address of the web interface',
