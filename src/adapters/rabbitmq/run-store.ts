@@ -262,7 +262,7 @@ class EmptyJournal extends AdminError {}
 function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: BrokerEndpoint, peer: Peer): RunHistory {
   const queue = queueOf(run)
   if (messages.length === 0) {
-    throw new EmptyJournal('REFUSED', `queue ${queue} at ${peer.where} is empty: run ${run} was stopped before it changed anything`, [
+    throw new EmptyJournal('REFUSED', `queue ${queue} at ${peer.where} is empty: run ${run} stopped before it changed anything`, [
       command`testops-admin discard ${run} -d {deployment}`,
     ])
   }

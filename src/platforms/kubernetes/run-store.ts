@@ -46,7 +46,7 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
   }
   const historyIn = (run: string, { data = {} }: ConfigMap): RunHistory => {
     const place = { where: `ConfigMap \`${nameOf(run)}\` in namespace \`${namespace}\``, look }
-    if (data['record'] === undefined) throw new AdminError('REFUSED', `${place.where} holds no record: run ${run} was stopped before it changed anything`, [command`testops-admin discard ${run} -d {deployment}`])
+    if (data['record'] === undefined) throw new AdminError('REFUSED', `${place.where} holds no record: run ${run} stopped before it changed anything`, [command`testops-admin discard ${run} -d {deployment}`])
     const record = parseRecord(parsed(data['record']), run, place)
     return { record, events: parseEvents(linesIn(data['events']).map(parsed), record, place, (index) => `line ${index + 1}`) }
   }
