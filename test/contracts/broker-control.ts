@@ -184,7 +184,7 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       await control.declareQueues(['from', 'to'].map((name) => declaration({ name })))
       await fill('from', 5)
       const mover = await control.mover()
-      const none = { perhapsTwice: 0, othersIds: 0, leftOut: 0 }
+      const none = { perhapsTwice: 0, othersIds: 0, leftOut: 0, again: 0 }
       const attempt = '00112233aabbccdd'
       const contents = { [attempt]: { count: 5, last: 5, digest: expect.any(String) as string } }
       const went = await mover.aside({ from: 'from', to: 'held', attempt })
