@@ -37,7 +37,7 @@ export type Outcome =
       findings: readonly [Finding, ...Finding[]]
       /** in place of the check's own remedy, where the situation needs another */
       remedy?: Remedy
-      /** a check of which an error, if there is one, causes this problem; it explains no other then */
+      /** the id of a check: if that has an error, it causes this problem, and this problem explains no others */
       follows?: string
     }
   | { status: 'skipped'; reason: string }

@@ -66,6 +66,7 @@ export interface Repeats {
  */
 export type Contents = Readonly<Record<string, { count: number; last: number; digest: string }>>
 
+/** How many messages that is, of all attempts together. */
 export function totalOf(contents: Contents): number {
   return Object.values(contents).reduce((sum, { count }) => sum + count, 0)
 }

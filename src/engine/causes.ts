@@ -43,8 +43,8 @@ function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judge
 }
 
 /**
- * The error that this problem says it follows from, unless that has another cause, which may want a repair that this problem keeps from
- * being begun; undefined: there is none.
+ * The error that causes this problem by its own word; undefined: there is none. If that error has another cause, its remedy may be a
+ * repair, which this problem would block: then this problem stays the cause.
  */
 function followedBy(result: Result, problems: readonly Judged[]): Judged | undefined {
   const id = result.status === 'problem' ? result.follows : undefined

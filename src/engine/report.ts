@@ -11,9 +11,9 @@ import type { Suggestion } from '../core/shell-command.ts'
 
 /** What else a remedy depends on. */
 interface Around {
-  /** something is under way that no repair may interrupt */
+  /** a migration or a repair is running, and most commands would be refused */
   isBusy?: boolean
-  /** in place of a start of the service */
+  /** the command that replaces `service start`, which would be refused */
   resume?: Suggestion | undefined
 }
 

@@ -70,7 +70,7 @@ async function runAll({
   }
 }
 
-/** What is typed in place of a start of the service, where an unfinished repair waits for just that. */
+/** The command that resumes an unfinished repair which only has to start the service: `service start` would be refused. */
 function resumeOf({ check }: Judged, all: readonly Judged[]): Suggestion | undefined {
   const waiting = all.find(({ result, because }) => result.status === 'problem' && result.follows === check.id && because === check.id)
   return waiting?.result.status === 'problem' ? waiting.result.remedy?.commands[0] : undefined

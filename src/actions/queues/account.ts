@@ -1,6 +1,6 @@
+import { totalOf } from '../../core/message-mover.ts'
 import type { Contents } from '../../core/message-mover.ts'
 import { own } from '../../core/own.ts'
-import { totalOf } from '../../core/message-mover.ts'
 import { entryIn } from '../../core/queue-notes.ts'
 import type { Counts, Part, Way } from '../../core/queue-notes.ts'
 
@@ -22,7 +22,7 @@ export interface Account {
 }
 
 /** What has come back into a durable queue. */
-interface Came {
+export interface Came {
   /** by attempt, the place of its last message, where all of its messages came in their order */
   proven: Readonly<Record<string, number>>
   /** how many came with the last way back: as long as the queue holds so many, it has lost none of them */
@@ -80,7 +80,10 @@ export function accountsOf(notes: readonly string[]): Accounts {
       }
     } else if (entry.event === 'moved') {
       for (const [queue, part] of Object.entries(entry.queues)) {
-        attemptOf(queue, entry, null).part = part
+        const known = attemptOf(queue, entry, null)
+        known.part = part
+        // it found nothing but what had come before
+        if (part.again !== undefined && Object.keys(part.contents).length === 0) attempts.set(queue, attempts.get(queue)!.filter((it) => it !== known))
         if (entry.direction !== 'back' || part.durable !== true) continue
         const went = [...(settled.get(queue) ?? []), ...(attempts.get(queue) ?? [])].filter(({ direction }) => direction === 'aside')
         const latest = totalOf(part.contents) - (part.leftOut ?? 0)
@@ -90,22 +93,17 @@ export function accountsOf(notes: readonly string[]): Accounts {
   }
   return {
     of(queue, ahead) {
-      const those = attempts.get(queue)?.filter((it) => it.ahead === ahead && !isAgainAlone(it)) ?? []
+      const those = attempts.get(queue)?.filter((it) => it.ahead === ahead) ?? []
       const [aside, back] = (['aside', 'back'] as const).map((direction) => those.filter((it) => it.direction === direction))
       return those.length === 0 ? null : { aside: aside!, back: back!, settled: settled.get(queue) ?? [] }
     },
-    attemptsOf: (queue) => attempts.get(queue)?.filter((it) => !isAgainAlone(it)) ?? [],
+    attemptsOf: (queue) => attempts.get(queue) ?? [],
     cameOf: (queue) => came.get(queue) ?? null,
     lastOf: (queue) => last.get(queue) ?? null,
     policiesOf: (queue) => policies.get(queue) ?? null,
     transientIn: (queue) => transient.get(queue) ?? null,
     toldOf: (queue) => told.get(queue) ?? null,
   }
-}
-
-/** It found nothing but what had come before. */
-function isAgainAlone({ part }: Attempt): boolean {
-  return part !== null && (part.again ?? 0) > 0 && Object.keys(part.contents).length === 0
 }
 
 /** Of attempts whose messages came from the first one on, in their order and unaltered. */

@@ -59,8 +59,8 @@ export async function deleteEmpty(holding: readonly string[], workshop: Workshop
 }
 
 /**
- * A broker that was killed may have queues again that this run has deleted. They go before the service is started; where they cannot, that
- * is told, and keeps no service from being started.
+ * After RabbitMQ was killed, queues that this run deleted may exist again. Deletes them before the service starts. If that fails, it
+ * reports why, and the service starts all the same.
  */
 export async function deleteLeft(workshop: Workshop): Promise<void> {
   const { cameOf } = accountsOf(workshop.journal.ofRun())

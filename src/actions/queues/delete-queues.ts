@@ -55,8 +55,8 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
 }
 
 /**
- * A broker that was killed may have queues again that were declared anew and deleted since: ones to which messages of this run came back, or
- * that are empty. What is in them is put aside first.
+ * After RabbitMQ was killed, durable queues that this undo deleted may exist again. Moves their messages aside and deletes them. Only
+ * queues to which this run had brought messages back, and empty ones, are this run's.
  */
 async function deleteAnew(queues: readonly Former[], workshop: Workshop): Promise<void> {
   const there = await liveQueues(workshop)

@@ -1,18 +1,15 @@
 import type { Former, Move } from '../../core/action.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
 import { areTaken, declareMissing } from './delete-queues.ts'
 import { takeBackAside } from './move.ts'
-import { countsOf, liveQueues, ownMoves } from './queues.ts'
+import { awaitedOf, liveQueues, ownMoves } from './queues.ts'
 
 /** Queues that are gone while messages wait for them, as they were: a broker that is started again has none that is transient any more. */
 export async function goneOf(moves: readonly Move[], workshop: Workshop): Promise<Former[]> {
   const there = await liveQueues(workshop)
-  const gone = moves.filter(({ queue }) => !there.has(queue))
-  const counts = await countsOf(gone.flatMap(({ holding }) => [holding, aheadOf(holding)]), workshop)
-  const isAwaited = ({ holding }: Move): boolean => [holding, aheadOf(holding)].some((name) => (counts.get(name)?.ready ?? 0) > 0)
-  const names = new Set(gone.filter(isAwaited).map(({ queue }) => queue))
+  const gone = await awaitedOf(moves.filter(({ queue }) => !there.has(queue)), workshop)
+  const names = new Set(gone.map(({ queue }) => queue))
   return (workshop.saved?.queues ?? []).filter(({ name }) => names.has(name)).map((queue) => ({ queue, holding: null }))
 }
 
@@ -26,7 +23,7 @@ export async function bringBackGone(workshop: Workshop): Promise<void> {
   const gone = moves.length === 0 ? [] : await goneOf(moves, workshop)
   if (gone.length === 0) return
   const names = new Set(gone.map(({ queue }) => queue.name))
-  // one that the broker takes no more goes for good, and that is told
+  // if the broker refuses such queues by now, they stay lost, and the step reports it
   if (!(await areTaken(gone, workshop))) return
   await declareMissing(gone, workshop.saved?.bindings ?? [], workshop)
   await takeBackAside(moves.filter(({ queue }) => names.has(queue)), workshop)

@@ -1,10 +1,9 @@
 import type { Former, Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { areTaken, assertTakesThem, declareMissing, putBack } from './delete-queues.ts'
 import { putAside } from './move.ts'
-import { countsOf, keepOpen, liveQueues, movesOf } from './queues.ts'
+import { awaitedOf, countsOf, keepOpen, liveQueues, movesOf } from './queues.ts'
 
 /** A queue that vanishes with its last consumer stays while one of ours is there; it is done for this process alone. */
 export const keepQueues: ActionHandler<'keep-queues'> = {
@@ -58,8 +57,6 @@ async function keptByNobodyElse(queues: readonly Former[], workshop: Workshop): 
 
 /** Those for which messages wait. */
 async function awaited(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
-  const places = ({ holding }: Move): string[] => [holding, aheadOf(holding)]
-  const counts = await countsOf(movesOf(queues).flatMap(places), workshop)
-  const isAwaited = (it: Former): boolean => movesOf([it]).flatMap(places).some((name) => (counts.get(name)?.ready ?? 0) > 0)
-  return queues.filter(isAwaited)
+  const names = new Set((await awaitedOf(movesOf(queues), workshop)).map(({ queue }) => queue))
+  return queues.filter(({ queue }) => names.has(queue.name))
 }

@@ -1,13 +1,12 @@
 import type { Move } from '../../core/action.ts'
 import type { ActionHandler } from '../handler.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
 import { accountsOf } from './account.ts'
 import { assertTakesThem, declareMissing } from './delete-queues.ts'
 import { goneOf } from './gone.ts'
 import { bringBack, bringBackRest, putAside, takeBackAside } from './move.ts'
 import { noteBindings } from './note-bindings.ts'
 import { refuseUnsafeHolding } from './policies.ts'
-import { countsOf, liveQueues } from './queues.ts'
+import { awaitedOf, countsOf, liveQueues } from './queues.ts'
 import { refuseVanished } from './vanished.ts'
 
 export const moveMessages: ActionHandler<'move-messages'> = {
@@ -16,9 +15,7 @@ export const moveMessages: ActionHandler<'move-messages'> = {
   isDone: async () => false,
   // what came to a queue since it was emptied is moved with its deletion
   async standsAs({ direction, moves }, workshop) {
-    const there = await countsOf(moves.flatMap(({ queue, holding }) => [queue, holding, aheadOf(holding)]), workshop)
-    const holds = (name: string): boolean => (there.get(name)?.ready ?? 0) > 0
-    const waiting = moves.filter(({ holding }) => holds(holding) || holds(aheadOf(holding)))
+    const waiting = await awaitedOf(moves, workshop)
     if (direction === 'back') {
       const { cameOf } = accountsOf(workshop.journal.ofRun())
       // a broker that was killed holds again what had been acknowledged last; it is looked at before the queue is deleted
@@ -26,7 +23,8 @@ export const moveMessages: ActionHandler<'move-messages'> = {
       return 'done'
     }
     if (waiting.length > 0) return 'done'
-    return moves.some(({ queue }) => holds(queue)) ? 'not-done' : 'untold'
+    const counts = await countsOf(moves.map(({ queue }) => queue), workshop)
+    return [...counts.values()].some(({ ready }) => ready > 0) ? 'not-done' : 'untold'
   },
   async perform({ direction, moves, counts }, workshop) {
     if (direction === 'back') return bringBack(moves, workshop, { verifies: 'all' })

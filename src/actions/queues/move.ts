@@ -9,13 +9,13 @@ import { isBounded, refusedBeyond } from '../../knowledge/broker.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
-import type { Attempt } from './account.ts'
+import type { Attempt, Came } from './account.ts'
 import type { Counts, Entry, Part, Way } from '../../core/queue-notes.ts'
 import { command, sentence } from '../../core/shell-command.ts'
 import { leftOfReturned, repeatsIn } from './comparison.ts'
 import type { Left } from './comparison.ts'
 import { policiesOn, refuseUnsafeHolding, refuseUnsafeReturn } from './policies.ts'
-import { countsOf, liveQueues } from './queues.ts'
+import { awaitedOf, countsOf, liveQueues, placesOf } from './queues.ts'
 import { verifyMoved } from './verify-moved.ts'
 
 /** what was moved is noted when the last note is so old, and at the end: queues may be many and small */
@@ -95,25 +95,21 @@ export async function bringBack(all: readonly Move[], workshop: Workshop, { veri
 
 /** What waits still although it came back: a broker that was killed holds once more what had been acknowledged last. */
 export async function bringBackRest(moves: readonly Move[], workshop: Workshop): Promise<void> {
-  const counts = await countsOf(moves.flatMap(placesOf), workshop)
-  const isWaiting = (name: string): boolean => (counts.get(name)?.ready ?? 0) > 0
-  const rest = moves.filter(({ holding }) => isWaiting(holding) || isWaiting(aheadOf(holding)))
+  const rest = await awaitedOf(moves, workshop)
   if (rest.length === 0) return
-  await refuseBeyondBound(rest, counts, workshop)
+  await refuseBeyondBound(rest, workshop)
   await bringBack(rest, workshop)
 }
 
 /**
- * A queue with a bound may drop or refuse others for what it has already. Throws INTERRUPTED where it is not proven what came back to such a
- * queue.
+ * A bounded queue may drop or refuse other messages for duplicates. Throws INTERRUPTED if it is not certain what such a queue already
+ * has.
  */
-async function refuseBeyondBound(moves: readonly Move[], counts: ReadonlyMap<string, QueueCounts>, workshop: Workshop): Promise<void> {
+async function refuseBeyondBound(moves: readonly Move[], workshop: Workshop): Promise<void> {
   const { cameOf } = accountsOf(workshop.journal.ofRun())
   const { queues, policies } = await boundsNow(workshop)
-  const isProven = ({ queue }: Move): boolean => {
-    const came = cameOf(queue)
-    return came !== null && Object.keys(came.proven).length > 0 && (counts.get(queue)?.ready ?? 0) >= came.latest
-  }
+  const counts = await countsOf(moves.flatMap(placesOf), workshop)
+  const isProven = ({ queue }: Move): boolean => Object.keys(provenThere(cameOf(queue), counts.get(queue) ?? null)).length > 0
   const doubtful = moves.find((it) => queues.has(it.queue) && isBounded(queues.get(it.queue)!, policies) && !isProven(it))
   if (!doubtful) return
   const held = [doubtful.holding, aheadOf(doubtful.holding)].find((name) => (counts.get(name)?.ready ?? 0) > 0)!
@@ -151,10 +147,6 @@ export async function takeBackAside(all: readonly Move[], workshop: Workshop): P
   await bringBack(all, workshop, { verifies: 'all', isUndo: true })
 }
 
-function placesOf({ queue, holding }: Move): string[] {
-  return [queue, holding, aheadOf(holding)]
-}
-
 async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, { isUndo, isLastChance }: Options): Promise<void> {
   if (moves.length === 0) return
   const counts = await countsOf(moves.flatMap(placesOf), workshop)
@@ -181,8 +173,8 @@ async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, {
   await attempt(full, way, workshop, isUndo)
 }
 
-/** Only where the queue holds all that came last: one that lost some, or that somebody reads from, gets them once more rather than never. */
-function provenThere(came: ReturnType<ReturnType<typeof accountsOf>['cameOf']>, counts: Counts | null): Readonly<Record<string, number>> {
+/** What to leave out: only while the queue has all that came last. If it lost some, or somebody reads from it, a duplicate is better than a loss. */
+function provenThere(came: Came | null, counts: Pick<Counts, 'ready'> | null): Came['proven'] {
   return came && counts && counts.ready >= came.latest ? came.proven : {}
 }
 

@@ -1,7 +1,7 @@
 import type { Former, Move } from '../../core/action.ts'
 import type { BrokerExchange, BrokerQueue, QueueCounts } from '../../core/sources.ts'
 import type { QueueDeclaration } from '../../core/topology.ts'
-import { holdingOf } from '../../knowledge/held-queues.ts'
+import { aheadOf, holdingOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 
 /** As a queue that messages wait in is declared: classic, so that any order and any priority is kept as it came. */
@@ -43,6 +43,21 @@ export function movesOf(queues: readonly Former[]): Move[] {
 /** Every queue of the run, with the one that holds its messages. */
 export function ownMoves({ saved }: Pick<Workshop, 'saved'>): Move[] {
   return (saved?.queues ?? []).map(({ name }) => ({ queue: name, holding: holdingOf(name) }))
+}
+
+/** A queue and the two that may hold its messages. */
+export function placesOf({ queue, holding }: Move): string[] {
+  return [queue, ...holdingPlaces(holding)]
+}
+
+function holdingPlaces(holding: string): string[] {
+  return [holding, aheadOf(holding)]
+}
+
+/** Those of the queues for which messages wait in another one. */
+export async function awaitedOf(moves: readonly Move[], workshop: Pick<Workshop, 'open'>): Promise<Move[]> {
+  const counts = await countsOf(moves.flatMap(({ holding }) => holdingPlaces(holding)), workshop)
+  return moves.filter(({ holding }) => holdingPlaces(holding).some((name) => (counts.get(name)?.ready ?? 0) > 0))
 }
 
 /** Whether a queue of that name is there, and is durable as it is to be. */

@@ -3,10 +3,9 @@ import { tolerant } from '../../checks/support/wanted.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Entry } from '../../core/queue-notes.ts'
 import type { QueueDeclaration } from '../../core/topology.ts'
-import { aheadOf, holdingOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
-import { countsOf, liveQueues } from './queues.ts'
+import { awaitedOf, liveQueues, ownMoves } from './queues.ts'
 
 interface Looked {
   /** look only at queues that have their messages back; the others are gone until they are declared again */
@@ -33,7 +32,9 @@ export async function refuseVanished({ open, journal, saved }: Pick<Workshop, 'o
   // where nothing had come back, a broker that cannot be asked keeps no service from being started
   const there = isUntouched ? await tolerant(liveQueues({ open })) : await liveQueues({ open })
   const missing = there === null ? [] : wanted.map(({ name }) => name).filter((name) => !there.has(name))
-  const gone = missing.length === 0 || isUndone ? missing : await unawaited(missing, { open })
+  // what still waits for one of them is brought back and compared afterwards
+  const awaited = missing.length === 0 || isUndone ? [] : (await awaitedOf(ownMoves({ saved }), { open })).map(({ queue }) => queue)
+  const gone = missing.filter((name) => !awaited.includes(name))
   if (gone.length === 0) return
   const differing = Object.fromEntries(gone.map((name) => [name, saidOf(name, transientIn(name))]))
   await journal.note(JSON.stringify({ event: 'compared', queues: gone, differing } satisfies Entry))
@@ -42,13 +43,6 @@ export async function refuseVanished({ open, journal, saved }: Pick<Workshop, 'o
     'rabbitmqctl status   # on the broker: how long it has been up',
     'if you do not need these messages, run the same command again: it reports this only once',
   ])
-}
-
-/** Those for which nothing waits: what a broker that was killed holds once more comes back, and is compared then. */
-async function unawaited(names: readonly string[], workshop: Pick<Workshop, 'open'>): Promise<string[]> {
-  const places = (name: string): string[] => [holdingOf(name), aheadOf(holdingOf(name))]
-  const counts = await countsOf(names.flatMap(places), workshop)
-  return names.filter((name) => places(name).every((place) => (counts.get(place)?.ready ?? 0) === 0))
 }
 
 /** With its last reader, or some time after: the plan says so, and names what that may lose. */

@@ -5,7 +5,7 @@ import { alwaysDurable, deniesTransientQueues, isBuiltIn, transientQueues } from
 import { declaredQueues, durableConflicts, logSignatures } from '../../knowledge/log-signatures.ts'
 import { parseBoolean, settingDefaults, springSettings } from '../../knowledge/settings.ts'
 import { counted, listed } from './format.ts'
-import { isAhead, readSettings, recentRecords, sinceStart } from './service.ts'
+import { isLogAhead, readSettings, recentRecords, sinceStart } from './service.ts'
 import { tolerant } from './wanted.ts'
 
 /** What the broker holds of the service's, and what the service asks it for. */
@@ -67,7 +67,7 @@ export async function queueSituation(
   const shown = written === null ? `${name} is not set, so ${String(durable)}` : `${name}=${written}`
 
   // what was refused before its settings were changed is over
-  const current = isAhead(records) ? null : sinceStart(records, status)
+  const current = isLogAhead(records) ? null : sinceStart(records, status)
   const told = toldIn(records, broker.vhost)
   const toldNow = current === null ? null : toldIn(current, broker.vhost)
   const user = settings.value(springSettings.rabbitUsername) ?? broker.user

@@ -57,14 +57,14 @@ export function startOf(status: ServiceStatus | null): Date | null {
   return starts.length === 0 ? null : new Date(Math.min(...starts.map((at) => at.getTime())))
 }
 
-/** so far ahead may the clock of a log be that is held against another clock */
+/** a log's clock may be this far ahead of this machine's before its times count as wrong */
 const aheadMs = 2000
 
 /**
- * Whether the newest record is from the future: its clock is ahead, or its time zone is another one, and what was written before a start
- * may look as if it came after it.
+ * Whether the newest record is from the future. Then the log's clock is ahead, or it uses another time zone, and records from before a
+ * start may look like records from after it.
  */
-export function isAhead(records: readonly LogRecord[]): boolean {
+export function isLogAhead(records: readonly LogRecord[]): boolean {
   const newest = records.findLast(({ at }) => at !== null)?.at ?? null
   return newest !== null && newest.getTime() > Date.now() + aheadMs
 }
