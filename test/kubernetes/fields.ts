@@ -89,13 +89,18 @@ export function partsOf(value: unknown, names: Names): { element: string; names:
   return isMembers(value) ? Object.entries(value).map(([key, it]) => ({ element: `f:${key}`, names: [...names, key], value: it })) : []
 }
 
-/** The fields that an applied object sets (structured-merge-diff, `ToFieldSet`). */
+/** The fields that an object sets; items that their keys do not tell apart are one field together (structured-merge-diff, `ToFieldSet`). */
 export function fieldsOf(object: unknown): FieldSet {
   const set = new Set<string>()
   const walk = (value: unknown, names: Names, path: Path): void => {
     if (!isGranular(value, names)) return void set.add(textOf(path))
-    for (const part of partsOf(value, names)) {
+    const parts = partsOf(value, names)
+    for (const part of parts) {
       const next = [...path, part.element]
+      if (parts.some((it) => it !== part && it.element === part.element)) {
+        set.add(textOf(next))
+        continue
+      }
       walk(part.value, part.names, next)
       const isEmpty = isMembers(part.value) && Object.keys(part.value).length === 0
       if (part.element.startsWith('f:') ? isEmpty || isFree(names) : true) set.add(textOf(next))
